@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error_code.h"
+#include "base/ids.h"
+#include "base/invariant.h"
+#include "base/mutex.h"
+#include "base/uuid.h"
+#include "base/varint.h"
+
+namespace tidemark {
+namespace {
+
+TEST(Crc32c, MatchesTheCheckValueOfTheCastagnoliPolynomial) {
+  EXPECT_EQ(crc32c(asBytes("123456789")), 0xe3069283U);
+  EXPECT_EQ(crc32c(asBytes("")), 0U);
+}
+
+TEST(Crc32c, ContinuesAnEarlierSum) {
+  EXPECT_EQ(crc32c(asBytes("6789"), crc32c(asBytes("12345"))), crc32c(asBytes("123456789")));
+}
+
+TEST(Varint, ZigZagMapsSmallMagnitudesToSmallNumbers) {
+  EXPECT_EQ(zigZag(int32_t{0}), 0U);
+  EXPECT_EQ(zigZag(int32_t{-1}), 1U);
+  EXPECT_EQ(zigZag(int32_t{1}), 2U);
+  for (int64_t value : {int64_t{0}, int64_t{-64}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()})
+    EXPECT_EQ(unZigZag(zigZag(value)), value);
+}
+
+TEST(Varint, SurvivesTheRoundTripAtEverySize) {
+  for (int bit = 0; bit < 64; ++bit) {
+    const uint64_t value = uint64_t{1} << bit;
+    uint8_t buffer[kMaxVarlongSize];
+    const uint8_t* end = writeUnsignedVarint(buffer, value);
+    ASSERT_EQ(static_cast<size_t>(end - buffer), unsignedVarintSize(value));
+    ByteView view(buffer, static_cast<size_t>(end - buffer));
+    EXPECT_EQ(takeUnsignedVarint<uint64_t>(view), value);
+    EXPECT_TRUE(view.empty());
+  }
+}
+
+TEST(Varint, RefusesOneThatIsCutOffOrTooLong) {
+  const uint8_t cut[] = {0x80, 0x80};
+  ByteView view(cut);
+  EXPECT_FALSE(takeUnsignedVarint<uint32_t>(view));
+  const uint8_t endless[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x01};
+  view = endless;
+  EXPECT_FALSE(takeUnsignedVarint<uint32_t>(view));
+}
+
+TEST(UuidText, IsKafkasBase64) {
+  EXPECT_EQ(kMetadataTopicId.toString(), "AAAAAAAAAAAAAAAAAAAAAQ");
+  EXPECT_EQ(Uuid::parse("AAAAAAAAAAAAAAAAAAAAAQ"), kMetadataTopicId);
+  EXPECT_FALSE(Uuid::parse("AAAAAAAAAAAAAAAAAAAAA"));
+  EXPECT_FALSE(Uuid::parse("AAAAAAAAAAAAAAAAAAAA+Q"));
+  EXPECT_FALSE(Uuid::parse("AAAAAAAAAAAAAAAAAAAAAR"));  // bits beyond the 128th
+}
+
+TEST(ErrorCodes, HaveKafkasNamesAndClasses) {
+  EXPECT_EQ(errorName(ErrorCode::NotLeaderOrFollower), "NOT_LEADER_OR_FOLLOWER");
+  EXPECT_TRUE(isRetriable(ErrorCode::NotLeaderOrFollower));
+  EXPECT_FALSE(isRetriable(ErrorCode::OffsetOutOfRange));
+  EXPECT_EQ(errorName(static_cast<ErrorCode>(9999)), "UNKNOWN_SERVER_ERROR");
+}
+
+TEST(Offsets, DifferByCounts) {
+  EXPECT_EQ(Offset(7) - Offset(3), 4);
+  EXPECT_EQ(Offset(3) + 4, Offset(7));
+  EXPECT_LT(Offset(3), Offset(7));
+}
+
+TEST(Invariant, ThrowsWithThePlaceTheConditionAndTheNumbers) {
+  try {
+    TIDEMARK_INVARIANT(1 + 1 == 3, "sum is 2");
+    FAIL();
+  } catch (const InvariantBroken& broken) {
+    EXPECT_NE(std::string(broken.what()).find("1 + 1 == 3: sum is 2"), std::string::npos);
+  }
+}
+
+TEST(MutexOfASingleThread, IsLoudWhenLockedTwice) {
+  Mutex::singleThreaded() = true;
+  Mutex mutex;
+  {
+    Lock lock(mutex);
+    EXPECT_THROW(mutex.lock(), InvariantBroken);
+  }
+  Mutex::singleThreaded() = false;
+}
+
+}  // namespace
+}  // namespace tidemark
