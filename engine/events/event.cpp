@@ -1,0 +1,171 @@
+#include "events/event.h"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace tidemark::events {
+namespace {
+
+/// How each type of field is written in a trace.
+struct FieldWriter {
+  fmt::memory_buffer& out;
+
+  void value(bool flag) { fmt::format_to(std::back_inserter(out), "{}", flag ? "true" : "false"); }
+  void value(Duration duration) { fmt::format_to(std::back_inserter(out), "{}ns", duration.count()); }
+  void value(const NodeList& nodes) {
+    out.push_back('{');
+    bool first = true;
+    for (const NodeId node : nodes.view()) {
+      if (!first) out.push_back(',');
+      first = false;
+      fmt::format_to(std::back_inserter(out), "{}", node);
+    }
+    if (nodes.total() > static_cast<int32_t>(nodes.view().size())) fmt::format_to(std::back_inserter(out), ",…");
+    out.push_back('}');
+  }
+  template <size_t N>
+  void value(const ShortText<N>& text) {
+    fmt::format_to(std::back_inserter(out), "\"{}{}\"", text.view(), text.cut() ? "…" : "");
+  }
+  template <class Name>
+    requires std::is_enum_v<Name>
+  void value(Name name) {
+    fmt::format_to(std::back_inserter(out), "{}", nameOf(name));
+  }
+  template <class Number>
+    requires(!std::is_enum_v<Number>)
+  void value(const Number& number) {
+    fmt::format_to(std::back_inserter(out), "{}", number);
+  }
+
+  void operator()(std::string_view, const PartitionTag&) {}
+  void operator()(std::string_view, TopicTag) {}
+  template <class Value>
+  void operator()(std::string_view name, const Value& what) {
+    if (out.size() != 0) out.push_back(' ');
+    fmt::format_to(std::back_inserter(out), "{}=", name);
+    value(what);
+  }
+};
+
+template <class Kind>
+concept OfPartition = requires(const Kind& kind) {
+  { kind.partition } -> std::convertible_to<PartitionTag>;
+};
+template <class Kind>
+concept OfTopic = requires(const Kind& kind) {
+  { kind.topic } -> std::convertible_to<TopicTag>;
+};
+
+}  // namespace
+
+std::string_view nameOf(ElectionCause value) noexcept {
+  switch (value) {
+    case ElectionCause::Created:
+      return "Created";
+    case ElectionCause::LeaderFenced:
+      return "LeaderFenced";
+    case ElectionCause::ControlledShutdown:
+      return "ControlledShutdown";
+    case ElectionCause::Preferred:
+      return "Preferred";
+    case ElectionCause::Unclean:
+      return "Unclean";
+    case ElectionCause::Returned:
+      return "Returned";
+    case ElectionCause::Reassigned:
+      return "Reassigned";
+  }
+  return "?";
+}
+
+std::string_view nameOf(DownCause value) noexcept {
+  switch (value) {
+    case DownCause::Stopped:
+      return "Stopped";
+    case DownCause::Killed:
+      return "Killed";
+    case DownCause::InvariantBroken:
+      return "InvariantBroken";
+  }
+  return "?";
+}
+
+std::string_view nameOf(GroupState value) noexcept {
+  switch (value) {
+    case GroupState::Empty:
+      return "Empty";
+    case GroupState::PreparingRebalance:
+      return "PreparingRebalance";
+    case GroupState::CompletingRebalance:
+      return "CompletingRebalance";
+    case GroupState::Stable:
+      return "Stable";
+    case GroupState::Dead:
+      return "Dead";
+    case GroupState::Assigning:
+      return "Assigning";
+    case GroupState::Reconciling:
+      return "Reconciling";
+  }
+  return "?";
+}
+
+std::string_view nameOf(FaultKind value) noexcept {
+  switch (value) {
+    case FaultKind::Kill:
+      return "Kill";
+    case FaultKind::Pause:
+      return "Pause";
+    case FaultKind::Other:
+      return "Other";
+  }
+  return "?";
+}
+
+std::string_view nameOf(const Payload& payload) noexcept {
+  return std::visit([](const auto& kind) { return kind.kName; }, payload);
+}
+
+PartitionTag partitionOf(const Payload& payload) noexcept {
+  return std::visit(
+      []<class Kind>(const Kind& kind) -> PartitionTag {
+        if constexpr (OfPartition<Kind>)
+          return kind.partition;
+        else if constexpr (OfTopic<Kind>)
+          return {kind.topic, PartitionIndex()};
+        else
+          return {};
+      },
+      payload);
+}
+
+void retag(Payload& payload, TopicTag topic) noexcept {
+  std::visit(
+      [topic]<class Kind>(Kind& kind) {
+        if constexpr (OfPartition<Kind>)
+          kind.partition.topic = topic;
+        else if constexpr (OfTopic<Kind>)
+          kind.topic = topic;
+      },
+      payload);
+}
+
+std::string fieldsText(const Payload& payload) {
+  fmt::memory_buffer out;
+  std::visit([&out](const auto& kind) { kind.fields(FieldWriter{out}); }, payload);
+  return fmt::to_string(out);
+}
+
+std::string traceLine(const Event& event, std::string_view topic) {
+  const PartitionTag tag = partitionOf(event.payload);
+  std::string where;
+  if (!topic.empty())
+    where = tag.partition.value() < 0 ? fmt::format(" {}", topic) : fmt::format(" {}-{}", topic, tag.partition);
+  const std::string fields = fieldsText(event.payload);
+  return fmt::format("{} {} {} {}{}{}{}", event.sequence, event.at.time_since_epoch().count(), event.broker,
+                     nameOf(event.payload), where, fields.empty() ? "" : " ", fields);
+}
+
+}  // namespace tidemark::events

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/ids.h"
+#include "events/text.h"
+#include "platform/clock.h"
+
+namespace tidemark::events {
+
+using platform::Duration;
+
+/// Why the controller chose another leader.
+enum class ElectionCause : uint8_t {
+  Created,
+  LeaderFenced,
+  ControlledShutdown,
+  Preferred,
+  Unclean,
+  Returned,
+  Reassigned
+};
+std::string_view nameOf(ElectionCause value) noexcept;
+
+// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them in
+// order, which is what text, JSON and tables are made of.
+
+/// On the leader, and on each follower when it hears of it. `slowest`: the in-sync replica that holds it back, if any.
+struct HighWatermarkAdvanced {
+  static constexpr std::string_view kName = "HighWatermarkAdvanced";
+  PartitionTag partition;
+  Offset from;
+  Offset to;
+  NodeId slowest;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("from", from);
+    visit("to", to);
+    visit("slowest", slowest);
+  }
+};
+
+/// The leader's committed ISR lost `removed`. `behindFor`: since it was last caught up.
+struct IsrShrunk {
+  static constexpr std::string_view kName = "IsrShrunk";
+  PartitionTag partition;
+  NodeList before;
+  NodeList after;
+  NodeId removed;
+  PartitionEpoch epoch;
+  Duration behindFor{};
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("before", before);
+    visit("after", after);
+    visit("removed", removed);
+    visit("epoch", epoch);
+    visit("behindFor", behindFor);
+  }
+};
+
+/// The leader's committed ISR gained `added`.
+struct IsrExpanded {
+  static constexpr std::string_view kName = "IsrExpanded";
+  PartitionTag partition;
+  NodeList before;
+  NodeList after;
+  NodeId added;
+  PartitionEpoch epoch;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("before", before);
+    visit("after", after);
+    visit("added", added);
+    visit("epoch", epoch);
+  }
+};
+
+/// By the controller. `to` may be none: no eligible replica is alive.
+struct LeaderElected {
+  static constexpr std::string_view kName = "LeaderElected";
+  PartitionTag partition;
+  NodeId from;
+  NodeId to;
+  LeaderEpoch epoch;
+  ElectionCause cause{};
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("from", from);
+    visit("to", to);
+    visit("epoch", epoch);
+    visit("cause", cause);
+  }
+};
+
+/// A replica leads from `epochStart` on.
+struct BecameLeader {
+  static constexpr std::string_view kName = "BecameLeader";
+  PartitionTag partition;
+  LeaderEpoch epoch;
+  Offset epochStart;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("epoch", epoch);
+    visit("epochStart", epochStart);
+  }
+};
+
+/// A replica follows `leader`.
+struct BecameFollower {
+  static constexpr std::string_view kName = "BecameFollower";
+  PartitionTag partition;
+  LeaderEpoch epoch;
+  NodeId leader;
+  Offset logEnd;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("epoch", epoch);
+    visit("leader", leader);
+    visit("logEnd", logEnd);
+  }
+};
+
+/// The leader learnt a follower's log end from its fetch.
+struct FollowerFetched {
+  static constexpr std::string_view kName = "FollowerFetched";
+  PartitionTag partition;
+  NodeId follower;
+  Offset fetchOffset;
+  Offset leaderLogEnd;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("follower", follower);
+    visit("fetchOffset", fetchOffset);
+    visit("leaderLogEnd", leaderLogEnd);
+  }
+};
+
+}  // namespace tidemark::events
