@@ -29,20 +29,11 @@ enum class GroupState : uint8_t {
 };
 std::string_view nameOf(GroupState value) noexcept;
 
-/// Of a group, as Kafka names them.
-enum class GroupState : uint8_t {
-  Empty,
-  PreparingRebalance,
-  CompletingRebalance,
-  Stable,
-  Dead,
-  Assigning,
-  Reconciling
-};
+enum class FaultKind : uint8_t { Kill, Pause, Other };
 std::string_view nameOf(FaultKind value) noexcept;
 
-// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them in
-// order, which is what text, JSON and tables are made of.
+// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them
+// in order, which is what text, JSON and tables are made of.
 
 /// All its roles are up.
 struct BrokerStarted {

@@ -12,8 +12,8 @@ namespace tidemark::events {
 using platform::Duration;
 using ClientText = ShortText<40>;
 
-// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them in
-// order, which is what text, JSON and tables are made of.
+// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them
+// in order, which is what text, JSON and tables are made of.
 
 /// acks=all waits until the high watermark reaches `needs`. `parkedCount`: in this purgatory, with it.
 struct ProduceParked {

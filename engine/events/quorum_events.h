@@ -9,8 +9,8 @@
 
 namespace tidemark::events {
 
-// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them in
-// order, which is what text, JSON and tables are made of.
+// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them
+// in order, which is what text, JSON and tables are made of.
 
 /// A voter asks whether an election could succeed, its epoch unchanged.
 struct PreVoteStarted {

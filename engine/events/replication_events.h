@@ -23,8 +23,8 @@ enum class ElectionCause : uint8_t {
 };
 std::string_view nameOf(ElectionCause value) noexcept;
 
-// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them in
-// order, which is what text, JSON and tables are made of.
+// Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them
+// in order, which is what text, JSON and tables are made of.
 
 /// On the leader, and on each follower when it hears of it. `slowest`: the in-sync replica that holds it back, if any.
 struct HighWatermarkAdvanced {
