@@ -1,0 +1,102 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "network/api_table.h"
+#include "network/frame.h"
+#include "platform/process.h"
+
+namespace tidemark::network {
+
+struct ChannelOptions {
+  std::string clientId;
+  /// Told to the server in ApiVersions.
+  std::string softwareName = "tidemark";
+  std::string softwareVersion = "0.1.0";
+  /// Asks for ApiVersions at the start of each connection. Without it each API is sent in the newest version of ours.
+  bool negotiate = true;
+  platform::Duration connectTimeout = std::chrono::seconds(10);
+  /// Unless the send says otherwise. From send() to the answer, connecting included.
+  platform::Duration requestTimeout = std::chrono::seconds(30);
+  /// Before the second attempt in a row; doubles up to the maximum, with 20 % of jitter.
+  platform::Duration reconnectBackoff = std::chrono::milliseconds(50);
+  platform::Duration reconnectBackoffMax = std::chrono::seconds(1);
+  uint32_t maxResponseBytes = 200U << 20;
+};
+
+struct SendOptions {
+  /// Exactly this version, instead of the newest that both sides know.
+  std::optional<int16_t> version;
+  /// Never newer than this.
+  int16_t maxVersion = INT16_MAX;
+  /// 0: the channel's.
+  platform::Duration timeout{0};
+  /// False for acks=0: the handler runs when the request was written.
+  bool expectResponse = true;
+};
+
+/// An answer. Views in `message` point into `frame`: whoever keeps them keeps it.
+template <class Response>
+struct Received {
+  Response message;
+  FramePtr frame;
+  int16_t version = -1;
+};
+
+/// The body of an answer, not decoded.
+struct RawResponse {
+  FramePtr frame;
+  ByteView body;
+  int16_t version = -1;
+};
+
+/// One connection to one endpoint: connects when first needed and again after a loss (with back-off: what is sent in the
+/// meantime waits for the next attempt and fails with it), agrees on versions, sends requests in the order of send(), many
+/// in flight. Belongs to one serial executor: made, used and destroyed there; handlers run there, never inside send(),
+/// each exactly once — unless the channel is destroyed first, which forgets them.
+///
+/// Errors: NetworkException (not connected, connection lost, closed), RequestTimedOut (then the connection is given up, as
+/// answers come in order), UnsupportedVersion (no common version), CorruptMessage (the answer does not decode).
+class Channel {
+ public:
+  using RawHandler = std::move_only_function<void(Result<RawResponse>)>;
+  /// Writes header and body, without the length, in the version that was agreed on.
+  using Encoder = std::move_only_function<std::vector<platform::Piece>(int16_t version, int32_t correlationId)>;
+
+  Channel(platform::Process& process, std::shared_ptr<platform::Executor> executor, platform::Endpoint endpoint,
+          ChannelOptions options);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  /// Sends `request` (kept until it is written; what its views point to must live as long, which `keep` can see to) and
+  /// gives the answer to `handler`: void(Result<Received<typename Request::Response>>). Defined in network/channel_codec.h.
+  template <class Request, class Handler>
+  void send(Request request, SendOptions options, Handler handler, std::shared_ptr<const void> keep = {});
+
+  /// What send() is made of: `range` holds our versions of the API.
+  void sendRaw(ApiRange range, SendOptions options, Encoder encoder, RawHandler handler);
+
+  /// Closes the connection; what is pending fails with NetworkException. The next send() connects again.
+  void disconnect();
+  /// disconnect() for good: later sends fail as well.
+  void close();
+
+  bool connected() const noexcept;
+  /// Sent or waiting, not yet answered.
+  size_t pending() const noexcept;
+  const platform::Endpoint& endpoint() const noexcept;
+  /// What the peer serves; null while not connected, or without negotiation.
+  const ApiTable* peerApis() const noexcept;
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace tidemark::network
