@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "platform/executor.h"
 #include "platform/file_system.h"
+#include "platform/piece.h"
 
 namespace tidemark::platform {
 
@@ -23,9 +24,6 @@ struct Endpoint {
   uint16_t port = 0;
   friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
 };
-
-/// Part of what a write sends: bytes of memory, or bytes of a file that go to the socket without a copy.
-using Piece = std::variant<SharedBytes, FileSlice>;
 
 /// A connected TCP stream. Belongs to one serial executor: every call is made there and every handler runs there.
 /// Destroying it closes the socket and forgets outstanding handlers without calling them.

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <string_view>
+
+#include "protocol/api.h"
+#include "protocol/generated/request_header.h"
+#include "protocol/generated/response_header.h"
+#include "protocol/message.h"
+
+/// What stands around a message: length prefix and headers on a connection, type and version in a log.
+namespace tidemark::protocol {
+
+// --- On a connection ---------------------------------------------------------------------------------------------
+
+/// Bytes of the length prefix (int32, big-endian, not counting itself).
+inline constexpr size_t kFrameLengthSize = 4;
+
+/// Takes the header off a request frame (without its length prefix); the body follows in the reader. The header's
+/// version comes from the API key and version inside it; a key that no API has is InvalidRequest. The version may be one
+/// that is not served: ask apiInfo().
+Result<RequestHeader> decodeRequestHeader(Reader& frame);
+Result<void> writeRequestHeader(FrameWriter& writer, const RequestHeader& header);
+/// For the response to a request of that key and version.
+Result<ResponseHeader> decodeResponseHeader(Reader& frame, ApiKey key, int16_t version);
+Result<void> writeResponseHeader(FrameWriter& writer, ApiKey key, int16_t version, int32_t correlationId);
+
+/// Length prefix, header and body of a request, ready to be sent.
+template <class Request>
+Result<void> writeRequestFrame(FrameWriter& writer, const Request& request, int16_t version, int32_t correlationId,
+                               std::string_view clientId) {
+  const size_t mark = writer.beginFrame();
+  TIDEMARK_TRY(writeRequestHeader(writer, RequestHeader{.requestApiKey = static_cast<int16_t>(Request::kApiKey),
+                                                        .requestApiVersion = version,
+                                                        .correlationId = correlationId,
+                                                        .clientId = Text::borrowed(clientId)}));
+  TIDEMARK_TRY(request.write(writer, version));
+  writer.endFrame(mark);
+  return {};
+}
+
+/// Length prefix, header and body of a response, ready to be sent.
+template <class Response>
+Result<void> writeResponseFrame(FrameWriter& writer, const Response& response, int16_t version, int32_t correlationId) {
+  const size_t mark = writer.beginFrame();
+  TIDEMARK_TRY(writeResponseHeader(writer, Response::kApiKey, version, correlationId));
+  TIDEMARK_TRY(response.write(writer, version));
+  writer.endFrame(mark);
+  return {};
+}
+
+// --- In a log ----------------------------------------------------------------------------------------------------
+
+/// A framed record taken apart: the body follows as `body`.
+struct FramedRecord {
+  int16_t type = 0;
+  int16_t version = 0;
+  ByteView body;
+};
+
+/// The value of a record of `__cluster_metadata`: unsigned varints 1 (the frame's version), type and version, then the
+/// body. `Record::kRecordType` says the type.
+Result<FramedRecord> decodeMetadataFrame(ByteView value);
+void writeMetadataFrame(FrameWriter& writer, int16_t type, int16_t version);
+/// The value of a record of `__remote_log_metadata`: unsigned varints type and version, then the body.
+Result<FramedRecord> decodeRemoteLogFrame(ByteView value);
+void writeRemoteLogFrame(FrameWriter& writer, int16_t type, int16_t version);
+/// The key of a coordinator's record (`__consumer_offsets`, `__transaction_state`, `__share_group_state`): int16 type,
+/// then the body, whose version is always 0. `version` is set to 0.
+Result<FramedRecord> decodeCoordinatorKey(ByteView key);
+/// The value of a coordinator's record, of ConsumerProtocol* and of DefaultPrincipalData: int16 version, then the body.
+/// `type` is left 0.
+Result<FramedRecord> decodeVersioned(ByteView value);
+
+template <class Record>
+Result<ByteVector> encodeMetadataRecord(const Record& record, int16_t version) {
+  FrameWriter writer;
+  writeMetadataFrame(writer, Record::kRecordType, version);
+  TIDEMARK_TRY(record.write(writer, version));
+  return writer.takeBytes();
+}
+template <class Record>
+Result<ByteVector> encodeRemoteLogRecord(const Record& record, int16_t version) {
+  FrameWriter writer;
+  writeRemoteLogFrame(writer, Record::kRecordType, version);
+  TIDEMARK_TRY(record.write(writer, version));
+  return writer.takeBytes();
+}
+template <class Key>
+Result<ByteVector> encodeCoordinatorKey(const Key& key) {
+  FrameWriter writer;
+  writer.int16(Key::kRecordType);
+  TIDEMARK_TRY(key.write(writer, 0));
+  return writer.takeBytes();
+}
+template <class M>
+Result<ByteVector> encodeVersioned(const M& message, int16_t version) {
+  FrameWriter writer;
+  writer.int16(version);
+  TIDEMARK_TRY(message.write(writer, version));
+  return writer.takeBytes();
+}
+/// The counterpart for a type that is known: strict about trailing bytes.
+template <class M>
+Result<M> decodeVersionedAs(ByteView value) {
+  TIDEMARK_ASSIGN(const FramedRecord framed, decodeVersioned(value));
+  return decode<M>(framed.body, framed.version);
+}
+
+}  // namespace tidemark::protocol
