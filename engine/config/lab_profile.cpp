@@ -1,0 +1,1 @@
+#include "config/broker_config.h"

@@ -1,0 +1,1 @@
+#include "config/properties.h"
