@@ -59,7 +59,8 @@ void Recorder::record(const Payload& payload) noexcept {
   event.broker = broker_;
   event.payload = payload;
   ringOfThisThread().push(event);
-  if (!awake_.load(std::memory_order_relaxed) && !awake_.exchange(true, std::memory_order_acq_rel) && wake_) wake_();
+  // An exchange, not a load: it puts the event before the flag, so that no drain misses both.
+  if (!awake_.exchange(true, std::memory_order_acq_rel) && wake_) wake_();
 }
 
 Ring& Recorder::ringOfThisThread() {
@@ -80,7 +81,7 @@ Ring& Recorder::ringOfThisThread() {
 
 uint64_t Recorder::drain(std::vector<Event>& into) {
   // Before the rings are read: an event written after that wakes again.
-  awake_.store(false, std::memory_order_release);
+  awake_.exchange(false, std::memory_order_acq_rel);
   const size_t begin = into.size();
   uint64_t lost = 0;
   {

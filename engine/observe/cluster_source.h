@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "observe/history.h"
+#include "observe/snapshot.h"
+
+namespace tidemark::observe {
+
+struct TopicOptions {
+  std::string name;
+  int partitions = 1;
+  /// -1: the cluster's default.
+  int replicationFactor = -1;
+  /// Topic configuration, as Kafka names it.
+  std::vector<Setting> configs;
+};
+
+struct LaunchOptions {
+  int brokers = 3;
+  std::string host = "127.0.0.1";
+  /// Of broker 1; broker i gets port + i − 1, its controller port + 100 + i − 1. 0: free ones are picked.
+  uint16_t port = 19092;
+  /// Empty: a temporary folder, removed at the end. A folder that holds a cluster already: that cluster goes on.
+  std::string dataFolder;
+  /// Created once the brokers are ready, unless it exists.
+  std::optional<TopicOptions> firstTopic;
+  /// Override the profile.
+  std::vector<Setting> settings;
+};
+
+/// The one thing through which a window (or a test) sees a cluster and acts on it.
+///
+/// Calls come from one thread, the window's, and return at once: a command is posted, and its `done` is called exactly
+/// once on some other thread or later on the same one, never inside the call. snapshot() hands out the newest value
+/// that was made (a mailbox with one slot); asking for it also asks for the next one to be made when something changes.
+class ClusterSource {
+ public:
+  using Done = std::move_only_function<void(Result<void>)>;
+
+  virtual ~ClusterSource() = default;
+
+  /// The newest snapshot, never null; without a cluster its `clusterId` and `brokers` are empty.
+  virtual SnapshotPtr snapshot() = 0;
+
+  /// Events numbered above `since`, oldest first; at most `limit`, the newest ones.
+  virtual EventBatch drainEvents(uint64_t since, size_t limit) = 0;
+
+  /// `wake` is called, on any thread, when there is a newer snapshot or event than the last one handed out: at most
+  /// once until snapshot() is called again. It only posts a message. An empty function takes it back: when that call
+  /// has returned, no wake-up runs any more.
+  virtual void onChange(std::function<void()> wake) = 0;
+
+  /// Which partition is wanted with segments, batches and index entries; none: no details.
+  virtual void watch(std::optional<TopicPartition> partition) = 0;
+
+  /// What launch() would set differently from Kafka's defaults.
+  virtual std::vector<Setting> profile(int brokers) const = 0;
+
+  /// Done when every broker is registered and the first topic, if any, has leaders.
+  virtual void launch(LaunchOptions options, Done done) = 0;
+  /// Controlled shutdown of all brokers. Afterwards launch() may be called again.
+  virtual void shutdown(Done done) = 0;
+
+  /// As SIGKILL: nothing is flushed, sockets close. The data folder stays.
+  virtual void killBroker(NodeId broker, Done done) = 0;
+  /// As SIGSTOP and SIGCONT.
+  virtual void pauseBroker(NodeId broker, Done done) = 0;
+  virtual void resumeBroker(NodeId broker, Done done) = 0;
+  /// Starts a broker that was killed or stopped; one that runs is first shut down in control.
+  virtual void restartBroker(NodeId broker, Done done) = 0;
+  /// Controlled shutdown: leadership moves first.
+  virtual void stopBroker(NodeId broker, Done done) = 0;
+
+  virtual void createTopic(TopicOptions topic, Done done) = 0;
+};
+
+}  // namespace tidemark::observe

@@ -1,0 +1,35 @@
+#include "observe/snapshot.h"
+
+#include <algorithm>
+
+namespace tidemark::observe {
+
+const BrokerSnapshot* findBroker(const ClusterSnapshot& cluster, NodeId id) noexcept {
+  const auto found = std::ranges::find(cluster.brokers, id, &BrokerSnapshot::id);
+  return found == cluster.brokers.end() ? nullptr : &*found;
+}
+
+const TopicSnapshot* findTopic(const ClusterSnapshot& cluster, std::string_view name) noexcept {
+  const auto found = std::ranges::find(cluster.topics, name, &TopicSnapshot::name);
+  return found == cluster.topics.end() ? nullptr : &*found;
+}
+
+const PartitionSnapshot* findPartition(const ClusterSnapshot& cluster, const TopicPartition& partition) noexcept {
+  const TopicSnapshot* topic = findTopic(cluster, partition.topic);
+  if (topic == nullptr) return nullptr;
+  const auto found = std::ranges::find(topic->partitions, partition.partition, &PartitionSnapshot::index);
+  return found == topic->partitions.end() ? nullptr : &*found;
+}
+
+const ReplicaSnapshot* findReplica(const PartitionSnapshot& partition, NodeId broker) noexcept {
+  const auto found = std::ranges::find(partition.copies, broker, &ReplicaSnapshot::broker);
+  return found == partition.copies.end() ? nullptr : &*found;
+}
+
+std::optional<int64_t> lagOf(const PartitionSnapshot& partition, const ReplicaSnapshot& replica) noexcept {
+  if (replica.leader) return 0;
+  if (partition.logEnd == kNoOffset || replica.logEnd == kNoOffset) return std::nullopt;
+  return std::max<int64_t>(0, partition.logEnd - replica.logEnd);
+}
+
+}  // namespace tidemark::observe

@@ -1,0 +1,288 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/uuid.h"
+#include "platform/clock.h"
+#include "platform/network.h"
+
+// What a cluster is at one moment: plain values, made on request by whoever runs the brokers, never changed afterwards,
+// shared between threads as shared_ptr to const. Codes and numbers only, no sentences: words are the window's business.
+namespace tidemark::observe {
+
+using platform::Duration;
+using platform::MonotonicTime;
+using platform::WallTime;
+
+/// What a broker does, seen from outside.
+enum class BrokerState : uint8_t {
+  Starting,
+  Running,
+  /// Runs, but the active controller keeps it out of every ISR.
+  Fenced,
+  /// Runs no task, its sockets stay open, as after SIGSTOP.
+  Paused,
+  /// Controlled shutdown is under way.
+  Stopping,
+  Stopped,
+  Killed,
+};
+
+struct BrokerSnapshot {
+  NodeId id;
+  BrokerState state = BrokerState::Starting;
+  /// Where clients connect.
+  platform::Endpoint listener;
+  /// Where its controller listens.
+  platform::Endpoint controller;
+  /// None until registered.
+  BrokerEpoch epoch;
+  /// Since it entered `state`.
+  Duration inState{};
+  int networkThreads = 0;
+  int handlerThreads = 0;
+  int fetcherThreads = 0;
+  /// Partitions it leads, in the newest committed metadata.
+  int leaderCount = 0;
+  int replicaCount = 0;
+  int64_t diskBytes = 0;
+  int segmentCount = 0;
+  /// Bytes of records that clients produced and fetched since the broker started; only grow.
+  int64_t producedBytes = 0;
+  int64_t fetchedBytes = 0;
+  /// As the active controller knows it; empty without one.
+  std::optional<Duration> sinceHeartbeat;
+  /// Time left until the controller fences a broker it no longer hears; empty while heartbeats come.
+  std::optional<Duration> fencedIn;
+};
+
+struct VoterSnapshot {
+  NodeId id;
+  /// As the leader learnt it from the last fetch; none if it knows nothing.
+  Offset logEnd;
+  std::optional<Duration> sinceFetch;
+  std::optional<Duration> sinceCaughtUp;
+  /// Not a voter: it follows only.
+  bool observer = false;
+};
+
+/// The metadata quorum as its leader, or failing that any running voter, sees it.
+struct QuorumSnapshot {
+  /// None during an election.
+  NodeId leader;
+  LeaderEpoch epoch;
+  Offset highWatermark;
+  std::vector<VoterSnapshot> voters;
+};
+
+/// Header of one record batch.
+struct BatchSnapshot {
+  Offset baseOffset;
+  Offset lastOffset;
+  LeaderEpoch epoch;
+  int32_t recordCount = 0;
+  int32_t sizeInBytes = 0;
+  /// Of its first byte in its segment.
+  int64_t position = 0;
+  ProducerId producer;
+  int32_t baseSequence = -1;
+  /// "none", "gzip", "snappy", "lz4", "zstd".
+  std::string_view codec = "none";
+  bool control = false;
+  bool transactional = false;
+  WallTime maxTimestamp{};
+};
+
+struct SegmentSnapshot {
+  Offset baseOffset;
+  int64_t sizeInBytes = 0;
+};
+
+struct IndexEntrySnapshot {
+  Offset offset;
+  /// Of the batch that holds it, in the segment of that offset.
+  int64_t position = 0;
+};
+
+/// One copy of a partition, on one broker. Numbers of a broker that does not run are the last ones known.
+struct ReplicaSnapshot {
+  NodeId broker;
+  bool leader = false;
+  /// Member of the committed ISR.
+  bool inSync = false;
+  /// In the eligible leader replicas (KIP-966).
+  bool eligible = false;
+  /// Whether its broker can be asked now; otherwise the numbers are old.
+  bool online = false;
+  LeaderEpoch epoch;
+  Offset logStart;
+  Offset logEnd;
+  /// As this broker knows it.
+  Offset highWatermark;
+  /// Of a follower, known by the leader: since it was last caught up.
+  std::optional<Duration> sinceCaughtUp;
+  /// Of a follower: where its newest fetch began, and how long ago that fetch reached the leader.
+  Offset fetchOffset;
+  std::optional<Duration> sinceFetch;
+  int64_t sizeInBytes = 0;
+  /// All of them, oldest first; only for the partition that is watched, as are the next two.
+  std::vector<SegmentSnapshot> segments;
+  /// The newest ones, oldest first, without gaps between them: at most kMaxBatches.
+  std::vector<BatchSnapshot> batches;
+  /// Those that lie among `batches`.
+  std::vector<IndexEntrySnapshot> indexEntries;
+
+  static constexpr size_t kMaxBatches = 400;
+};
+
+struct PartitionSnapshot {
+  PartitionIndex index;
+  /// None: offline.
+  NodeId leader;
+  LeaderEpoch leaderEpoch;
+  PartitionEpoch partitionEpoch;
+  /// In the order of the assignment: the first is the preferred leader.
+  std::vector<NodeId> replicas;
+  std::vector<NodeId> isr;
+  /// As the leader knows them.
+  Offset highWatermark;
+  Offset lastStable;
+  Offset logStart;
+  Offset logEnd;
+  /// One for each of `replicas`, in the same order.
+  std::vector<ReplicaSnapshot> copies;
+
+  bool underReplicated() const noexcept { return isr.size() < replicas.size(); }
+};
+
+struct TopicSnapshot {
+  Uuid id;
+  std::string name;
+  /// __consumer_offsets, __transaction_state, …; also __cluster_metadata, which is listed as a topic of one partition
+  /// whose copies are the voters.
+  bool internal = false;
+  bool compacted = false;
+  int replicationFactor = 0;
+  int minInSync = 1;
+  std::vector<PartitionSnapshot> partitions;
+};
+
+enum class ParkedKind : uint8_t { Produce, Fetch, Join, Other };
+
+/// An operation that waits in a purgatory.
+struct ParkedSnapshot {
+  NodeId broker;
+  ParkedKind kind = ParkedKind::Produce;
+  std::string client;
+  int32_t correlation = 0;
+  TopicPartition partition;
+  /// A produce: the high watermark it waits for. A fetch: the offset it starts at.
+  Offset needs;
+  /// A fetch: bytes it waits for, and the broker that fetches, none for a consumer.
+  int32_t minBytes = 0;
+  NodeId follower;
+  /// All the time it was given, and what is left of it.
+  Duration timeout{};
+  Duration left{};
+};
+
+/// A connection of a client; those of brokers among each other are not listed.
+struct ConnectionSnapshot {
+  int64_t id = 0;
+  NodeId broker;
+  /// Name of the listener.
+  std::string listener;
+  std::string client;
+  /// As told by ApiVersions; empty from clients that do not tell.
+  std::string softwareName;
+  std::string softwareVersion;
+  platform::Endpoint peer;
+  /// Opened by this program's own producer or consumer dialogs.
+  bool own = false;
+};
+
+/// Where a consumer stands, as the leader knows it from its newest fetch.
+struct ReaderSnapshot {
+  std::string client;
+  /// Empty if unknown.
+  std::string group;
+  std::string softwareName;
+  TopicPartition partition;
+  Offset fetchOffset;
+  Duration sinceFetch{};
+  bool external = true;
+};
+
+struct GroupSnapshot {
+  std::string id;
+  /// As Kafka names it: "Stable", "Empty", …
+  std::string state;
+  int memberCount = 0;
+  /// Records not committed yet, over all partitions the group has committed for.
+  int64_t lag = 0;
+};
+
+enum class FaultState : uint8_t { Killed, Paused, Other };
+
+/// Something that is broken on purpose at this moment.
+struct FaultSnapshot {
+  int id = 0;
+  FaultState kind = FaultState::Other;
+  /// None if it is not about one broker.
+  NodeId broker;
+  std::string target;
+  Duration since{};
+  /// Empty: until healed.
+  std::optional<Duration> left;
+};
+
+/// One value of the configuration that differs from Kafka's default, as Kafka's configuration file writes it.
+struct Setting {
+  std::string key;
+  std::string value;
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+
+/// The whole. Two snapshots of one cluster have equal `clusterId` and rising `version`.
+struct ClusterSnapshot {
+  uint64_t version = 0;
+  /// 22 characters; empty while no cluster is launched.
+  std::string clusterId;
+  MonotonicTime at;
+  WallTime wall;
+  /// Where a client begins: "127.0.0.1:19092".
+  std::string bootstrap;
+  /// Empty: a temporary folder, removed at the end.
+  std::string dataFolder;
+  std::vector<Setting> settings;
+  std::vector<BrokerSnapshot> brokers;
+  QuorumSnapshot quorum;
+  /// By name, internal ones last.
+  std::vector<TopicSnapshot> topics;
+  std::vector<ParkedSnapshot> parked;
+  std::vector<ConnectionSnapshot> connections;
+  std::vector<ReaderSnapshot> readers;
+  std::vector<GroupSnapshot> groups;
+  std::vector<FaultSnapshot> faults;
+  /// Events that no one will see because a ring was full; only grows.
+  uint64_t lostEvents = 0;
+};
+
+using SnapshotPtr = std::shared_ptr<const ClusterSnapshot>;
+
+/// Nothing if the snapshot has none of that name; the pointer lives as long as the snapshot.
+const BrokerSnapshot* findBroker(const ClusterSnapshot& cluster, NodeId id) noexcept;
+const TopicSnapshot* findTopic(const ClusterSnapshot& cluster, std::string_view name) noexcept;
+const PartitionSnapshot* findPartition(const ClusterSnapshot& cluster, const TopicPartition& partition) noexcept;
+const ReplicaSnapshot* findReplica(const PartitionSnapshot& partition, NodeId broker) noexcept;
+
+/// How far a copy is behind the leader's log end; 0 for the leader, empty if either end is unknown.
+std::optional<int64_t> lagOf(const PartitionSnapshot& partition, const ReplicaSnapshot& replica) noexcept;
+
+}  // namespace tidemark::observe
