@@ -1,0 +1,267 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "base/uuid.h"
+#include "events/text.h"
+#include "log/epoch_cache.h"
+#include "log/log_config.h"
+#include "log/log_context.h"
+#include "log/log_types.h"
+#include "records/validator.h"
+
+namespace tidemark::log {
+
+class ProducerStateManager;
+class Segment;
+class SegmentList;
+struct LoadedLog;
+
+/// What a log tells its owner. Called without the log's lock, on the thread that made the change.
+struct LogHooks {
+  /// Writing, or a sync, failed: whatever was promised since is in doubt. Called once; the whole log directory goes
+  /// offline.
+  std::function<void(const Error&)> onFailure;
+  /// The recovery point fell (truncation). The checkpoint must be on disk before anything is appended again, so this
+  /// returns only then.
+  std::function<void()> onRecoveryPointLowered;
+  /// The high watermark, the log start or the recovery point moved: a checkpoint is due some time.
+  std::function<void()> onCheckpointDue;
+};
+
+struct PartitionLogOptions {
+  TopicPartition partition;
+  /// Zero: not known; written to `partition.metadata` otherwise, and compared with what is there.
+  Uuid topicId;
+  /// The folder, `TOPIC-PARTITION`, made if missing.
+  std::string directory;
+  LogConfig config;
+  /// As checkpointed: the log starts no earlier.
+  Offset logStartOffset{0};
+  /// As checkpointed: everything below is on disk.
+  Offset recoveryPoint{0};
+  /// The broker stopped cleanly: nothing is scanned.
+  bool cleanShutdown = false;
+  LogHooks hooks;
+};
+
+/// One replica of one partition on disk: segments, indexes, leader epochs, producer state; Kafka's UnifiedLog. Files as
+/// Kafka 4.4 writes them (README.md).
+///
+/// Thread-safe: appends, truncations and moves of the offsets are serial under the log's own lock, which is held for the
+/// write into the page cache and never for a sync. Reads take the lock only to learn their bounds. Errors carry the code
+/// a client is told. After a write or a sync failed every call answers KafkaStorageError. The destructor does no I/O:
+/// call close() for a clean stop.
+class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
+ public:
+  /// Opens or makes the log. After an unclean stop everything from the recovery point on is read again, cut at the
+  /// first bad batch and indexed anew.
+  static Result<std::shared_ptr<PartitionLog>> open(LogContext context, PartitionLogOptions options);
+  ~PartitionLog();
+  PartitionLog(const PartitionLog&) = delete;
+  PartitionLog& operator=(const PartitionLog&) = delete;
+
+  // --- append -------------------------------------------------------------------------------------------------------
+
+  /// Appends what a client, a coordinator or a controller sent: one batch. Validates by the topic's settings, assigns
+  /// offsets and `epoch` in place, checks the producer's sequence, writes once. The bytes are changed (offset, epoch,
+  /// timestamps) but not kept. Nothing is appended on failure.
+  std::expected<AppendInfo, records::ProduceFailure> appendAsLeader(MutableBytes batch, LeaderEpoch epoch,
+                                                                    const AppendOptions& options = {});
+
+  /// Appends batches that have their offsets and epochs: what a leader sent to its follower, or a quorum's records.
+  /// Checks every CRC (`checkCrc`), cuts off an incomplete batch at the end, stops before a batch of a later epoch than
+  /// `maxEpoch` (KIP-966: what a leader of a later epoch wrote while this answer was on its way). OffsetOutOfRange if it
+  /// does not begin at or after the log end, CorruptMessage if a batch is damaged.
+  Result<AppendInfo> appendAsFollower(ByteView batches, LeaderEpoch maxEpoch = LeaderEpoch(INT32_MAX),
+                                      bool checkCrc = true);
+
+  // --- read ---------------------------------------------------------------------------------------------------------
+
+  /// From the batch that holds `start` on, up to `maxBytes` of one segment. `minOneMessage`: the first batch comes whole
+  /// even if it is larger. OffsetOutOfRange outside [log start, log end]. A slice stays readable, but its bytes may
+  /// change if the log is truncated meanwhile.
+  Result<ReadResult> read(Offset start, size_t maxBytes, FetchIsolation isolation, bool minOneMessage) const;
+  /// The same with a bound of the caller's (at most the log end): nothing at or after `upperBound` is read.
+  Result<ReadResult> readBelow(Offset start, size_t maxBytes, Offset upperBound, bool minOneMessage) const;
+  /// The whole batches of read(), in memory: for whoever interprets records (quorum, coordinators).
+  Result<ByteVector> readBytes(Offset start, size_t maxBytes, FetchIsolation isolation, bool minOneMessage = true) const;
+  Result<ByteVector> readBytesBelow(Offset start, size_t maxBytes, Offset upperBound, bool minOneMessage = true) const;
+
+  /// ListOffsets: the first record from `timestampMs` on, or one of the special timestamps (k…Timestamp). Latest is the
+  /// log end: the caller bounds it by what its reader may see. Nothing if there is no such record.
+  Result<std::optional<TimestampAndOffset>> offsetForTimestamp(int64_t timestampMs) const;
+
+  /// The place of an offset between log start and log end, for fetch sizes.
+  Result<LogOffsetMetadata> locate(Offset offset) const;
+
+  // --- offsets ------------------------------------------------------------------------------------------------------
+
+  Offset logStartOffset() const;
+  Offset logEndOffset() const;
+  LogOffsetMetadata logEndOffsetMetadata() const;
+  Offset highWatermark() const;
+  /// min(high watermark, first offset of the oldest open transaction).
+  Offset lastStableOffset() const;
+  OffsetSnapshot offsetSnapshot() const;
+  /// Everything below is on disk.
+  Offset recoveryPoint() const;
+
+  /// Sets the high watermark, kept within [log start, log end], and returns it. For followers and after a restart; it
+  /// may fall.
+  Offset updateHighWatermark(Offset offset);
+  Offset updateHighWatermark(const LogOffsetMetadata& offset);
+  /// For followers: raises it to min(`offset`, log end). The new one, if it moved.
+  std::optional<Offset> maybeUpdateHighWatermark(Offset offset);
+  /// For the leader: raises it, or learns its place on a newer segment. The old one, if it changed. `slowest`: who held
+  /// it back until now, for the event.
+  std::optional<LogOffsetMetadata> maybeIncrementHighWatermark(const LogOffsetMetadata& offset, NodeId slowest = kNoNode);
+
+  /// DeleteRecords and followers of it: records below `offset` are gone. OffsetOutOfRange above the high watermark.
+  /// Returns whether it moved. Segments entirely below go at the next cleanup.
+  Result<bool> maybeIncrementLogStartOffset(Offset offset);
+  /// DeleteRecords at a leader: `offset` −1 means the high watermark. Returns the new log start.
+  Result<Offset> deleteRecords(Offset offset);
+
+  // --- truncation ---------------------------------------------------------------------------------------------------
+
+  /// Removes `offset` and everything after it. Returns whether the log end moved.
+  Result<bool> truncateTo(Offset offset);
+  /// Removes everything; the log goes on at `offset`, and starts at `logStartOffset` if given.
+  Result<void> truncateFullyAndStartAt(Offset offset, std::optional<Offset> logStartOffset = std::nullopt);
+
+  // --- leader epochs ------------------------------------------------------------------------------------------------
+
+  std::optional<LeaderEpoch> latestEpoch() const;
+  EpochEndOffset endOffsetForEpoch(LeaderEpoch epoch) const;
+  /// A new leader begins its epoch at the log end, whether it will append or not.
+  void assignEpochStartOffset(LeaderEpoch epoch, Offset startOffset);
+  std::vector<EpochEntry> epochEntries() const;
+  /// The epoch that holds `offset`.
+  std::optional<LeaderEpoch> epochForOffset(Offset offset) const;
+
+  // --- disk ---------------------------------------------------------------------------------------------------------
+
+  /// All records appended so far survive a power loss once this returns (the `.log` files only: for logs that are
+  /// recovered at every start, as the quorum's). A failure takes the log offline.
+  Result<void> sync();
+  /// The same with indexes and checkpoints below `upTo` (log end if not given); moves the recovery point.
+  Result<void> flush(std::optional<Offset> upTo = std::nullopt);
+  /// Closes the active segment and starts an empty one at the log end.
+  Result<void> roll();
+  /// Flushes and leaves the files as after a clean stop: last time index entry, producer snapshot. Nothing works after.
+  Result<void> close();
+  /// Stops without touching the disk. Used for logs that are being removed.
+  void abandon();
+  bool offline() const noexcept { return offline_.load(std::memory_order_acquire); }
+
+  /// Removes segments that retention or the log start gave up. Returns how many.
+  Result<int> deleteOldSegments();
+  /// Removes whole segments below `offset` (quorum log after a snapshot; moves the log start there).
+  Result<int> deleteSegmentsBelow(Offset offset);
+  /// Drops producers that were silent for too long.
+  void expireProducers();
+
+  // --- settings and looks -------------------------------------------------------------------------------------------
+
+  const TopicPartition& partition() const noexcept { return partition_; }
+  /// The folder's path.
+  std::string directory() const;
+  Uuid topicId() const;
+  /// Remembers the id and writes `partition.metadata` if there was none. InconsistentTopicId if there was another.
+  Result<void> assignTopicId(const Uuid& id);
+  std::shared_ptr<const LogConfig> config() const;
+  void updateConfig(const LogConfig& config);
+  /// The folder was renamed.
+  void movedTo(const std::string& directory);
+
+  int64_t sizeInBytes() const;
+  std::vector<SegmentInfo> segments() const;
+  /// Up to `count` entries of a segment's offset index, from entry `from` on.
+  Result<std::vector<OffsetIndexEntry>> offsetIndexEntries(Offset segmentBase, size_t from, size_t count) const;
+  Result<std::vector<TimeIndexEntry>> timeIndexEntries(Offset segmentBase, size_t from, size_t count) const;
+  /// Headers of up to `count` batches from the one that holds `start` on.
+  Result<std::vector<BatchInfo>> batches(Offset start, size_t count) const;
+  std::vector<ProducerInfo> producers() const;
+
+ private:
+  struct Bounds;
+  struct Private {};
+
+ public:
+  PartitionLog(Private, LogContext context, PartitionLogOptions options);
+
+ private:
+  void adopt(LoadedLog loaded) REQUIRES(mutex_);
+
+  // Each of these is called with the lock held; they are split over partition_log_*.cpp.
+  Result<void> checkUsable() const REQUIRES(mutex_);
+  Error goOffline(Error error) REQUIRES(mutex_);
+  Result<Segment*> maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset)
+      REQUIRES(mutex_);
+  Result<void> rollTo(Offset baseOffset) REQUIRES(mutex_);
+  Result<void> write(ByteView bytes, std::span<const records::BatchHeader> headers, bool asLeader) REQUIRES(mutex_);
+  Result<void> applyProducers(ByteView bytes, std::span<const records::BatchHeader> headers, int64_t position)
+      REQUIRES(mutex_);
+  void setLogEnd(Offset offset) REQUIRES(mutex_);
+  void setHighWatermark(const LogOffsetMetadata& offset, NodeId slowest) REQUIRES(mutex_);
+  Offset clampHighWatermark(const LogOffsetMetadata& offset) REQUIRES(mutex_);
+  void refreshHighWatermark() REQUIRES(mutex_);
+  LogOffsetMetadata lastStableMetadata() const REQUIRES(mutex_);
+  void setLogStart(Offset offset) REQUIRES(mutex_);
+  Result<void> truncateFully(Offset offset, std::optional<Offset> logStartOffset) REQUIRES(mutex_);
+  Result<void> rebuildProducers(Offset end) REQUIRES(mutex_);
+  Result<int> removeFirstSegments(size_t count) REQUIRES(mutex_);
+  Result<int> deleteOldSegmentsLocked() REQUIRES(mutex_);
+  void removeFilesLater(std::vector<std::string> paths) REQUIRES(mutex_);
+  void writeEpochsLater() REQUIRES(mutex_);
+  /// Runs the hooks that became due under the lock.
+  void runHooks();
+
+  Result<ReadResult> readBounded(Offset start, size_t maxBytes, std::optional<FetchIsolation> isolation,
+                                 Offset upperBound, bool minOneMessage) const;
+  Result<ByteVector> wholeBatches(Result<ReadResult> read) const;
+  std::shared_ptr<Segment> segmentFor(Offset offset) const;
+
+  const LogContext context_;
+  const TopicPartition partition_;
+  const LogHooks hooks_;
+  events::PartitionTag tag_;
+  /// Set under the lock, only from false to true.
+  std::atomic<bool> offline_{false};
+
+  mutable Mutex mutex_;
+  bool closed_ GUARDED_BY(mutex_) = false;
+  std::string directory_ GUARDED_BY(mutex_);
+  Uuid topicId_ GUARDED_BY(mutex_);
+  std::shared_ptr<const LogConfig> config_ GUARDED_BY(mutex_);
+  std::unique_ptr<SegmentList> segments_ GUARDED_BY(mutex_);
+  EpochCache epochs_ GUARDED_BY(mutex_);
+  std::unique_ptr<ProducerStateManager> producers_ GUARDED_BY(mutex_);
+  Offset logStart_ GUARDED_BY(mutex_){0};
+  LogOffsetMetadata logEnd_ GUARDED_BY(mutex_);
+  /// log start ≤ high watermark ≤ log end.
+  mutable LogOffsetMetadata highWatermark_ GUARDED_BY(mutex_);
+  /// Only falls by truncation.
+  Offset recoveryPoint_ GUARDED_BY(mutex_){0};
+  /// Raised whenever bytes or segments below the log end go away: readers look again if it changed under them.
+  uint64_t removals_ GUARDED_BY(mutex_) = 0;
+  /// Names changed in the folder since it was last synced.
+  bool namesDirty_ GUARDED_BY(mutex_) = false;
+  int64_t recordsSinceFlush_ GUARDED_BY(mutex_) = 0;
+  // Hooks that became due under the lock, run after it.
+  std::optional<Error> failure_ GUARDED_BY(mutex_);
+  bool recoveryPointLowered_ GUARDED_BY(mutex_) = false;
+  bool checkpointDue_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace tidemark::log
