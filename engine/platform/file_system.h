@@ -78,27 +78,30 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   virtual Result<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) = 0;
+  /// A file or a directory.
   virtual bool exists(const std::string& path) const = 0;
   /// Sorted by name.
   virtual Result<std::vector<DirectoryEntry>> list(const std::string& directory) const = 0;
   virtual Result<void> createDirectories(const std::string& directory) = 0;
   /// Replaces `to` if it is a file.
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
-  /// A file or an empty directory.
+  /// A file or an empty directory. It is an error if there is none.
   virtual Result<void> remove(const std::string& path) = 0;
-  /// A directory with all that is in it.
+  /// A directory with all that is in it; fine if there is none. A crash may leave part of it.
   virtual Result<void> removeTree(const std::string& directory) = 0;
   virtual Result<void> syncDirectory(const std::string& directory) = 0;
+  /// Makes the file if it is missing and locks the whole of it, or fails at once if somebody has it.
   virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
   virtual Result<DiskSpace> space(const std::string& directory) const = 0;
 
   /// The whole of a file, refused if larger than `limit`.
-  Result<ByteVector> readFile(const std::string& path, uint64_t limit) const;
-  /// Temporary file, sync, rename, sync of the folder: after a crash either the old contents or the new.
+  Result<ByteVector> readFile(const std::string& path, uint64_t limit);
+  /// Temporary file (`path`.tmp), sync, rename, sync of the folder: after a crash either the old contents or the new,
+  /// and perhaps a temporary file that may be thrown away.
   Result<void> replaceFile(const std::string& path, ByteView contents);
-
- protected:
-  virtual Result<std::shared_ptr<const File>> openForReading(const std::string& path) const = 0;
 };
+
+/// The folder a path lies in: "." for a bare name, "/" for one in the root.
+std::string parentDirectory(const std::string& path);
 
 }  // namespace tidemark::platform

@@ -46,7 +46,8 @@ class Connection {
   virtual const Endpoint& remote() const noexcept = 0;
 };
 
-/// A listening socket. Belongs to the serial executor it was made on. Destroying it stops listening.
+/// A listening socket. Belongs to the serial executor it was made on. Destroying it stops listening; a handler whose
+/// connection is on its way to another executor may still run there.
 class Acceptor {
  public:
   using AcceptHandler = std::move_only_function<void(Result<std::unique_ptr<Connection>>)>;
@@ -64,9 +65,11 @@ class Network {
   using ConnectHandler = std::move_only_function<void(Result<std::unique_ptr<Connection>>)>;
 
   virtual ~Network() = default;
-  /// Listens at once. A port in use is an error that names it.
+  /// Listens at once. A port in use is an error that names it. Host "": all addresses of both families; "0.0.0.0": all of
+  /// IPv4; "::": all of IPv6 and only these. Port 0: one that is free.
   virtual Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at) = 0;
-  /// Connects in the background; the handler runs on `owner`, always, unless the Process dies.
+  /// Connects in the background, trying each address of a name; the handler runs on `owner`, always, unless the Process
+  /// dies. Any thread.
   virtual void connect(Executor& owner, const Endpoint& to, Duration timeout, ConnectHandler handler) = 0;
 };
 

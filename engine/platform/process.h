@@ -37,7 +37,8 @@ class Process {
   virtual Network& network() noexcept = 0;
   virtual Logger& log() noexcept = 0;
 
-  /// The executor lives until the holder drops it; its threads stop when the Process dies.
+  /// The executor lives until the holder drops it: its threads stop then (the call waits for the task that runs, unless
+  /// that is the caller) and tasks still queued are dropped. Its threads stop as well when the Process dies.
   virtual std::shared_ptr<Executor> createExecutor(ExecutorOptions options) = 0;
 
   virtual State state() const noexcept = 0;
@@ -45,9 +46,12 @@ class Process {
   virtual void resume() = 0;
   /// `reason` is told to the death handler. Any thread, also from inside a task. A second call does nothing.
   virtual void kill(const std::string& reason) = 0;
-  /// Returns once no task of this Process runs any more. Not from inside one of its tasks.
+  /// Returns once no task of this Process runs any more, its sockets are closed and what was queued is destroyed. Waits
+  /// for kill(): not before it, and not from inside a task of this Process. The death handler may still be running.
   virtual void awaitStopped() = 0;
-  /// Called once, on an unnamed thread, when the Process died of a broken invariant or by kill().
+  /// Called once, on a thread of its own, when the Process died of a broken invariant or by kill(), after its tasks have
+  /// ended; at once if it is dead already. Destroying the Process object waits for a handler that runs and forgets one
+  /// that does not: do not destroy it while holding a lock that the handler takes.
   virtual void onDeath(std::move_only_function<void(const std::string& reason)> handler) = 0;
 };
 
