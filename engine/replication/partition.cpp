@@ -1,0 +1,447 @@
+#include "replication/partition.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tidemark::replication {
+namespace {
+
+std::unexpected<records::ProduceFailure> refuse(ErrorCode code, std::string message) {
+  return std::unexpected(records::ProduceFailure{.error = {code, std::move(message)}, .recordErrors = {}});
+}
+
+}  // namespace
+
+Partition::Partition(std::shared_ptr<const PartitionEnvironment> environment, TopicIdPartition id, TopicPartition name,
+                     std::shared_ptr<log::PartitionLog> log)
+    : environment_(std::move(environment)),
+      id_(id),
+      name_(std::move(name)),
+      log_(std::move(log)),
+      tag_(environment_->recorder.partition(name_.topic, name_.partition)) {
+  facts_.self = environment_->self;
+  facts_.lagMax = environment_->lagMax;
+}
+
+// --- roles ----------------------------------------------------------------------------------------------------------
+
+void Partition::setFollowers(const metadata::PartitionRegistration& registration, bool forget) {
+  const auto now = environment_->clock.monotonic();
+  std::map<NodeId, FollowerState> before = std::exchange(facts_.followers, {});
+  for (NodeId node : registration.replicas) {
+    if (node == facts_.self) continue;
+    FollowerState& state = facts_.followers[node];
+    if (const auto known = before.find(node); known != before.end() && !forget) {
+      state = known->second;
+    } else if (registration.isInIsr(node)) {
+      // A member gets the whole lag to make itself heard in the new epoch.
+      state.lastCaughtUp = now;
+    } else {
+      state.lastCaughtUp = now - facts_.lagMax - platform::Duration(1);
+    }
+  }
+}
+
+Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistration& registration, int minInsyncReplicas) {
+  RoleChange change;
+  WriterLock leadership(leadership_);
+  Lock lock(replicas_);
+  if (partitionEpoch_ != PartitionEpoch{} && registration.partitionEpoch < partitionEpoch_) return change;
+  change.newLeaderEpoch = role_ != Role::Leader || registration.leaderEpoch > leaderEpoch_;
+  TIDEMARK_INVARIANT(registration.leaderEpoch >= leaderEpoch_,
+                     fmt::format("{}: leader epoch falls from {} to {}", name_, leaderEpoch_, registration.leaderEpoch));
+  role_ = Role::Leader;
+  leader_ = environment_->self;
+  leaderEpoch_ = registration.leaderEpoch;
+  recovery_ = registration.leaderRecoveryState;
+  partitionEpoch_ = registration.partitionEpoch;
+  facts_.minInsyncReplicas = minInsyncReplicas;
+  facts_.isr = CommittedIsr{registration.isr};
+  setFollowers(registration, change.newLeaderEpoch);
+  if (change.newLeaderEpoch) {
+    facts_.epochStartOffset = log_->logEndOffset();
+    // A new leader begins its epoch at its log end, whether or not it ever appends.
+    log_->assignEpochStartOffset(leaderEpoch_, facts_.epochStartOffset);
+    environment_->recorder.emit(
+        events::BecameLeader{.partition = tag_, .epoch = leaderEpoch_, .epochStart = facts_.epochStartOffset});
+  }
+  change.highWatermarkMoved = advanceLocked();
+  noteLag();
+  return change;
+}
+
+Partition::RoleChange Partition::makeFollower(const metadata::PartitionRegistration& registration, int minInsyncReplicas) {
+  RoleChange change;
+  WriterLock leadership(leadership_);
+  Lock lock(replicas_);
+  if (partitionEpoch_ != PartitionEpoch{} && registration.partitionEpoch < partitionEpoch_) return change;
+  change.newLeaderEpoch = role_ != Role::Follower || registration.leaderEpoch > leaderEpoch_ || leader_ != registration.leader;
+  role_ = Role::Follower;
+  leader_ = registration.leader;
+  leaderEpoch_ = registration.leaderEpoch;
+  recovery_ = registration.leaderRecoveryState;
+  partitionEpoch_ = registration.partitionEpoch;
+  facts_.minInsyncReplicas = minInsyncReplicas;
+  facts_.isr = CommittedIsr{registration.isr};
+  facts_.followers.clear();
+  if (change.newLeaderEpoch)
+    environment_->recorder.emit(events::BecameFollower{
+        .partition = tag_, .epoch = leaderEpoch_, .leader = leader_, .logEnd = log_->logEndOffset()});
+  return change;
+}
+
+void Partition::setMinInsyncReplicas(int count) {
+  Lock lock(replicas_);
+  facts_.minInsyncReplicas = count;
+}
+
+Result<void> Partition::checkEpoch(const EpochCheck& check) const {
+  if (check.currentLeaderEpoch) {
+    if (*check.currentLeaderEpoch < leaderEpoch_)
+      return fail(ErrorCode::FencedLeaderEpoch,
+                  fmt::format("{}: leader epoch {} is over, it is {} now", name_, *check.currentLeaderEpoch, leaderEpoch_));
+    if (*check.currentLeaderEpoch > leaderEpoch_)
+      return fail(ErrorCode::UnknownLeaderEpoch,
+                  fmt::format("{}: leader epoch {} is not known here yet, only {}", name_, *check.currentLeaderEpoch, leaderEpoch_));
+  }
+  if (role_ == Role::None || (check.leaderOnly && role_ != Role::Leader))
+    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is led by broker {}, not by {}", name_, leader_, environment_->self));
+  return {};
+}
+
+// --- the high watermark ---------------------------------------------------------------------------------------------
+
+bool Partition::advanceLocked() {
+  if (role_ != Role::Leader) return false;
+  facts_.logEndOffset = log_->logEndOffset();
+  facts_.highWatermark = log_->highWatermark();
+  const auto next = nextHighWatermark(facts_, environment_->clock.monotonic(), [this](NodeId node) {
+    return environment_->eligible(node, facts_.followers[node].brokerEpoch);
+  });
+  if (!next) return false;
+  NodeId slowest = kNoNode;
+  for (const auto& [node, follower] : facts_.followers)
+    if (inMaximalIsr(facts_.isr, node) && follower.logEndOffset == *next) slowest = node;
+  return log_->maybeIncrementHighWatermark(log::LogOffsetMetadata{.offset = *next}, slowest).has_value();
+}
+
+bool Partition::advance() {
+  ReaderLock leadership(leadership_);
+  Lock lock(replicas_);
+  const bool moved = advanceLocked();
+  noteLag();
+  return moved;
+}
+
+void Partition::noteLag() {
+  facts_.logEndOffset = log_->logEndOffset();
+  if (isInflight(facts_.isr)) return;
+  if (const auto deadline = nextLagDeadline(facts_)) environment_->lagDeadline(*deadline);
+}
+
+// --- append and read ------------------------------------------------------------------------------------------------
+
+std::expected<Partition::Appended, records::ProduceFailure> Partition::appendAsLeader(MutableBytes batch, int16_t acks,
+                                                                                      const log::AppendOptions& options) {
+  ReaderLock leadership(leadership_);
+  if (auto allowed = checkEpoch({.currentLeaderEpoch = std::nullopt, .leaderOnly = true}); !allowed)
+    return refuse(allowed.error().code, allowed.error().message);
+  if (acks == -1) {
+    Lock lock(replicas_);
+    const int members = static_cast<int>(committedIsr(facts_.isr).size());
+    if (members < effectiveMinIsr(facts_))
+      return refuse(ErrorCode::NotEnoughReplicas, fmt::format("{}: {} replicas are in sync, min.insync.replicas is {}", name_,
+                                                              members, effectiveMinIsr(facts_)));
+  }
+  auto appended = log_->appendAsLeader(batch, leaderEpoch_, options);
+  if (!appended) return std::unexpected(std::move(appended).error());
+  return Appended{.info = *appended, .requiredOffset = appended->lastOffset.next(), .leaderEpoch = leaderEpoch_};
+}
+
+Result<PartitionRead> Partition::read(const PartitionReadOptions& options) {
+  PartitionRead result;
+  {
+    ReaderLock leadership(leadership_);
+    TIDEMARK_TRY(checkEpoch(options.check));
+    if (options.follower) {
+      Lock lock(replicas_);
+      if (!facts_.followers.contains(options.follower->replica))
+        return fail(ErrorCode::NotLeaderOrFollower,
+                    fmt::format("broker {} has no replica of {}", options.follower->replica, name_));
+    }
+    result.offsets = log_->offsetSnapshot();
+    if (options.lastFetchedEpoch) {
+      const log::EpochEndOffset end = log_->endOffsetForEpoch(*options.lastFetchedEpoch);
+      if (end.endOffset == kNoOffset)
+        return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: epoch {} of the last fetched record is not known", name_,
+                                                             *options.lastFetchedEpoch));
+      if (end.epoch < *options.lastFetchedEpoch || end.endOffset < options.fetchOffset) {
+        result.diverging = end;
+        return result;
+      }
+    }
+    TIDEMARK_ASSIGN(result.read, log_->read(options.fetchOffset, static_cast<size_t>(std::max(options.maxBytes, 0)),
+                                            options.isolation, options.minOneMessage));
+  }
+  if (options.follower) {
+    result.highWatermarkMoved = noteFollower(*options.follower, options.fetchOffset, result.offsets.logEndOffset.offset);
+    if (result.highWatermarkMoved) result.offsets.highWatermark = log_->offsetSnapshot().highWatermark;
+  }
+  return result;
+}
+
+bool Partition::noteFollower(const FollowerFetch& follower, Offset fetchOffset, Offset leaderEnd) {
+  std::optional<IsrProposal> wanted;
+  bool moved = false;
+  {
+    ReaderLock leadership(leadership_);
+    if (role_ != Role::Leader) return false;
+    Lock lock(replicas_);
+    const auto known = facts_.followers.find(follower.replica);
+    if (known == facts_.followers.end()) return false;
+    const Offset before = known->second.logEndOffset;
+    known->second = afterFetch(known->second, fetchOffset, follower.logStartOffset, leaderEnd, follower.brokerEpoch,
+                               environment_->clock.monotonic());
+    if (before != fetchOffset)
+      environment_->recorder.emit(events::FollowerFetched{
+          .partition = tag_, .follower = follower.replica, .fetchOffset = fetchOffset, .leaderLogEnd = leaderEnd});
+    wanted = maybeExpand(follower.replica);
+    if (before != fetchOffset || wanted) moved = advanceLocked();
+    noteLag();
+  }
+  if (wanted) environment_->propose(std::move(*wanted));
+  return moved;
+}
+
+std::optional<ErrorCode> Partition::produceOutcome(Offset requiredOffset, LeaderEpoch epoch) const {
+  ReaderLock leadership(leadership_);
+  if (role_ != Role::Leader || leaderEpoch_ != epoch) return ErrorCode::NotLeaderOrFollower;
+  if (log_->highWatermark() < requiredOffset) return std::nullopt;
+  Lock lock(replicas_);
+  const bool enough = static_cast<int>(committedIsr(facts_.isr).size()) >= effectiveMinIsr(facts_);
+  return enough ? ErrorCode::None : ErrorCode::NotEnoughReplicasAfterAppend;
+}
+
+Result<log::OffsetSnapshot> Partition::offsets(const EpochCheck& check) const {
+  ReaderLock leadership(leadership_);
+  TIDEMARK_TRY(checkEpoch(check));
+  return log_->offsetSnapshot();
+}
+
+Result<std::optional<log::TimestampAndOffset>> Partition::listOffset(int64_t timestampMs, log::FetchIsolation isolation,
+                                                                     const EpochCheck& check) const {
+  ReaderLock leadership(leadership_);
+  TIDEMARK_TRY(checkEpoch(check));
+  const log::OffsetSnapshot ends = log_->offsetSnapshot();
+  const bool forReplica = isolation == log::FetchIsolation::LogEnd;
+  const Offset visible = isolation == log::FetchIsolation::LogEnd          ? ends.logEndOffset.offset
+                         : isolation == log::FetchIsolation::HighWatermark ? ends.highWatermark.offset
+                                                                           : ends.lastStableOffset.offset;
+  bool settled = true;
+  if (role_ == Role::Leader && !forReplica) {
+    // A new leader's high watermark may lie below what consumers saw of the one before it.
+    Lock lock(replicas_);
+    settled = ends.highWatermark.offset >= facts_.epochStartOffset;
+  }
+  const auto notYet = [&] {
+    return fail(ErrorCode::OffsetNotAvailable,
+                fmt::format("{}: the high watermark has not reached the start of leader epoch {}", name_, leaderEpoch_));
+  };
+  if (timestampMs == log::kLatestTimestamp) {
+    if (!settled) return notYet();
+    return log::TimestampAndOffset{.timestampMs = records::kNoTimestamp, .offset = visible, .leaderEpoch = leaderEpoch_};
+  }
+  TIDEMARK_ASSIGN(std::optional<log::TimestampAndOffset> found, log_->offsetForTimestamp(timestampMs));
+  if (timestampMs == log::kEarliestTimestamp || timestampMs == log::kEarliestLocalTimestamp) return found;
+  if (found && found->offset < visible) return found;
+  if (!settled) return notYet();
+  return std::optional<log::TimestampAndOffset>();
+}
+
+Result<log::EpochEndOffset> Partition::endOffsetForEpoch(LeaderEpoch epoch, const EpochCheck& check) const {
+  ReaderLock leadership(leadership_);
+  TIDEMARK_TRY(checkEpoch(check));
+  return log_->endOffsetForEpoch(epoch);
+}
+
+Result<Offset> Partition::deleteRecords(Offset offset) {
+  ReaderLock leadership(leadership_);
+  TIDEMARK_TRY(checkEpoch({.currentLeaderEpoch = std::nullopt, .leaderOnly = true}));
+  return log_->deleteRecords(offset);
+}
+
+Result<Offset> Partition::lowWatermark() const {
+  ReaderLock leadership(leadership_);
+  TIDEMARK_TRY(checkEpoch({.currentLeaderEpoch = std::nullopt, .leaderOnly = true}));
+  Lock lock(replicas_);
+  Offset low = log_->logStartOffset();
+  for (const auto& [node, follower] : facts_.followers)
+    if (environment_->eligible(node, BrokerEpoch{})) low = std::min(low, follower.logStartOffset);
+  return low;
+}
+
+// --- follower -------------------------------------------------------------------------------------------------------
+
+Result<Partition::FollowerAppend> Partition::appendAsFollower(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
+                                                              Offset leaderLogStart) {
+  ReaderLock leadership(leadership_);
+  if (role_ != Role::Follower || leaderEpoch_ != epoch)
+    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} does not follow epoch {} any more", name_, epoch));
+  if (!batches.empty()) TIDEMARK_TRY(log_->appendAsFollower(batches, epoch));
+  FollowerAppend result;
+  result.highWatermarkMoved = log_->maybeUpdateHighWatermark(leaderHighWatermark).has_value();
+  if (leaderLogStart > log_->logStartOffset() && leaderLogStart <= log_->highWatermark())
+    TIDEMARK_TRY(log_->maybeIncrementLogStartOffset(leaderLogStart));
+  result.logEndOffset = log_->logEndOffset();
+  return result;
+}
+
+Result<void> Partition::truncateAsFollower(Offset offset, LeaderEpoch epoch) {
+  ReaderLock leadership(leadership_);
+  if (role_ != Role::Follower || leaderEpoch_ != epoch)
+    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} does not follow epoch {} any more", name_, epoch));
+  TIDEMARK_TRY(log_->truncateTo(offset));
+  return {};
+}
+
+Result<void> Partition::restartAsFollower(Offset offset, LeaderEpoch epoch) {
+  ReaderLock leadership(leadership_);
+  if (role_ != Role::Follower || leaderEpoch_ != epoch)
+    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} does not follow epoch {} any more", name_, epoch));
+  return log_->truncateFullyAndStartAt(offset);
+}
+
+// --- the ISR --------------------------------------------------------------------------------------------------------
+
+IsrProposal Partition::proposal() const {
+  IsrProposal wanted{.partition = id_,
+                     .leaderEpoch = leaderEpoch_,
+                     .partitionEpoch = partitionEpoch_,
+                     .isr = {},
+                     .recoveryState = metadata::LeaderRecoveryState::Recovered};
+  for (NodeId node : proposedIsr(facts_.isr)) {
+    const auto follower = facts_.followers.find(node);
+    wanted.isr.push_back({.node = node,
+                          .epoch = node == facts_.self              ? environment_->brokerEpoch()
+                                   : follower != facts_.followers.end() ? follower->second.brokerEpoch
+                                                                        : BrokerEpoch{}});
+  }
+  return wanted;
+}
+
+std::optional<IsrProposal> Partition::maybeExpand(NodeId node) {
+  facts_.highWatermark = log_->highWatermark();
+  if (isInflight(facts_.isr) || inMaximalIsr(facts_.isr, node) || !reachedIsr(facts_, node) ||
+      !environment_->eligible(node, facts_.followers[node].brokerEpoch))
+    return std::nullopt;
+  facts_.isr = PendingExpand{committedIsr(facts_.isr), node};
+  return proposal();
+}
+
+void Partition::checkIsr() {
+  std::optional<IsrProposal> wanted;
+  {
+    ReaderLock leadership(leadership_);
+    if (role_ != Role::Leader) return;
+    Lock lock(replicas_);
+    facts_.logEndOffset = log_->logEndOffset();
+    std::vector<NodeId> behind = outOfSync(facts_, environment_->clock.monotonic());
+    if (!behind.empty()) {
+      facts_.isr = PendingShrink{committedIsr(facts_.isr), std::move(behind)};
+      wanted = proposal();
+    } else {
+      noteLag();
+    }
+  }
+  if (wanted) environment_->propose(std::move(*wanted));
+}
+
+bool Partition::decided(const IsrProposal& proposed, const IsrDecision& decision) {
+  std::optional<IsrProposal> again;
+  bool moved = false;
+  {
+    ReaderLock leadership(leadership_);
+    Lock lock(replicas_);
+    // Metadata may have overtaken the answer.
+    if (role_ != Role::Leader || proposed.leaderEpoch != leaderEpoch_ || proposed.partitionEpoch != partitionEpoch_ ||
+        !isInflight(facts_.isr))
+      return false;
+    switch (decision.error) {
+      case ErrorCode::None:
+        if (decision.leaderEpoch == leaderEpoch_ && decision.partitionEpoch >= partitionEpoch_) {
+          const std::vector<NodeId> before = committedIsr(facts_.isr);
+          partitionEpoch_ = decision.partitionEpoch;
+          facts_.isr = CommittedIsr{decision.isr};
+          for (NodeId node : before)
+            if (std::ranges::find(decision.isr, node) == decision.isr.end())
+              environment_->recorder.emit(events::IsrShrunk{
+                  .partition = tag_,
+                  .before = events::NodeList(before),
+                  .after = events::NodeList(decision.isr),
+                  .removed = node,
+                  .epoch = partitionEpoch_,
+                  .behindFor = environment_->clock.monotonic() - facts_.followers[node].lastCaughtUp});
+          for (NodeId node : decision.isr)
+            if (std::ranges::find(before, node) == before.end())
+              environment_->recorder.emit(events::IsrExpanded{.partition = tag_,
+                                                              .before = events::NodeList(before),
+                                                              .after = events::NodeList(decision.isr),
+                                                              .added = node,
+                                                              .epoch = partitionEpoch_});
+          moved = advanceLocked();
+          noteLag();
+        }
+        break;
+      case ErrorCode::IneligibleReplica:
+      case ErrorCode::OperationNotAttempted:
+        // The controller saw it and refused: back to what is committed.
+        facts_.isr = CommittedIsr{committedIsr(facts_.isr)};
+        noteLag();
+        break;
+      case ErrorCode::UnknownTopicOrPartition:
+      case ErrorCode::UnknownTopicId:
+      case ErrorCode::FencedLeaderEpoch:
+      case ErrorCode::InvalidUpdateVersion:
+      case ErrorCode::InvalidRequest:
+      case ErrorCode::NewLeaderElected:
+        // Our view is old: the metadata log will bring the new one. Until then the pending state holds.
+        break;
+      default:
+        again = proposal();
+    }
+  }
+  if (again) environment_->propose(std::move(*again));
+  return moved;
+}
+
+// --- looks ----------------------------------------------------------------------------------------------------------
+
+bool Partition::isLeader() const {
+  ReaderLock leadership(leadership_);
+  return role_ == Role::Leader;
+}
+
+NodeId Partition::leader() const {
+  ReaderLock leadership(leadership_);
+  return leader_;
+}
+
+LeaderEpoch Partition::leaderEpoch() const {
+  ReaderLock leadership(leadership_);
+  return leaderEpoch_;
+}
+
+PartitionView Partition::view() const {
+  ReaderLock leadership(leadership_);
+  Lock lock(replicas_);
+  return {.isLeader = role_ == Role::Leader,
+          .leader = leader_,
+          .leaderEpoch = leaderEpoch_,
+          .partitionEpoch = partitionEpoch_,
+          .epochStartOffset = facts_.epochStartOffset,
+          .isr = committedIsr(facts_.isr),
+          .followers = facts_.followers};
+}
+
+}  // namespace tidemark::replication
