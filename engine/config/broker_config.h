@@ -54,7 +54,8 @@ class BrokerConfig {
   /// The same node with dynamic values on top. Values of read-only keys, and values that do not parse, are ignored.
   BrokerConfig withDynamic(ConfigMap perBroker, ConfigMap clusterDefault) const;
 
-  // Any key, by name. The key must exist in the broker table and be of that type: asking otherwise is an invariant broken.
+  // Any key, by name. The key must exist in the broker table and be of that type: asking otherwise is an invariant
+  // broken.
   bool getBool(std::string_view key) const;
   int64_t getLong(std::string_view key) const;
   int32_t getInt(std::string_view key) const;

@@ -26,7 +26,8 @@ enum class ConfigType : int8_t {
   Password = 9,
 };
 
-/// A value of its type: monostate is Kafka's null; Int, Short and Long are int64_t; String, Class and Password std::string.
+/// A value of its type: monostate is Kafka's null; Int, Short and Long are int64_t; String, Class and Password
+/// std::string.
 using ConfigValue = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>>;
 
 /// Where a value comes from; the numbers are those of DescribeConfigs (ConfigSource).

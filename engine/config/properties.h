@@ -8,8 +8,8 @@
 
 namespace tidemark::config {
 
-/// Reads a Java .properties text: `key=value`, `key: value` or `key value`, comments with # or !, lines continued with a
-/// backslash, escapes \t \n \r \f \uXXXX. A later value of a key replaces an earlier one. Errors name the line.
+/// Reads a Java .properties text: `key=value`, `key: value` or `key value`, comments with # or !, lines continued with
+/// a backslash, escapes \t \n \r \f \uXXXX. A later value of a key replaces an earlier one. Errors name the line.
 Result<ConfigMap> parseProperties(std::string_view text);
 
 /// Writes what parseProperties reads back as the same map; `comment` (may be empty) becomes the first line.

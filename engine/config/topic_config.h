@@ -15,9 +15,9 @@ namespace tidemark::config {
 
 /// The layers under a topic's (or group's) own configuration, the strongest first. Borrowed; none may be null.
 struct BrokerLayers {
-  const ConfigMap& dynamicBroker;    ///< ConfigRecords of this broker
-  const ConfigMap& dynamicDefault;   ///< ConfigRecords of broker "" (cluster-wide)
-  const ConfigMap& staticBroker;     ///< the properties file
+  const ConfigMap& dynamicBroker;   ///< ConfigRecords of this broker
+  const ConfigMap& dynamicDefault;  ///< ConfigRecords of broker "" (cluster-wide)
+  const ConfigMap& staticBroker;    ///< the properties file
 };
 
 /// One place where a value for a key was found.
@@ -43,7 +43,8 @@ EffectiveConfig effectiveGroupConfig(const ConfigDefinition& key, const ConfigMa
 /// A broker key through the broker layers.
 EffectiveConfig effectiveBrokerConfig(const ConfigDefinition& key, const BrokerLayers& layers);
 
-/// Checks the whole of a topic's own configuration (Kafka's LogConfig.validate): known keys, each value, and rules between them.
+/// Checks the whole of a topic's own configuration (Kafka's LogConfig.validate): known keys, each value, and rules
+/// between them.
 Result<void> validateTopicConfig(const ConfigMap& topic);
 /// The same for a group, a client-metrics subscription (keys and values).
 Result<void> validateGroupConfig(const ConfigMap& group);
