@@ -3,13 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <vector>
+
+namespace tidemark::protocol {
+enum class ApiKey : int16_t;
+}  // namespace tidemark::protocol
 
 namespace tidemark::network {
 
 /// An API and the versions of it that a listener serves.
 struct ApiRange {
-  int16_t key = -1;
+  protocol::ApiKey key{-1};
   int16_t min = 0;
   int16_t max = -1;
 };
@@ -18,18 +23,24 @@ struct ApiRange {
 class ApiTable {
  public:
   ApiTable() = default;
+  /// What Kafka serves on its brokers' listeners up to the last stable version, of the APIs that are implemented.
+  static ApiTable broker(std::span<const protocol::ApiKey> implemented);
+  /// The same for the controllers' listener.
+  static ApiTable controller(std::span<const protocol::ApiKey> implemented);
+
   /// At most one range a key, keys below kMaxKeys.
   explicit ApiTable(std::vector<ApiRange> served);
   ApiTable(std::initializer_list<ApiRange> served) : ApiTable(std::vector<ApiRange>(served)) {}
 
-  bool serves(int16_t key, int16_t version) const noexcept {
+  bool serves(protocol::ApiKey key, int16_t version) const noexcept {
     const ApiRange* range = find(key);
     return range != nullptr && version >= range->min && version <= range->max;
   }
   /// Nothing if the key is not served.
-  const ApiRange* find(int16_t key) const noexcept {
-    if (key < 0 || key >= kMaxKeys || places_[static_cast<size_t>(key)] < 0) return nullptr;
-    return &served_[static_cast<size_t>(places_[static_cast<size_t>(key)])];
+  const ApiRange* find(protocol::ApiKey key) const noexcept {
+    const auto number = static_cast<int16_t>(key);
+    if (number < 0 || number >= kMaxKeys || places_[static_cast<size_t>(number)] < 0) return nullptr;
+    return &served_[static_cast<size_t>(places_[static_cast<size_t>(number)])];
   }
   /// Ordered by key.
   const std::vector<ApiRange>& served() const noexcept { return served_; }

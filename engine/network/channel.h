@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -23,7 +24,8 @@ struct ChannelOptions {
   platform::Duration connectTimeout = std::chrono::seconds(10);
   /// Unless the send says otherwise. From send() to the answer, connecting included.
   platform::Duration requestTimeout = std::chrono::seconds(30);
-  /// Before the second attempt in a row; doubles up to the maximum, with 20 % of jitter.
+  /// Between the loss of a connection and the next attempt; doubles with each attempt that fails, up to the maximum,
+  /// with 20 % of jitter.
   platform::Duration reconnectBackoff = std::chrono::milliseconds(50);
   platform::Duration reconnectBackoffMax = std::chrono::seconds(1);
   uint32_t maxResponseBytes = 200U << 20;
@@ -65,8 +67,9 @@ struct RawResponse {
 class Channel {
  public:
   using RawHandler = std::move_only_function<void(Result<RawResponse>)>;
-  /// Writes header and body, without the length, in the version that was agreed on.
-  using Encoder = std::move_only_function<std::vector<platform::Piece>(int16_t version, int32_t correlationId)>;
+  /// Writes the whole frame in the version that was agreed on.
+  using Encoder = std::move_only_function<Result<std::vector<platform::Piece>>(int16_t version, int32_t correlationId,
+                                                                               std::string_view clientId)>;
 
   Channel(platform::Process& process, std::shared_ptr<platform::Executor> executor, platform::Endpoint endpoint,
           ChannelOptions options);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -16,9 +17,11 @@ namespace tidemark::network {
 struct Answer {
   enum class Kind : uint8_t { Response, NoResponse, Close };
   Kind kind = Kind::Close;
-  /// Header and body, without the length.
+  /// Length, header and body.
   std::vector<platform::Piece> pieces;
   std::chrono::milliseconds throttle{0};
+  /// Why the connection is closed; a literal.
+  const char* reason = "";
 };
 
 /// Takes the one answer to a request: the connection it came by, or a test. Any thread.
@@ -42,7 +45,7 @@ class Request {
   Request& operator=(const Request&) = delete;
 
   const RequestContext& context() const noexcept { return context_; }
-  int16_t apiKey() const noexcept { return context_.apiKey; }
+  protocol::ApiKey apiKey() const noexcept { return context_.apiKey; }
   int16_t apiVersion() const noexcept { return context_.apiVersion; }
 
   /// What follows the header. Valid until releaseFrame(), or as long as frame() is held.
@@ -64,14 +67,14 @@ class Request {
   template <class Message>
   void respond(const Message& message, Throttle throttle = {});
 
-  /// Answers with pieces that hold header and body (without the length).
+  /// Answers with a whole frame: length, header and body.
   void respondPieces(std::vector<platform::Piece> pieces, Throttle throttle = {});
 
   /// No answer ever (acks=0); the connection goes on with its next request at once.
   void noResponse(Throttle throttle = {});
 
-  /// Closes the connection instead of answering.
-  void close();
+  /// Closes the connection instead of answering. `reason` is a literal.
+  void close(const char* reason = "the handler closed it");
 
   bool answered() const noexcept { return sink_ == nullptr; }
 

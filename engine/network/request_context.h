@@ -8,6 +8,10 @@
 #include "platform/clock.h"
 #include "platform/network.h"
 
+namespace tidemark::protocol {
+enum class ApiKey : int16_t;
+}  // namespace tidemark::protocol
+
 namespace tidemark::network {
 
 /// The numbers are those of Kafka's own enumeration.
@@ -41,7 +45,7 @@ struct RequestContext {
   std::shared_ptr<const ClientInfo> client;
   /// "User:ANONYMOUS" unless the listener authenticates.
   std::shared_ptr<const std::string> principal;
-  int16_t apiKey = -1;
+  protocol::ApiKey apiKey{-1};
   int16_t apiVersion = -1;
   int32_t correlationId = 0;
   /// When the frame was complete.

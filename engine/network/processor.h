@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "network/frame_memory.h"
+#include "network/registry.h"
+#include "network/request_queue.h"
+#include "network/server.h"
+#include "platform/process.h"
+
+namespace tidemark::network {
+
+class ServerConnection;
+
+/// What the acceptors, processors and connections of one server share.
+struct ServerShared {
+  ServerShared(platform::Process& itsProcess, ServerOptions itsOptions);
+
+  platform::Process& process;
+  const ServerOptions options;
+  const std::shared_ptr<FrameMemory> memory;
+  std::shared_ptr<RequestQueue> queue;
+  Registry registry;
+  const std::shared_ptr<const std::string> anonymous;
+  std::atomic<uint64_t> connectionNumbers = 0;
+  std::atomic<bool> stopping = false;
+  /// Called after each connection that closes; set before the first one opens.
+  std::function<void()> connectionClosed;
+};
+
+/// One network thread and the connections it owns. Everything here happens on its executor.
+class Processor : public std::enable_shared_from_this<Processor> {
+ public:
+  using Connections = std::list<std::shared_ptr<ServerConnection>>;
+
+  Processor(std::shared_ptr<ServerShared> shared, int index);
+
+  platform::Executor& executor() noexcept { return *executor_; }
+  ServerShared& shared() noexcept { return *shared_; }
+
+  /// Takes over a connection that `listener` accepted.
+  void adopt(std::unique_ptr<platform::Connection> socket, const ListenerOptions& listener);
+  /// Something happened on it: its idle time begins anew.
+  void touch(ServerConnection& connection);
+  /// It has closed.
+  void remove(ServerConnection& connection);
+  void closeAll();
+  /// The Process is dead: lets go of everything, from any thread.
+  void abandon() noexcept;
+
+ private:
+  void armIdleTimer();
+  void closeIdle();
+
+  const std::shared_ptr<ServerShared> shared_;
+  const int index_;
+  const std::shared_ptr<platform::Executor> executor_;
+  /// The one that was quiet for longest comes first.
+  Connections byActivity_;
+  /// One timer for all of them, at the first deadline or before it; none without connections.
+  platform::Timer idleTimer_;
+  bool idleTimerArmed_ = false;
+};
+
+}  // namespace tidemark::network

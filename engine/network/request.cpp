@@ -1,0 +1,51 @@
+#include "network/request.h"
+
+#include <string>
+
+#include "base/invariant.h"
+
+namespace tidemark::network {
+
+std::string_view securityProtocolName(SecurityProtocol protocol) noexcept {
+  switch (protocol) {
+    case SecurityProtocol::Plaintext: return "PLAINTEXT";
+    case SecurityProtocol::Ssl: return "SSL";
+    case SecurityProtocol::SaslPlaintext: return "SASL_PLAINTEXT";
+    case SecurityProtocol::SaslSsl: return "SASL_SSL";
+  }
+  return "UNKNOWN";
+}
+
+Request::Request(std::shared_ptr<AnswerSink> sink, RequestContext context, FramePtr frame, size_t bodyOffset)
+    : sink_(std::move(sink)),
+      context_(std::move(context)),
+      frame_(std::move(frame)),
+      body_(frame_->mutableBytes().subspan(bodyOffset)) {}
+
+Request::~Request() {
+  if (sink_) finish({.kind = Answer::Kind::Close, .reason = "its request was dropped without an answer"});
+}
+
+void Request::releaseFrame() noexcept {
+  body_ = {};
+  frame_.reset();
+}
+
+void Request::respondPieces(std::vector<platform::Piece> pieces, Throttle throttle) {
+  finish({.kind = Answer::Kind::Response, .pieces = std::move(pieces), .throttle = throttle});
+}
+
+void Request::noResponse(Throttle throttle) {
+  finish({.kind = Answer::Kind::NoResponse, .throttle = throttle});
+}
+
+void Request::close(const char* reason) { finish({.kind = Answer::Kind::Close, .reason = reason}); }
+
+void Request::finish(Answer answer) {
+  TIDEMARK_INVARIANT(sink_ != nullptr, std::string("a request is answered twice"));
+  releaseFrame();
+  const auto sink = std::move(sink_);
+  sink->answer(std::move(answer));
+}
+
+}  // namespace tidemark::network

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "network/request.h"
+#include "protocol/framing.h"
+
+/// The templates of request.h, apart from it since they need the codecs.
+namespace tidemark::network {
+
+template <class Message>
+Result<Message> Request::decode() const {
+  return protocol::decode<Message>(ByteView(body_), context_.apiVersion);
+}
+
+template <class Message>
+void Request::respond(const Message& message, Throttle throttle) {
+  protocol::FrameWriter writer(256);
+  const Result<void> written =
+      protocol::writeResponseFrame(writer, message, context_.apiVersion, context_.correlationId);
+  if (!written) return close("the answer does not fit the request's version");
+  respondPieces(writer.takePieces(), throttle);
+}
+
+}  // namespace tidemark::network

@@ -1,0 +1,225 @@
+#include "network/server_connection.h"
+
+#include <fmt/format.h>
+
+#include "network/api_versions.h"
+#include "protocol/framing.h"
+
+namespace tidemark::network {
+
+namespace {
+
+constexpr std::string_view kComponent = "network";
+
+uint64_t sizeOf(const std::vector<platform::Piece>& pieces) noexcept {
+  uint64_t size = 0;
+  for (const auto& piece : pieces) {
+    const auto* memory = std::get_if<SharedBytes>(&piece);
+    size += memory != nullptr ? memory->size() : std::get_if<platform::FileSlice>(&piece)->length;
+  }
+  return size;
+}
+
+}  // namespace
+
+ServerConnection::ServerConnection(std::shared_ptr<Processor> processor, std::unique_ptr<platform::Connection> socket,
+                                   std::shared_ptr<ConnectionRecord> record)
+    : processor_(std::move(processor)),
+      socket_(std::move(socket)),
+      record_(std::move(record)),
+      client_(std::make_shared<const ClientInfo>()),
+      frames_(shared().memory, shared().options.maxRequestBytes) {}
+
+void ServerConnection::close(std::string_view reason) {
+  if (state_ == State::Closed) return;
+  state_ = State::Closed;
+  throttle_.cancel();
+  frames_.drop();
+  record_->inFlight.store(false, std::memory_order_relaxed);
+  const auto self = shared_from_this();
+  socket_->close();
+  // We may be inside one of its handlers, and the last to hold us may be on another thread.
+  processor_->executor().post([socket = std::move(socket_)] {});
+  shared().process.log().debug(kComponent, "{} closed: {}", record_->peer()->connectionId, reason);
+  if (auto* observer = shared().options.observer) observer->connectionClosed(*record_->peer(), reason);
+  processor_->remove(*this);
+}
+
+// --- Receiving -------------------------------------------------------------------------------------------------------
+
+void ServerConnection::advance() {
+  while (state_ == State::Receiving) {
+    switch (frames_.next([this] { return whenMemoryGranted(); })) {
+      case FrameAssembler::Next::Complete: dispatch(); break;
+      case FrameAssembler::Next::NeedsBytes: return read();
+      case FrameAssembler::Next::BadLength:
+        return close(fmt::format("it announced a request of {} bytes", frames_.badLength()));
+      case FrameAssembler::Next::NeedsMemory:
+        state_ = State::WaitingForMemory;
+        if (auto* observer = shared().options.observer) observer->connectionMuted(*record_->peer(), "memory");
+        return;
+    }
+  }
+}
+
+platform::Task ServerConnection::whenMemoryGranted() {
+  return [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self) self->processor_->executor().post([self] { self->memoryGranted(); });
+  };
+}
+
+void ServerConnection::memoryGranted() {
+  if (state_ != State::WaitingForMemory) return;
+  state_ = State::Receiving;
+  frames_.memoryGranted();
+  processor_->touch(*this);
+  advance();
+}
+
+void ServerConnection::read() {
+  socket_->read(frames_.room(), [this](Result<size_t> count) {
+    const auto self = shared_from_this();
+    received(std::move(count));
+  });
+}
+
+void ServerConnection::received(Result<size_t> count) {
+  if (state_ == State::Closed) return;
+  if (!count) return close(count.error().message);
+  if (*count == 0) return close(frames_.insideFrame() ? "the peer left inside a request" : "the peer left");
+  record_->bytesIn.fetch_add(*count, std::memory_order_relaxed);
+  frames_.received(*count);
+  processor_->touch(*this);
+  advance();
+}
+
+// --- In flight -------------------------------------------------------------------------------------------------------
+
+void ServerConnection::dispatch() {
+  const std::shared_ptr<IncomingFrame> frame = frames_.take();
+  protocol::Reader reader(frame->bytes());
+  const Result<protocol::RequestHeader> header = protocol::decodeRequestHeader(reader);
+  if (!header) return close(header.error().message);
+  record_->requests.fetch_add(1, std::memory_order_relaxed);
+  rememberClient(*header);
+
+  RequestContext context;
+  context.peer = record_->peer();
+  context.client = client_;
+  context.principal = shared().anonymous;
+  context.apiKey = static_cast<protocol::ApiKey>(header->requestApiKey);
+  context.apiVersion = header->requestApiVersion;
+  context.correlationId = header->correlationId;
+  context.arrival = shared().process.clock().monotonic();
+  context.sizeInBytes = static_cast<uint32_t>(frame->bytes().size());
+  if (auto* observer = shared().options.observer) {
+    context_ = context;
+    observer->requestReceived(context);
+  }
+
+  if (context.apiKey == protocol::ApiKey::ApiVersions) return answerApiVersions(context, reader.rest());
+  if (!shared().options.apis.serves(context.apiKey, context.apiVersion)) {
+    return close(fmt::format("API {} in version {} is not served", header->requestApiKey, header->requestApiVersion));
+  }
+  const size_t bodyOffset = reader.position();
+  enqueue(std::move(context), frame, bodyOffset);
+}
+
+void ServerConnection::rememberClient(const protocol::RequestHeader& header) {
+  const std::string_view clientId = header.clientId ? header.clientId->view() : std::string_view();
+  if (clientId == client_->clientId) return;
+  auto client = std::make_shared<ClientInfo>(*client_);
+  client->clientId = clientId;
+  client_ = std::move(client);
+  record_->setClient(client_);
+}
+
+void ServerConnection::answerApiVersions(const RequestContext& context, ByteView body) {
+  const ApiTable& table = shared().options.apis;
+  protocol::FrameWriter writer(1024);
+  protocol::ApiVersionsResponse response;
+  int16_t version = context.apiVersion;
+  if (!table.serves(context.apiKey, version)) {
+    version = 0;
+    response = refuseApiVersions(table);
+  } else {
+    const auto request = protocol::decode<protocol::ApiVersionsRequest>(body, version);
+    if (!request) return close(request.error().message);
+    response = answerApiVersions(*request, version, table,
+                                 shared().options.features ? shared().options.features() : FeatureInfo());
+    if (version >= 3 && response.errorCode != static_cast<int16_t>(ErrorCode::InvalidRequest)) {
+      client_ = std::make_shared<const ClientInfo>(ClientInfo{
+          client_->clientId, request->clientSoftwareName.str(), request->clientSoftwareVersion.str()});
+      record_->setClient(client_);
+    }
+  }
+  if (!protocol::writeResponseFrame(writer, response, version, context.correlationId)) {
+    return close("the list of APIs cannot be written");
+  }
+  send(writer.takePieces());
+}
+
+void ServerConnection::enqueue(RequestContext context, FramePtr frame, size_t bodyOffset) {
+  state_ = State::InFlight;
+  record_->inFlight.store(true, std::memory_order_relaxed);
+  auto request = std::make_unique<Request>(shared_from_this(), std::move(context), std::move(frame), bodyOffset);
+  const bool queued = shared().queue->offer(std::move(request));
+  if (queued) return;
+  if (auto* observer = shared().options.observer) observer->connectionMuted(*record_->peer(), "queue");
+}
+
+// --- Sending ---------------------------------------------------------------------------------------------------------
+
+void ServerConnection::answer(Answer answer) {
+  answer_ = std::move(answer);
+  if (processor_->executor().isCurrent()) return complete();
+  processor_->executor().post([self = shared_from_this()] { self->complete(); });
+}
+
+void ServerConnection::complete() {
+  if (state_ != State::InFlight) {
+    answer_ = {};
+    return;
+  }
+  switch (answer_.kind) {
+    case Answer::Kind::Close: return close(answer_.reason);
+    case Answer::Kind::NoResponse: return answered(0);
+    case Answer::Kind::Response: return send(std::move(answer_.pieces));
+  }
+}
+
+void ServerConnection::send(std::vector<platform::Piece> pieces) {
+  state_ = State::Sending;
+  processor_->touch(*this);
+  const uint64_t bytes = sizeOf(pieces);
+  socket_->write(std::move(pieces), [this, bytes](Result<void> written) {
+    const auto self = shared_from_this();
+    if (state_ == State::Closed) return;
+    if (!written) return close(written.error().message);
+    record_->bytesOut.fetch_add(bytes, std::memory_order_relaxed);
+    answered(bytes);
+  });
+}
+
+void ServerConnection::answered(uint64_t bytes) {
+  record_->inFlight.store(false, std::memory_order_relaxed);
+  if (auto* observer = shared().options.observer) observer->responseSent(context_, bytes);
+  processor_->touch(*this);
+  const auto throttle = answer_.throttle;
+  answer_ = {};
+  if (throttle.count() > 0) {
+    state_ = State::Throttled;
+    throttle_ = processor_->executor().schedule(throttle, [this] {
+      const auto self = shared_from_this();
+      state_ = State::Receiving;
+      processor_->touch(*this);
+      advance();
+    });
+    return;
+  }
+  state_ = State::Receiving;
+  advance();
+}
+
+}  // namespace tidemark::network
