@@ -118,7 +118,7 @@ void ServerConnection::dispatch() {
     observer->requestReceived(context);
   }
 
-  if (context.apiKey == protocol::ApiKey::ApiVersions) return answerApiVersions(context, reader.rest());
+  if (context.apiKey == protocol::ApiKey::ApiVersions) return greet(context, reader.rest());
   if (!shared().options.apis.serves(context.apiKey, context.apiVersion)) {
     return close(fmt::format("API {} in version {} is not served", header->requestApiKey, header->requestApiVersion));
   }
@@ -135,7 +135,7 @@ void ServerConnection::rememberClient(const protocol::RequestHeader& header) {
   record_->setClient(client_);
 }
 
-void ServerConnection::answerApiVersions(const RequestContext& context, ByteView body) {
+void ServerConnection::greet(const RequestContext& context, ByteView body) {
   const ApiTable& table = shared().options.apis;
   protocol::FrameWriter writer(1024);
   protocol::ApiVersionsResponse response;

@@ -56,7 +56,7 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
   // In flight.
   void dispatch();
   void rememberClient(const protocol::RequestHeader& header);
-  void answerApiVersions(const RequestContext& context, ByteView body);
+  void greet(const RequestContext& context, ByteView body);
   void enqueue(RequestContext context, FramePtr frame, size_t bodyOffset);
 
   // Sending.
