@@ -38,9 +38,10 @@ struct ApiInfo {
 
 /// All APIs by key, removed ones too.
 std::span<const ApiInfo> allApis() noexcept;
-/// Null if no API has that number.
+/// Null if no API has that number or name.
 const ApiInfo* findApi(int16_t key) noexcept;
 const ApiInfo* findApi(std::string_view name) noexcept;
+/// For a key that exists (any enumerator).
 const ApiInfo& apiInfo(ApiKey key) noexcept;
 /// "Fetch"; "unknown" for a number without API.
 std::string_view apiName(ApiKey key) noexcept;

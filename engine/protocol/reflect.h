@@ -108,7 +108,7 @@ struct FieldValue {
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  virtual void value(const FieldValue& value) = 0;
+  virtual void value(const FieldValue&) {}
   virtual void enterStruct(const FieldValue&) {}
   virtual void leaveStruct(const FieldValue&) {}
   virtual void enterArray(const FieldValue&) {}

@@ -27,7 +27,7 @@ class FrameWriter {
   /// With room for `expected` bytes besides records.
   explicit FrameWriter(size_t expected) { buffer_.reserve(expected); }
   /// Counts what would be written and keeps nothing.
-  explicit FrameWriter(CountOnly) noexcept : counting_(true), begin_(scratch_), cursor_(scratch_), end_(scratch_ + sizeof scratch_) {}
+  explicit FrameWriter(CountOnly) noexcept { count(); }
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 
@@ -90,8 +90,16 @@ class FrameWriter {
   }
   void grow(size_t count);
   void refuse(std::string message);
+  /// From here on counts what is written.
+  void count() noexcept {
+    counting_ = true;
+    begin_ = cursor_ = scratch_;
+    end_ = scratch_ + sizeof scratch_;
+    counted_ = 0;
+  }
+  friend class TagPass;
 
-  const bool counting_ = false;
+  bool counting_ = false;
   ByteVector buffer_;  ///< used up to cursor_
   uint8_t* begin_ = nullptr;
   uint8_t* cursor_ = nullptr;
@@ -101,6 +109,26 @@ class FrameWriter {
   std::vector<Cut> cuts_;
   std::optional<Error> error_;
   uint8_t scratch_[32];
+};
+
+/// Writes a tagged field: tag, size, and what the body of `for (TagPass pass(writer, tag); pass.next();) {…}` writes. The
+/// body runs twice, first to learn the size (once if the writer only counts).
+class TagPass {
+ public:
+  TagPass(FrameWriter& writer, uint32_t tag) noexcept;
+  bool next();
+
+ private:
+  enum class Step : uint8_t { Start, Count, Write };
+
+  FrameWriter& writer_;
+  const uint32_t tag_;
+  Step step_ = Step::Start;
+  /// The writer's state while it counts; when it counts anyway, its count at the start.
+  uint8_t* begin_;
+  uint8_t* cursor_;
+  uint8_t* end_;
+  size_t counted_;
 };
 
 }  // namespace tidemark::protocol
