@@ -24,8 +24,8 @@ class LogView {
   virtual LeaderEpoch lastEpoch() const = 0;
   /// Records below this survive a power loss.
   virtual Offset syncedEndOffset() const = 0;
-  /// Where `epoch` ends here: the largest epoch ≤ it that the log knows, and the offset where the next one starts (the
-  /// log's end for the last). The log's end with its last epoch if `epoch` lies below all it knows.
+  /// Where `epoch` ends here: the largest epoch ≤ it that the log knows and the offset where the next one starts (the
+  /// log's end for the last). An epoch below all it knows ends where the first one starts.
   virtual OffsetAndEpoch endOffsetForEpoch(LeaderEpoch epoch) const = 0;
   virtual std::optional<OffsetAndEpoch> earliestSnapshotId() const = 0;
   virtual std::optional<OffsetAndEpoch> latestSnapshotId() const = 0;
