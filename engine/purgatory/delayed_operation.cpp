@@ -18,19 +18,19 @@ bool DelayedOperation::tryComplete() {
   return forceComplete();
 }
 
-void DelayedOperation::park(std::shared_ptr<ExpirationTimer> timer) {
+void DelayedOperation::park(const std::shared_ptr<ExpirationTimer>& timer) {
   // forceComplete() sets completed_ first and looks for the timer afterwards, both under the same lock as here: either
   // it finds the timer, or the completion is seen here.
   const Lock lock(timerMutex_);
   if (isCompleted()) return;
   timer->add(shared_from_this(), timeout_);
-  timer_ = std::move(timer);
+  timer_ = timer;
 }
 
 void DelayedOperation::stopWaiting() {
   if (counted_.exchange(false, std::memory_order_acq_rel)) counts_->delayed.fetch_sub(1, std::memory_order_relaxed);
   const Lock lock(timerMutex_);
-  if (timer_) timer_->cancel(*this);
+  if (const std::shared_ptr<ExpirationTimer> timer = timer_.lock()) timer->cancel(*this);
   timer_.reset();
 }
 

@@ -57,7 +57,7 @@ class DelayedOperation : public TimerEntry, public std::enable_shared_from_this<
 
   /// Asks canComplete() under the lock, then completes outside of it.
   bool tryComplete() EXCLUDES(mutex_);
-  void park(std::shared_ptr<ExpirationTimer> timer);
+  void park(const std::shared_ptr<ExpirationTimer>& timer);
   /// Takes it off the timer without completing it.
   void stopWaiting();
   void onTimeout() final;
@@ -70,7 +70,8 @@ class DelayedOperation : public TimerEntry, public std::enable_shared_from_this<
   std::shared_ptr<PurgatoryCounts> counts_;
   std::atomic<bool> counted_{false};
   Mutex timerMutex_;
-  std::shared_ptr<ExpirationTimer> timer_ GUARDED_BY(timerMutex_);
+  /// Weak, since the timer's wheel shares the operation.
+  std::weak_ptr<ExpirationTimer> timer_ GUARDED_BY(timerMutex_);
 };
 
 }  // namespace tidemark::purgatory
