@@ -134,3 +134,9 @@ struct fmt::formatter<tidemark::TopicPartition> : fmt::formatter<std::string_vie
     return fmt::format_to(context.out(), "{}-{}", key.topic, key.partition.value());
   }
 };
+template <>
+struct fmt::formatter<tidemark::TopicIdPartition> : fmt::formatter<std::string_view> {
+  auto format(const tidemark::TopicIdPartition& key, format_context& context) const {
+    return fmt::format_to(context.out(), "{}:{}", key.topicId.toString(), key.partition.value());
+  }
+};

@@ -1,0 +1,182 @@
+#include "replication/delayed.h"
+
+#include <fmt/format.h>
+
+#include "replication/replica_manager.h"
+
+namespace tidemark::replication {
+
+// --- produce --------------------------------------------------------------------------------------------------------
+
+DelayedProduce::DelayedProduce(platform::Duration timeout, std::vector<PendingProduce> pending, std::vector<ProduceResult> results,
+                               RequestLabel label, events::Recorder& recorder, platform::Clock& clock, ProduceDone done)
+    : DelayedOperation(timeout),
+      label_(std::move(label)),
+      recorder_(recorder),
+      clock_(clock),
+      begun_(clock.monotonic()),
+      partition_(pending.front().partition),
+      needs_(pending.front().requiredOffset),
+      pending_(std::move(pending)),
+      results_(std::move(results)),
+      done_(std::move(done)) {}
+
+std::string DelayedProduce::describe() const {
+  return fmt::format("produce of {} ({}) waits for the high watermark {} of {}", label_.client, label_.correlation, needs_,
+                     partition_->name());
+}
+
+ParkedView DelayedProduce::view() const {
+  return {.label = label_,
+          .partition = partition_->name(),
+          .needs = needs_,
+          .minBytes = 0,
+          .follower = kNoNode,
+          .timeout = timeout(),
+          .deadline = deadline()};
+}
+
+bool DelayedProduce::canComplete() {
+  std::erase_if(pending_, [this](const PendingProduce& waits) {
+    const std::optional<ErrorCode> outcome = waits.partition->produceOutcome(waits.requiredOffset, waits.epoch);
+    if (!outcome) return false;
+    results_[waits.index].error = *outcome;
+    return true;
+  });
+  if (pending_.empty()) return true;
+  if (!parkedTold_) {
+    parkedTold_ = true;
+    recorder_.emit(events::ProduceParked{.partition = partition_->tag(),
+                                         .correlation = label_.correlation,
+                                         .client = events::ClientText(label_.client),
+                                         .needs = needs_,
+                                         .timeout = timeout(),
+                                         .parkedCount = 0});
+  }
+  return false;
+}
+
+void DelayedProduce::onComplete() {
+  for (const PendingProduce& waits : pending_) {
+    results_[waits.index].error = ErrorCode::RequestTimedOut;
+    results_[waits.index].message = fmt::format("the records are in the log of {}, but not in that of every replica in sync after {} ms",
+                                                waits.partition->name(),
+                                                std::chrono::duration_cast<std::chrono::milliseconds>(timeout()).count());
+  }
+  if (parkedTold_ && pending_.empty())
+    recorder_.emit(events::ProduceCompleted{.partition = partition_->tag(),
+                                            .correlation = label_.correlation,
+                                            .client = events::ClientText(label_.client),
+                                            .parkedFor = clock_.monotonic() - begun_,
+                                            .parkedCount = 0});
+  done_(std::move(results_));
+}
+
+void DelayedProduce::onExpiration() {
+  recorder_.emit(events::ProduceExpired{.partition = partition_->tag(),
+                                        .correlation = label_.correlation,
+                                        .client = events::ClientText(label_.client),
+                                        .parkedFor = clock_.monotonic() - begun_,
+                                        .parkedCount = 0});
+}
+
+// --- fetch ----------------------------------------------------------------------------------------------------------
+
+DelayedFetch::DelayedFetch(ReplicaManager& manager, FetchParams params, std::vector<FetchItem> items,
+                           std::vector<PendingFetch> pending, events::Recorder& recorder, platform::Clock& clock, FetchDone done)
+    : DelayedOperation(params.maxWait),
+      manager_(manager),
+      params_(std::move(params)),
+      recorder_(recorder),
+      clock_(clock),
+      begun_(clock.monotonic()),
+      items_(std::move(items)),
+      pending_(std::move(pending)),
+      done_(std::move(done)) {}
+
+std::string DelayedFetch::describe() const {
+  return fmt::format("fetch of {} ({}) of {} partitions waits for {} bytes", params_.label.client, params_.label.correlation,
+                     pending_.size(), params_.minBytes);
+}
+
+ParkedView DelayedFetch::view() const {
+  return {.label = params_.label,
+          .partition = pending_.front().partition->name(),
+          .needs = pending_.front().ask.fetchOffset,
+          .minBytes = params_.minBytes,
+          .follower = params_.follower ? params_.follower->replica : kNoNode,
+          .timeout = timeout(),
+          .deadline = deadline()};
+}
+
+bool DelayedFetch::canComplete() {
+  int64_t bytes = 0;
+  for (const PendingFetch& waits : pending_) {
+    const auto ends = waits.partition->offsets({.currentLeaderEpoch = waits.ask.currentLeaderEpoch, .leaderOnly = params_.leaderOnly});
+    if (!ends) return true;
+    const log::LogOffsetMetadata& end = params_.isolation == log::FetchIsolation::LogEnd          ? ends->logEndOffset
+                                        : params_.isolation == log::FetchIsolation::HighWatermark ? ends->highWatermark
+                                                                                                  : ends->lastStableOffset;
+    // A follower cannot see how far its own fetch moved the log start: it hears of a cut log at once.
+    if (params_.follower && ends->logStartOffset > waits.ask.logStartOffset && ends->logStartOffset > waits.ask.fetchOffset) return true;
+    if (end.offset == waits.start.offset) continue;
+    // The log was cut below the fetch, or goes on in a newer segment.
+    if (end.offset < waits.start.offset || waits.start.onOlderSegment(end) || end.onOlderSegment(waits.start)) return true;
+    if (!waits.start.onSameSegment(end)) return true;
+    bytes += std::min<int64_t>(end.bytesSince(waits.start), waits.ask.maxBytes);
+  }
+  if (bytes >= params_.minBytes) return true;
+  if (!parkedTold_) {
+    parkedTold_ = true;
+    recorder_.emit(events::FetchParked{.partition = pending_.front().partition->tag(),
+                                       .correlation = params_.label.correlation,
+                                       .client = events::ClientText(params_.label.client),
+                                       .needs = pending_.front().ask.fetchOffset,
+                                       .minBytes = params_.minBytes,
+                                       .follower = params_.follower ? params_.follower->replica : kNoNode,
+                                       .timeout = timeout(),
+                                       .parkedCount = 0});
+  }
+  return false;
+}
+
+void DelayedFetch::onComplete() {
+  // What came meanwhile is read now; who fetches was noted when it asked.
+  done_(manager_.readAll(params_, items_, false));
+}
+
+void DelayedFetch::onExpiration() {
+  recorder_.emit(events::FetchExpired{.partition = pending_.front().partition->tag(),
+                                      .correlation = params_.label.correlation,
+                                      .client = events::ClientText(params_.label.client),
+                                      .parkedFor = clock_.monotonic() - begun_,
+                                      .parkedCount = 0});
+}
+
+// --- delete records -------------------------------------------------------------------------------------------------
+
+DelayedDeleteRecords::DelayedDeleteRecords(platform::Duration timeout, std::vector<PendingDelete> pending,
+                                           std::vector<DeleteResult> results, DeleteDone done)
+    : DelayedOperation(timeout), pending_(std::move(pending)), results_(std::move(results)), done_(std::move(done)) {}
+
+std::string DelayedDeleteRecords::describe() const {
+  return fmt::format("DeleteRecords of {} partitions waits for the followers", results_.size());
+}
+
+bool DelayedDeleteRecords::canComplete() {
+  std::erase_if(pending_, [this](const PendingDelete& waits) {
+    const Result<Offset> low = waits.partition->lowWatermark();
+    if (low && *low < waits.requiredOffset) return false;
+    results_[waits.index].error = low ? ErrorCode::None : low.error().code;
+    if (low) results_[waits.index].lowWatermark = *low;
+    return true;
+  });
+  return pending_.empty();
+}
+
+void DelayedDeleteRecords::onComplete() {
+  for (const PendingDelete& waits : pending_) results_[waits.index].error = ErrorCode::RequestTimedOut;
+  done_(std::move(results_));
+}
+
+}  // namespace tidemark::replication

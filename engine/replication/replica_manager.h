@@ -1,0 +1,180 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "log/log_manager.h"
+#include "metadata/delta.h"
+#include "metadata/image.h"
+#include "platform/process.h"
+#include "purgatory/purgatory.h"
+#include "replication/alter_partition_manager.h"
+#include "replication/delayed.h"
+#include "replication/fetch_session.h"
+#include "replication/fetcher.h"
+#include "replication/partition.h"
+
+namespace tidemark::replication {
+
+/// What a node's replicas need to know of a topic's configuration.
+struct TopicSettings {
+  log::LogConfig log;
+  int minInsyncReplicas = 1;
+};
+
+struct ReplicaManagerOptions {
+  NodeId self;
+  std::string interBrokerListener;
+  platform::Duration lagMax = std::chrono::seconds(30);          ///< replica.lag.time.max.ms
+  platform::Duration fetchMaxWait = std::chrono::milliseconds(500);
+  platform::Duration fetchBackoff = std::chrono::milliseconds(1000);
+  platform::Duration fetchRequestTimeout = std::chrono::seconds(30);
+  int32_t fetchMinBytes = 1;
+  int32_t fetchResponseMaxBytes = 10 << 20;
+  int32_t fetchMaxBytes = 1 << 20;
+  size_t fetchSessions = 1000;  ///< max.incremental.fetch.session.cache.slots
+  std::function<TopicSettings(const metadata::Image& image, const std::string& topic)> settingsOf;
+  std::function<BrokerEpoch()> brokerEpoch;
+  /// Sends AlterPartition to the active controller; answers on the executor given to AlterPartitionManager.
+  AlterPartitionManager::Send alterPartition;
+};
+
+/// What changed between two images, kept beyond the delta that told it.
+struct MetadataChange {
+  metadata::ImagePtr before;
+  metadata::ImagePtr after;
+  /// Changed, created and gone ones.
+  std::vector<TopicIdPartition> partitions;
+  std::set<NodeId> brokers;
+  std::vector<std::string> configuredTopics;
+  /// The default of all brokers or this broker's own configuration changed.
+  bool brokerConfigChanged = false;
+
+  static MetadataChange of(const metadata::Delta& delta, metadata::ImagePtr after, NodeId self);
+};
+
+/// All replicas of one broker: takes up the roles that the metadata gives, appends, reads, parks what must wait, runs the
+/// fetchers; Kafka's ReplicaManager. Any thread, but for apply(), which one executor calls.
+class ReplicaManager {
+ public:
+  ReplicaManager(platform::Process& process, std::shared_ptr<log::LogManager> logs, events::Recorder& recorder,
+                 ReplicaManagerOptions options);
+  ~ReplicaManager();
+
+  // --- metadata -----------------------------------------------------------------------------------------------------
+
+  void apply(const MetadataChange& change);
+  metadata::ImagePtr image() const;
+  /// Leads nothing and copies nothing any more; what is parked is answered NotLeaderOrFollower.
+  void shutdown();
+
+  // --- partitions ---------------------------------------------------------------------------------------------------
+
+  /// Null if this broker has no such replica.
+  std::shared_ptr<Partition> find(const TopicPartition& partition) const;
+  std::shared_ptr<Partition> find(const TopicIdPartition& partition) const;
+  std::vector<std::shared_ptr<Partition>> all() const;
+  /// Why find() found nothing: NotLeaderOrFollower if the partition exists elsewhere, UnknownTopicId or
+  /// UnknownTopicOrPartition if not.
+  Error whyMissing(const TopicPartition& name, const Uuid& topicId) const;
+
+  // --- requests -----------------------------------------------------------------------------------------------------
+
+  /// Appends each item to its partition. acks=-1: `done` waits for the ISR, at most `timeout`. Results are in the order
+  /// of the items. The items' bytes are not used after this returns; `done` runs once, perhaps before it does.
+  void append(int16_t acks, platform::Duration timeout, std::span<const ProduceItem> items, const log::AppendOptions& options,
+              const RequestLabel& label, ProduceDone done);
+
+  void fetch(const FetchParams& params, std::vector<FetchItem> items, FetchDone done);
+
+  /// Cuts each log start; `done` when all replicas that are alive have followed, at most `timeout`.
+  struct DeleteItem {
+    TopicPartition partition;
+    Offset offset;
+  };
+  void deleteRecords(std::vector<DeleteItem> items, platform::Duration timeout, const RequestLabel& label, DeleteDone done);
+
+  FetchSessionCache& fetchSessions() noexcept { return sessions_; }
+
+  // --- looks and hooks ----------------------------------------------------------------------------------------------
+
+  /// Called with no lock held after the high watermark of a partition moved, on the thread that moved it.
+  using HighWatermarkListener = std::function<void(Offset highWatermark)>;
+  void onHighWatermark(const TopicPartition& partition, HighWatermarkListener listener);
+  void forgetHighWatermark(const TopicPartition& partition);
+
+  purgatory::Purgatory<TopicIdPartition>& producePurgatory() noexcept { return produces_; }
+  purgatory::Purgatory<TopicIdPartition>& fetchPurgatory() noexcept { return fetches_; }
+  int fetcherCount() const;
+
+  /// For DelayedFetch: reads all items anew.
+  std::vector<FetchResult> readAll(const FetchParams& params, const std::vector<FetchItem>& items, bool noteFollower);
+
+ private:
+  struct Placed {
+    std::shared_ptr<Partition> partition;
+    NodeId fetchedFrom = kNoNode;
+  };
+
+  void applyPartition(const MetadataChange& change, const TopicIdPartition& id);
+  std::shared_ptr<Partition> open(const TopicIdPartition& id, const TopicPartition& name, const metadata::Image& image,
+                                  const metadata::PartitionRegistration& registration);
+  void drop(const TopicIdPartition& id, bool removeLog);
+  void follow(const TopicIdPartition& id, Placed& placed, const metadata::Image& image,
+              const metadata::PartitionRegistration& registration, bool anew);
+  void unfollow(const TopicIdPartition& id, Placed& placed);
+  void restartFetchersOf(NodeId broker, const metadata::Image& image);
+  std::shared_ptr<Fetcher> fetcherFor(NodeId leader, const metadata::Image& image);
+  void dataArrived(Partition& partition);
+  void highWatermarkMoved(Partition& partition);
+  void lagDeadline(platform::MonotonicTime at);
+  void checkIsrs();
+  std::vector<std::shared_ptr<Partition>> leaders() const;
+
+  platform::Process& process_;
+  const std::shared_ptr<log::LogManager> logs_;
+  events::Recorder& recorder_;
+  const ReplicaManagerOptions options_;
+  const std::shared_ptr<platform::Executor> isrExecutor_;
+  const std::shared_ptr<const PartitionEnvironment> environment_;
+  AlterPartitionManager alterPartition_;
+  FetchSessionCache sessions_;
+  const std::shared_ptr<purgatory::ExpirationTimer> expiration_;
+  purgatory::Purgatory<TopicIdPartition> produces_;
+  purgatory::Purgatory<TopicIdPartition> fetches_;
+  purgatory::Purgatory<TopicIdPartition> deletes_;
+
+  /// Of the executor that calls apply().
+  std::map<TopicIdPartition, Placed> placed_;
+  struct RunningFetcher {
+    std::shared_ptr<Fetcher> fetcher;
+    platform::Endpoint endpoint;
+    BrokerEpoch epoch;
+  };
+  std::map<NodeId, RunningFetcher> fetchers_;
+  std::atomic<int> fetcherCount_{0};
+
+  mutable SharedMutex mutex_;
+  metadata::ImagePtr image_ GUARDED_BY(mutex_);
+  std::unordered_map<TopicPartition, std::shared_ptr<Partition>> byName_ GUARDED_BY(mutex_);
+  std::unordered_map<TopicIdPartition, std::shared_ptr<Partition>> byId_ GUARDED_BY(mutex_);
+  std::unordered_map<TopicPartition, HighWatermarkListener> listeners_ GUARDED_BY(mutex_);
+  bool stopped_ GUARDED_BY(mutex_) = false;
+
+  Mutex lagMutex_;
+  platform::MonotonicTime lagArmedFor_ GUARDED_BY(lagMutex_) = platform::MonotonicTime::max();
+  /// Of the ISR executor.
+  platform::Timer lagTimer_;
+};
+
+}  // namespace tidemark::replication

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "config/topic_config.h"
+#include "log/log_config.h"
+#include "metadata/image.h"
+
+namespace tidemark::replication {
+
+/// A topic's configuration as its logs obey it. `producerIdExpirationMs` is the broker's own setting.
+log::LogConfig toLogConfig(const config::TopicConfig& topic, int64_t producerIdExpirationMs);
+
+}  // namespace tidemark::replication
