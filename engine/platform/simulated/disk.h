@@ -9,7 +9,7 @@ namespace tidemark::platform {
 
 class DiskTree;
 
-enum class FileCall : uint8_t { Open, Read, Write, Size, Truncate, Sync, Map, List, Create, Rename, Remove, SyncDirectory, Lock };
+enum class FileCall : uint8_t { Open, Read, Write, Size, Truncate, Sync, Map, List, Create, Rename, Remove, SyncDirectory, LockFile };
 
 /// A disk of a World. It keeps what processes leave on it. Removing, creating and renaming is certain to survive a power
 /// loss only once the directory was synced, bytes once the file was; what was not synced survives in part, by the seed:
