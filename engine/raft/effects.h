@@ -29,7 +29,7 @@ struct Send {
   Request request;
 };
 
-/// The role, the epoch or the leader changed.
+/// The role, the epoch or the leader changed. Who was the leader syncs its log now: its next fetch tells what it holds.
 struct RoleChanged {
   RoleName from = RoleName::Unattached;
   RoleName to = RoleName::Unattached;
