@@ -1,83 +1,74 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "base/uuid.h"
 #include "metadata/image.h"
+#include "metadata/replay.h"
 
 namespace tidemark::metadata {
 
 struct Record;
 
-/// What happened to one partition between the two images of a Delta. `before` or `after` is null if it did not exist.
+/// What happened to one partition between the two images of a Delta.
 struct PartitionChange {
-  const TopicImage* topic = nullptr;  ///< as it is after, or was before if the topic is gone
+  /// As it is after; as it was before if it is gone. A topic recreated under its name has another id and so two
+  /// changes.
+  TopicPtr topic;
   PartitionIndex index;
-  const PartitionRegistration* before = nullptr;
-  const PartitionRegistration* after = nullptr;
+  /// Null if it did not exist.
+  PartitionPtr before;
+  /// Null if it does not exist any more.
+  PartitionPtr after;
 };
 
-/// Collects records on top of an image. Not thread-safe; once applied and published it is read-only.
+/// Collects records on top of an image. Used on one thread until it is published; then it is read-only.
 class Delta {
  public:
   explicit Delta(ImagePtr base);
 
-  /// Applies one record. Error: the record has a type that Kafka 4.4 does not write, or names what does not exist; the
-  /// delta is then of no further use.
-  Result<void> replay(const Record& record);
-
-  /// The end of a snapshot was reached whose records were replayed over a base that is not empty: what it did not name
-  /// is gone. Call replay() only on a delta that was made by forSnapshot().
+  /// For the records of a snapshot, which replace everything: call finishSnapshot() after the last one.
   static Delta forSnapshot(ImagePtr base);
+  void finishSnapshot();
+  /// From the empty image to all of `image`.
+  static Delta fromNothing(const Image& image);
+
+  /// Applies one record. Error: see replayRecord(); the delta is as it was.
+  Result<void> replay(const Record& record);
 
   /// The image with all records so far, sharing what did not change.
   ImagePtr apply(const Provenance& provenance) const;
 
   const Image& base() const noexcept { return *base_; }
+  const ImagePtr& basePtr() const noexcept { return base_; }
   /// The state so far (its provenance is that of the base).
   const Image& next() const noexcept { return next_; }
 
-  // What changed (also what was changed and changed back).
-  bool isEmpty() const noexcept;
-  /// Every partition whose registration differs, by topic id and index; those of deleted topics with no `after`.
-  /// Pointers are valid while this Delta and its base live.
-  std::vector<PartitionChange> partitionChanges() const;
-  const std::set<Uuid>& changedTopics() const noexcept { return topics_; }
-  /// Topics of the base that are gone.
-  std::vector<TopicPtr> deletedTopics() const;
-  /// Topics that are new (one recreated under its old name appears here and in deletedTopics()).
-  std::vector<TopicPtr> createdTopics() const;
-  const std::set<NodeId>& changedBrokers() const noexcept { return brokers_; }
-  const std::set<NodeId>& changedControllers() const noexcept { return controllers_; }
-  const std::set<ConfigResource>& changedConfigs() const noexcept { return configs_; }
-  const std::set<std::string>& changedFeatures() const noexcept { return features_; }
-  bool securityChanged() const noexcept { return securityChanged_; }
-  bool producerIdsChanged() const noexcept { return producerIdsChanged_; }
-  /// Whether it came from a snapshot: everything may have changed.
+  // What was touched, also if it was changed back.
+  bool isEmpty() const noexcept { return changes_.empty(); }
+  /// Whether it replaces everything.
   bool isSnapshot() const noexcept { return isSnapshot_; }
+  /// Partitions whose registration differs, in the order of topic id and index; those of deleted topics come with no
+  /// `after`.
+  std::vector<PartitionChange> partitionChanges() const;
+  /// Topics of the base that are gone, and topics that are new.
+  std::vector<TopicPtr> deletedTopics() const;
+  std::vector<TopicPtr> createdTopics() const;
+  const std::set<NodeId>& changedBrokers() const noexcept { return changes_.brokers; }
+  const std::set<NodeId>& changedControllers() const noexcept { return changes_.controllers; }
+  const std::set<ConfigResource>& changedConfigs() const noexcept { return changes_.configs; }
+  const std::set<std::string>& changedFeatures() const noexcept { return changes_.features; }
+  bool securityChanged() const noexcept { return changes_.security; }
+  bool producerIdsChanged() const noexcept { return changes_.producerIds; }
 
  private:
-  struct Replayer;
-
   ImagePtr base_;
   Image next_;
+  Changes changes_;
   bool isSnapshot_ = false;
-  std::set<Uuid> topics_;
-  std::map<Uuid, std::set<PartitionIndex>> partitions_;
-  std::set<NodeId> brokers_;
-  std::set<NodeId> controllers_;
-  std::set<ConfigResource> configs_;
-  std::set<std::string> features_;
-  bool securityChanged_ = false;
-  bool producerIdsChanged_ = false;
 };
-
 
 }  // namespace tidemark::metadata

@@ -63,7 +63,8 @@ struct BrokerRegistration {
   /// May lead partitions and be in an ISR.
   bool isActive() const noexcept { return !fenced && !inControlledShutdown; }
   const Endpoint* endpoint(std::string_view listener) const noexcept;
-  /// Whether a replica in that directory is served: reserved ones but Lost are, and anything if directories are unknown.
+  /// Whether a replica in that directory is served: reserved ones but Lost are, and anything if directories are
+  /// unknown.
   bool hasOnlineDirectory(const Uuid& directory) const noexcept;
   friend bool operator==(const BrokerRegistration&, const BrokerRegistration&) = default;
 };

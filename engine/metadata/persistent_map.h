@@ -11,8 +11,8 @@
 namespace tidemark::metadata {
 
 /// An ordered map whose copies share everything: copying is O(1), a change copies the path to the changed entry (an AVL
-/// tree). Entries never move or change once a copy was made, so a pointer into a copy stays valid while that copy lives.
-/// Distinct copies may be used on different threads.
+/// tree). Entries never move or change once a copy was made, so a pointer into a copy stays valid while that copy
+/// lives. Distinct copies may be used on different threads.
 template <class Key, class Value, class Less = std::less<>>
 class PersistentMap {
   struct Node;

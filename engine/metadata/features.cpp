@@ -1,0 +1,31 @@
+#include "metadata/features.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tidemark::metadata {
+namespace {
+
+// Raise `maxSupported` (what nodes offer) and `finalizedAtFormat` of a feature with the work that implements it.
+constexpr std::array kFeatures = {
+    FeatureDefinition{kMetadataVersionFeature, kMinimumMetadataVersion, kLatestMetadataVersion, kLatestMetadataVersion},
+    FeatureDefinition{kEligibleLeaderReplicasFeature, 0, 0, 0},
+    FeatureDefinition{kGroupVersionFeature, 0, 0, 0},
+    FeatureDefinition{kKRaftVersionFeature, 0, 1, 1},
+    FeatureDefinition{kShareVersionFeature, 0, 0, 0},
+    FeatureDefinition{kStreamsVersionFeature, 0, 0, 0},
+    FeatureDefinition{kTransactionVersionFeature, 0, 0, 0},
+};
+
+}  // namespace
+
+std::span<const FeatureDefinition> knownFeatures() noexcept {
+  return kFeatures;
+}
+
+const FeatureDefinition* findFeature(std::string_view name) noexcept {
+  const auto at = std::ranges::find(kFeatures, name, &FeatureDefinition::name);
+  return at == kFeatures.end() ? nullptr : &*at;
+}
+
+}  // namespace tidemark::metadata
