@@ -1,0 +1,75 @@
+#include "network/stage.h"
+
+#include <chrono>
+#include <vector>
+
+#include "platform/native/native.h"
+
+namespace tidemark::test {
+
+namespace {
+
+constexpr auto kFarTooLong = std::chrono::seconds(30);
+
+class SimulatedStage final : public Stage {
+ public:
+  explicit SimulatedStage(uint64_t seed) : world_({.seed = seed}) {}
+
+  std::shared_ptr<platform::Process> createProcess(const std::string& name) override {
+    return world_.createProcess({.name = name, .host = name});
+  }
+  void change(const std::function<void()>& action) override { action(); }
+  bool await(const std::function<bool()>& predicate) override {
+    return predicate() || world_.runUntil(predicate, std::chrono::hours(2));
+  }
+  void pass(platform::Duration duration) override { world_.runFor(duration); }
+  bool isSimulated() const override { return true; }
+  platform::World* world() override { return &world_; }
+
+ private:
+  platform::World world_;
+};
+
+class NativeStage final : public Stage {
+ public:
+  std::shared_ptr<platform::Process> createProcess(const std::string& name) override {
+    return platform::makeNativeProcess({.name = name, .level = platform::Logger::Level::Warning, .sink = {}});
+  }
+  void change(const std::function<void()>& action) override {
+    const std::lock_guard lock(mutex_);
+    action();
+    changed_.notify_all();
+  }
+  bool await(const std::function<bool()>& predicate) override {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kFarTooLong, predicate);
+  }
+  void pass(platform::Duration /*duration*/) override {}
+  bool isSimulated() const override { return false; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> makeSimulatedStage(uint64_t seed) { return std::make_unique<SimulatedStage>(seed); }
+std::unique_ptr<Stage> makeNativeStage() { return std::make_unique<NativeStage>(); }
+
+OnEachPlatform::OnEachPlatform()
+    : stage(std::string_view(GetParam()) == "simulated" ? makeSimulatedStage(7) : makeNativeStage()) {}
+
+OnEachPlatform::~OnEachPlatform() { killAll(); }
+
+std::shared_ptr<platform::Process> OnEachPlatform::process(const std::string& name) {
+  processes_.push_back(stage->createProcess(name));
+  return processes_.back();
+}
+
+void OnEachPlatform::killAll() {
+  for (const auto& each : processes_) each->kill("the test is over");
+  for (const auto& each : processes_) each->awaitStopped();
+}
+
+}  // namespace tidemark::test
