@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "platform/clock.h"
+
+namespace tidemark::coordinator {
+
+/// Kafka's settings of the group coordinator, under their names and with their defaults.
+struct GroupConfig {
+  /// `group.min.session.timeout.ms`, `group.max.session.timeout.ms`
+  platform::milliseconds minSessionTimeout{6000};
+  platform::milliseconds maxSessionTimeout{1800000};
+  /// `group.initial.rebalance.delay.ms`
+  platform::milliseconds initialRebalanceDelay{3000};
+  /// `group.max.size`
+  int32_t maxGroupSize = INT32_MAX;
+  /// How long the JoinGroup of a new member stays parked (no setting: five minutes in Kafka as well).
+  platform::milliseconds newMemberJoinTimeout{300000};
+  /// `offset.metadata.max.bytes`
+  size_t offsetMetadataMaxBytes = 4096;
+  /// `offsets.retention.minutes`, `offsets.retention.check.interval.ms`
+  platform::milliseconds offsetsRetention{10080 * 60000LL};
+  platform::milliseconds offsetsRetentionCheckInterval{600000};
+  /// `offsets.commit.timeout.ms`: how long a write may take to be committed.
+  platform::milliseconds commitTimeout{5000};
+  /// `offsets.load.buffer.size`: read at a time while a partition is loaded.
+  size_t loadBufferSize = 5242880;
+};
+
+}  // namespace tidemark::coordinator

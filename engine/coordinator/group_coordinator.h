@@ -1,0 +1,143 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "coordinator/coordinator_log.h"
+#include "coordinator/group_config.h"
+#include "platform/executor.h"
+#include "platform/logger.h"
+#include "platform/random.h"
+#include "protocol/generated/forward.h"
+#include "purgatory/expiration_timer.h"
+
+namespace tidemark::coordinator {
+
+/// Takes an answer. Called exactly once, on the coordinator's executor, with no lock held; never inside the call that
+/// asked. (If the Process dies it is dropped.)
+template <class Response>
+using Reply = std::move_only_function<void(Response)>;
+
+/// Who asks, and in which version.
+struct RequestInfo {
+  int16_t apiVersion = 0;
+  std::string clientId;
+  /// The client's address without port ("127.0.0.1").
+  std::string clientHost;
+};
+
+/// Topics as the broker's metadata has them. Any thread.
+class TopicLookup {
+ public:
+  virtual ~TopicLookup() = default;
+  virtual std::optional<std::string> topicName(const Uuid& id) const = 0;
+  virtual std::optional<Uuid> topicId(std::string_view name) const = 0;
+};
+
+struct GroupMemberSnapshot {
+  std::string memberId;
+  std::string groupInstanceId;
+  std::string clientId;
+  std::string clientHost;
+  /// Partitions by topic, if the assignment is one of the consumer protocol.
+  std::vector<TopicPartition> assigned;
+};
+
+struct GroupOffsetSnapshot {
+  TopicPartition partition;
+  Offset offset;
+};
+
+/// A group as views show it.
+struct GroupSnapshot {
+  std::string groupId;
+  /// Kafka's names: "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead".
+  std::string state;
+  std::string protocolType;
+  std::string protocol;
+  std::string leader;
+  int32_t generation = 0;
+  PartitionIndex coordinatorPartition;
+  std::vector<GroupMemberSnapshot> members;
+  std::vector<GroupOffsetSnapshot> offsets;
+};
+
+/// The group coordinator of one broker: members, generations and committed offsets of the groups whose partition of
+/// `__consumer_offsets` it leads. Event-sourced: a handler decides and gives records, the state follows the log, and an
+/// answer waits until its records are committed. Everything runs on one serial executor; all calls from any thread.
+///
+/// Error codes are Kafka's: NOT_COORDINATOR for a partition that is not led here, COORDINATOR_LOAD_IN_PROGRESS while it
+/// is read, and those of the protocols. Authorization, and whether topics exist, is the broker's to ask before.
+class GroupCoordinator {
+ public:
+  struct Dependencies {
+    /// Serial; Kafka's group coordinator thread.
+    std::shared_ptr<platform::Executor> executor;
+    const platform::Clock* clock = nullptr;
+    platform::Random* random = nullptr;
+    platform::Logger* log = nullptr;
+    CoordinatorLog* partitions = nullptr;
+    const TopicLookup* topics = nullptr;
+  };
+
+  GroupCoordinator(Dependencies dependencies, GroupConfig config);
+  ~GroupCoordinator();
+
+  /// Partitions of `__consumer_offsets`, once it exists; until then every request gets COORDINATOR_NOT_AVAILABLE.
+  void setPartitionCount(int32_t partitions);
+  /// Nothing while the count is unknown.
+  std::optional<PartitionIndex> partitionFor(std::string_view groupId) const;
+
+  /// This broker leads the partition from now on in `epoch`: reads it, then serves it.
+  void onBecomeLeader(PartitionIndex partition, LeaderEpoch epoch);
+  /// It leads it no longer: parked requests get NOT_COORDINATOR.
+  void onResign(PartitionIndex partition);
+  /// The partition's high watermark has moved (called for each advance; cheap).
+  void onHighWatermark(PartitionIndex partition, Offset highWatermark);
+  /// Topics were deleted: their committed offsets go.
+  void onTopicsDeleted(std::vector<std::string> topics);
+  /// Clean stop: as if it resigned from all partitions.
+  void stop();
+
+  // JoinGroup and SyncGroup stay parked until the group has gathered or its leader has assigned.
+  void joinGroup(const RequestInfo& info, const protocol::JoinGroupRequest& request,
+                 Reply<protocol::JoinGroupResponse> reply);
+  void syncGroup(const RequestInfo& info, const protocol::SyncGroupRequest& request,
+                 Reply<protocol::SyncGroupResponse> reply);
+  void heartbeat(const RequestInfo& info, const protocol::HeartbeatRequest& request,
+                 Reply<protocol::HeartbeatResponse> reply);
+  void leaveGroup(const RequestInfo& info, const protocol::LeaveGroupRequest& request,
+                  Reply<protocol::LeaveGroupResponse> reply);
+
+  /// Topics may come by name or (version 10) by id; ids that are unknown get UNKNOWN_TOPIC_ID, names that are unknown
+  /// UNKNOWN_TOPIC_OR_PARTITION.
+  void commitOffsets(const RequestInfo& info, const protocol::OffsetCommitRequest& request,
+                     Reply<protocol::OffsetCommitResponse> reply);
+  /// All versions: one group (1 to 7) or several (8 and later).
+  void fetchOffsets(const RequestInfo& info, const protocol::OffsetFetchRequest& request,
+                    Reply<protocol::OffsetFetchResponse> reply);
+
+  void describeGroups(const RequestInfo& info, const protocol::DescribeGroupsRequest& request,
+                      Reply<protocol::DescribeGroupsResponse> reply);
+  void listGroups(const RequestInfo& info, const protocol::ListGroupsRequest& request,
+                  Reply<protocol::ListGroupsResponse> reply);
+  void deleteGroups(const RequestInfo& info, const protocol::DeleteGroupsRequest& request,
+                    Reply<protocol::DeleteGroupsResponse> reply);
+  void deleteOffsets(const RequestInfo& info, const protocol::OffsetDeleteRequest& request,
+                     Reply<protocol::OffsetDeleteResponse> reply);
+
+  /// All groups of the partitions that are led here, by id.
+  void snapshot(Reply<std::vector<GroupSnapshot>> reply);
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace tidemark::coordinator
