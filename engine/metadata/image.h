@@ -49,6 +49,7 @@ struct BrokerRegistration {
   /// The offset of the registration that a new incarnation made; requests with another are stale.
   BrokerEpoch epoch;
   Uuid incarnationId;
+  /// By name.
   std::vector<Endpoint> endpoints;
   std::map<std::string, VersionRange, std::less<>> features;
   std::optional<std::string> rack;

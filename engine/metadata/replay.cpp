@@ -29,12 +29,14 @@ std::vector<Uuid> sorted(std::vector<Uuid> ids) {
   return ids;
 }
 
+/// By name: to Kafka they are a map, in no order.
 template <class Endpoints>
 std::vector<Endpoint> endpoints(const Endpoints& from) {
   std::vector<Endpoint> result;
   for (const auto& point : from) {
     result.push_back({point.name.str(), point.host.str(), point.port, point.securityProtocol});
   }
+  std::ranges::sort(result, {}, &Endpoint::name);
   return result;
 }
 
