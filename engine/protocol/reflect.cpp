@@ -39,10 +39,12 @@ class Walker {
     size_t at = reader_.position();
     TagSection section(reader_);
     if (!reader_.ok()) return false;
-    visitor_.tagBytes({at, reader_.position()});
+    visitor_.tagCount({at, reader_.position()});
     for (at = reader_.position(); section.next(); at = reader_.position()) {
       const size_t begin = reader_.position();
-      visitor_.tagBytes({at, begin});
+      size_t sizeAt = at + 1;
+      while (reader_.frame()[sizeAt - 1] >= 0x80) ++sizeAt;
+      visitor_.tagHead({at, sizeAt}, {sizeAt, begin});
       const auto field = std::find_if(schema.fields.begin(), schema.fields.end(), [&](const FieldSchema& f) {
         return f.tagged.contains(version_) && f.tag == section.tag();
       });

@@ -113,8 +113,10 @@ class Visitor {
   virtual void leaveStruct(const FieldValue&) {}
   virtual void enterArray(const FieldValue&) {}
   virtual void leaveArray(const FieldValue&) {}
-  /// The byte ranges of a section of tags' count, and of a tag's number and size, which belong to no value.
-  virtual void tagBytes(ByteRange) {}
+  /// The count in front of a section of tagged fields.
+  virtual void tagCount(ByteRange) {}
+  /// The number and the size in front of a tagged field, known or not.
+  virtual void tagHead(ByteRange /*number*/, ByteRange /*size*/) {}
 };
 
 /// Walks a message at the front of `bytes` and returns the bytes it takes. Errors name the path of the field

@@ -12,6 +12,8 @@ inline constexpr size_t kCodecFiles = 14;
 
 std::string emitApiKeys(const std::vector<Api>& apis);
 std::string emitForward(const std::vector<Message>& messages);
+/// All headers, and a macro over all messages.
+std::string emitAll(const std::vector<Message>& messages);
 /// The struct of one message; `messages` tells whether its counterpart exists.
 std::string emitHeader(const Message& message, const std::vector<Message>& messages);
 /// read() and write() of some messages.

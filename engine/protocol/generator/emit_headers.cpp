@@ -119,6 +119,14 @@ std::string emitForward(const std::vector<Message>& messages) {
   return out + "\n}  // namespace tidemark::protocol\n";
 }
 
+std::string emitAll(const std::vector<Message>& messages) {
+  std::string out = fmt::format("{}#pragma once\n\n", kNotice);
+  for (const Message& message : messages) out += fmt::format("#include \"protocol/generated/{}.h\"\n", snakeCase(message.name));
+  out += "\n/// X(M) for every message, by name. For tests and tables: this header is heavy.\n#define TIDEMARK_FOR_EACH_MESSAGE(X)";
+  for (const Message& message : messages) out += fmt::format(" \\\n  X({})", message.name);
+  return out + "\n";
+}
+
 std::string emitHeader(const Message& message, const std::vector<Message>& messages) {
   std::string out = fmt::format("{}#pragma once\n\n", kNotice);
   if (message.isApi()) out += "#include \"protocol/generated/api_keys.h\"\n";

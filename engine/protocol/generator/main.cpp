@@ -109,6 +109,7 @@ void generate(const fs::path& input, const fs::path& output) {
   fs::create_directories(output);
   writeIfChanged(output / "api_keys.h", emitApiKeys(apis));
   writeIfChanged(output / "forward.h", emitForward(messages));
+  writeIfChanged(output / "all_messages.h", emitAll(messages));
   writeIfChanged(output / "schemas.h", emitSchemasHeader(messages));
   writeIfChanged(output / "schemas.cpp", emitSchemas(messages));
   writeIfChanged(output / "apis.cpp", emitApis(apis, messages));
