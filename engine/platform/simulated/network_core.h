@@ -167,7 +167,7 @@ class NetworkCore {
   void finishWrite(SimulatedSocket& socket, Result<void> result);
   void offer(const std::shared_ptr<SimulatedListener>& listener);
   void knock(const std::shared_ptr<SimulatedDial>& dial);
-  void finishDial(const std::shared_ptr<SimulatedDial>& dial, Result<void> result);
+  void finishDial(std::shared_ptr<SimulatedDial> dial, Result<void> result);
   void rearm();
   std::vector<std::shared_ptr<SimulatedSocket>> sockets() const;
 

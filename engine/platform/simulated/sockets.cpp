@@ -85,7 +85,7 @@ void NetworkCore::offer(const std::shared_ptr<SimulatedListener>& listener) {
       world_.scheduler.now());
 }
 
-void NetworkCore::finishDial(const std::shared_ptr<SimulatedDial>& dial, Result<void> result) {
+void NetworkCore::finishDial(std::shared_ptr<SimulatedDial> dial, Result<void> result) {
   if (dial->done) return;
   dial->done = true;
   dials_.erase(dial->id);
