@@ -124,21 +124,21 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
 
  private:
   Result<void> openDirectories();
+  Result<void> openDirectory(Directory& directory);
   Result<void> loadDirectory(Directory& directory, const LoadOptions& options);
-  Result<std::shared_ptr<PartitionLog>> openLog(Directory& directory, const TopicPartition& partition,
-                                                const Uuid& topicId, const LogConfig& config, Offset logStart,
-                                                Offset recoveryPoint, bool clean);
-  LogHooks hooksFor(Directory& directory);
+  Result<void> setAside(Directory& directory, const std::string& folder, const TopicPartition& partition);
+  Result<std::shared_ptr<PartitionLog>> openLog(Directory& directory, PartitionLogOptions options);
+  LogHooks hooksFor(Directory& directory, const TopicPartition& partition);
   void takeOffline(Directory& directory, const Error& error);
-  void writeRecoveryPoints(Directory& directory);
-  void writeLogStarts(Directory& directory);
-  void writeHighWatermarks(Directory& directory);
-  Result<void> writeCheckpoint(Directory& directory, std::string_view file, const OffsetCheckpoint& offsets,
-                               std::string& lastWritten);
+  Directory* directoryFor(const Uuid& id);
+  /// Gathers one offset of each log and replaces the file if its text changed.
+  void writeCheckpoint(Directory& directory, size_t which);
   std::vector<std::shared_ptr<PartitionLog>> logsIn(const Directory& directory) const;
   void removeFolderLater(Directory& directory, std::string path);
-  /// A checkpoint is due some time: arms the timers if they are not.
-  void armTimers();
+  void arm(std::atomic<bool>& armed, platform::Timer& timer, platform::Duration after, void (LogManager::*due)());
+  void onHighWatermarksDue();
+  void onRecoveryPointsDue();
+  void onRetentionDue();
 
   platform::Process& process_;
   const std::shared_ptr<platform::Executor> background_;
@@ -150,8 +150,12 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   bool wasClean_ = false;
   std::atomic<bool> loaded_{false};
   std::atomic<bool> stopped_{false};
-  std::atomic<bool> armed_{false};
+  std::atomic<bool> highWatermarksArmed_{false};
+  std::atomic<bool> recoveryPointsArmed_{false};
+  std::atomic<bool> retentionArmed_{false};
 
+  /// Held while a log is made or removed; taken before mutex_.
+  Mutex changeMutex_;
   mutable Mutex mutex_;
   std::unordered_map<TopicPartition, Entry> logs_ GUARDED_BY(mutex_);
   std::function<void(const Uuid&, const std::string&)> onDirectoryFailure_ GUARDED_BY(mutex_);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -162,6 +163,8 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> close();
   /// Stops without touching the disk. Used for logs that are being removed.
   void abandon();
+  /// Its directory failed elsewhere: nothing works any more. No hook is called.
+  void takeOffline();
   bool offline() const noexcept { return offline_.load(std::memory_order_acquire); }
 
   /// Removes segments that retention or the log start gave up. Returns how many.
@@ -175,15 +178,14 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
 
   const TopicPartition& partition() const noexcept { return partition_; }
   /// The folder's path.
-  std::string directory() const;
+  const std::string& directory() const noexcept { return directory_; }
   Uuid topicId() const;
   /// Remembers the id and writes `partition.metadata` if there was none. InconsistentTopicId if there was another.
   Result<void> assignTopicId(const Uuid& id);
   std::shared_ptr<const LogConfig> config() const;
   void updateConfig(const LogConfig& config);
-  /// The folder was renamed.
-  void movedTo(const std::string& directory);
 
+  Offset firstSegmentBase() const;
   int64_t sizeInBytes() const;
   std::vector<SegmentInfo> segments() const;
   /// Up to `count` entries of a segment's offset index, from entry `from` on.
@@ -194,74 +196,103 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   std::vector<ProducerInfo> producers() const;
 
  private:
-  struct Bounds;
   struct Private {};
 
  public:
-  PartitionLog(Private, LogContext context, PartitionLogOptions options);
+  PartitionLog(Private, LogContext context, PartitionLogOptions options, events::PartitionTag tag, LoadedLog loaded);
 
  private:
-  void adopt(LoadedLog loaded) REQUIRES(mutex_);
+  struct Group {
+    ByteView bytes;
+    std::span<const records::BatchHeader> headers;
+  };
 
-  // Each of these is called with the lock held; they are split over partition_log_*.cpp.
+  // Called with the lock held.
   Result<void> checkUsable() const REQUIRES(mutex_);
+  /// Takes the log offline; returns what the caller answers.
   Error goOffline(Error error) REQUIRES(mutex_);
-  Result<Segment*> maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset)
+  Result<void> maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset)
       REQUIRES(mutex_);
   Result<void> rollTo(Offset baseOffset) REQUIRES(mutex_);
-  Result<void> write(ByteView bytes, std::span<const records::BatchHeader> headers, bool asLeader) REQUIRES(mutex_);
-  Result<void> applyProducers(ByteView bytes, std::span<const records::BatchHeader> headers, int64_t position)
-      REQUIRES(mutex_);
+  Result<void> write(const Group& group, bool asLeader) REQUIRES(mutex_);
+  void noteAppended(const Group& group, int64_t position, Offset segmentBase, bool asLeader) REQUIRES(mutex_);
+  void assignEpoch(LeaderEpoch epoch, Offset startOffset) REQUIRES(mutex_);
   void setLogEnd(Offset offset) REQUIRES(mutex_);
   void setHighWatermark(const LogOffsetMetadata& offset, NodeId slowest) REQUIRES(mutex_);
-  Offset clampHighWatermark(const LogOffsetMetadata& offset) REQUIRES(mutex_);
-  void refreshHighWatermark() REQUIRES(mutex_);
+  LogOffsetMetadata clamp(const LogOffsetMetadata& offset) const REQUIRES(mutex_);
   LogOffsetMetadata lastStableMetadata() const REQUIRES(mutex_);
+  bool raiseLogStart(Offset offset) REQUIRES(mutex_);
   void setLogStart(Offset offset) REQUIRES(mutex_);
+  Result<void> truncatePart(Offset offset) REQUIRES(mutex_);
   Result<void> truncateFully(Offset offset, std::optional<Offset> logStartOffset) REQUIRES(mutex_);
-  Result<void> rebuildProducers(Offset end) REQUIRES(mutex_);
+  Result<void> rebuildProducers() REQUIRES(mutex_);
+  Result<size_t> countDeletable() REQUIRES(mutex_);
   Result<int> removeFirstSegments(size_t count) REQUIRES(mutex_);
-  Result<int> deleteOldSegmentsLocked() REQUIRES(mutex_);
-  void removeFilesLater(std::vector<std::string> paths) REQUIRES(mutex_);
-  void writeEpochsLater() REQUIRES(mutex_);
-  /// Runs the hooks that became due under the lock.
-  void runHooks();
+  /// Renames the segment's files and has them removed later.
+  Result<void> retire(Segment& segment) REQUIRES(mutex_);
+
+  // Called without it.
+  /// Runs what became due under the lock: hooks, files to remove, checkpoints, flushes.
+  void afterChange();
+  Result<void> writeEpochs() REQUIRES(syncMutex_);
+  Result<void> syncSegments(Offset upTo, bool indexes) REQUIRES(syncMutex_);
+  Result<void> flushLocked(std::optional<Offset> upTo) REQUIRES(syncMutex_);
+  Result<void> closeFiles() REQUIRES(syncMutex_);
+  Result<void> failIfSo(Result<void> result);
 
   Result<ReadResult> readBounded(Offset start, size_t maxBytes, std::optional<FetchIsolation> isolation,
                                  Offset upperBound, bool minOneMessage) const;
-  Result<ByteVector> wholeBatches(Result<ReadResult> read) const;
-  std::shared_ptr<Segment> segmentFor(Offset offset) const;
+  Result<LogOffsetMetadata> locateFrom(std::shared_ptr<Segment> segment, Offset offset) const;
+  Result<ByteVector> wholeBatches(const Result<ReadResult>& read) const;
+  /// Repeats `look` while segments went away under it.
+  template <class Look>
+  auto stable(const Look& look) const -> decltype(look());
+  std::vector<std::shared_ptr<Segment>> segmentsFrom(Offset offset) const;
 
   const LogContext context_;
   const TopicPartition partition_;
+  const std::string directory_;
   const LogHooks hooks_;
-  events::PartitionTag tag_;
+  const events::PartitionTag tag_;
   /// Set under the lock, only from false to true.
   std::atomic<bool> offline_{false};
 
+  /// Held over syncs, never by an append; taken before mutex_. Whoever has it knows that no sync of a write it waits for
+  /// is still on its way.
+  mutable Mutex syncMutex_;
   mutable Mutex mutex_;
   bool closed_ GUARDED_BY(mutex_) = false;
-  std::string directory_ GUARDED_BY(mutex_);
   Uuid topicId_ GUARDED_BY(mutex_);
   std::shared_ptr<const LogConfig> config_ GUARDED_BY(mutex_);
-  std::unique_ptr<SegmentList> segments_ GUARDED_BY(mutex_);
+  const std::unique_ptr<SegmentList> segments_ PT_GUARDED_BY(mutex_);
   EpochCache epochs_ GUARDED_BY(mutex_);
-  std::unique_ptr<ProducerStateManager> producers_ GUARDED_BY(mutex_);
+  const std::unique_ptr<ProducerStateManager> producers_ PT_GUARDED_BY(mutex_);
+  /// Only rises, but for truncation.
   Offset logStart_ GUARDED_BY(mutex_){0};
   LogOffsetMetadata logEnd_ GUARDED_BY(mutex_);
-  /// log start ≤ high watermark ≤ log end.
+  /// log start <= high watermark <= log end.
   mutable LogOffsetMetadata highWatermark_ GUARDED_BY(mutex_);
-  /// Only falls by truncation.
+  /// Only falls by truncation, and is checkpointed then before anything is appended.
   Offset recoveryPoint_ GUARDED_BY(mutex_){0};
   /// Raised whenever bytes or segments below the log end go away: readers look again if it changed under them.
   uint64_t removals_ GUARDED_BY(mutex_) = 0;
   /// Names changed in the folder since it was last synced.
   bool namesDirty_ GUARDED_BY(mutex_) = false;
   int64_t recordsSinceFlush_ GUARDED_BY(mutex_) = 0;
-  // Hooks that became due under the lock, run after it.
-  std::optional<Error> failure_ GUARDED_BY(mutex_);
-  bool recoveryPointLowered_ GUARDED_BY(mutex_) = false;
-  bool checkpointDue_ GUARDED_BY(mutex_) = false;
+
+  // What became due under the lock and is done after it.
+  struct Due {
+    std::optional<Error> failure;
+    bool recoveryPointLowered = false;
+    bool checkpoint = false;
+    bool epochs = false;
+    bool flushNow = false;
+    /// A roll: everything below is to be flushed in the background.
+    std::optional<Offset> flushBelow;
+    std::vector<std::string> filesToRemove;
+    bool any = false;
+  };
+  Due due_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tidemark::log

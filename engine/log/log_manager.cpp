@@ -1,0 +1,528 @@
+#include "log/log_manager.h"
+
+#include <algorithm>
+#include <array>
+
+#include "log/file_names.h"
+#include "platform/random.h"
+
+namespace tidemark::log {
+namespace {
+
+constexpr std::string_view kMetadataTopic = "__cluster_metadata";
+constexpr size_t kRecoveryPoints = 0;
+constexpr size_t kLogStarts = 1;
+constexpr size_t kHighWatermarks = 2;
+constexpr std::array<std::string_view, 3> kCheckpointFiles = {kRecoveryPointFile, kLogStartFile, kHighWatermarkFile};
+
+Offset checkpointed(const OffsetCheckpoint& checkpoint, const TopicPartition& partition) {
+  const auto found = checkpoint.find(partition);
+  return found == checkpoint.end() ? Offset(0) : std::max(Offset(0), found->second);
+}
+
+}  // namespace
+
+struct LogManager::Directory {
+  std::string path;
+  std::unique_ptr<platform::FileLock> lock;
+  /// There was a marker when it was opened.
+  bool clean = false;
+  std::atomic<bool> offline{false};
+  std::atomic<bool> loaded{false};
+
+  mutable Mutex metaMutex;
+  std::optional<MetaProperties> meta GUARDED_BY(metaMutex);
+
+  /// Held while a checkpoint is gathered and written, so that an older one never replaces a newer one.
+  Mutex checkpointMutex;
+  std::array<std::optional<OffsetCheckpoint>, 3> written GUARDED_BY(checkpointMutex);
+
+  std::string file(std::string_view name) const { return fmt::format("{}/{}", path, name); }
+  Uuid id() const {
+    const Lock guard(metaMutex);
+    return meta ? meta->directoryId : Uuid();
+  }
+};
+
+// --- opening ----------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<LogManager>> LogManager::open(platform::Process& process,
+                                                     std::shared_ptr<platform::Executor> background,
+                                                     events::Recorder* recorder, LogManagerOptions options) {
+  auto manager =
+      std::make_shared<LogManager>(Private{}, process, std::move(background), recorder, std::move(options));
+  TIDEMARK_TRY(manager->openDirectories());
+  return manager;
+}
+
+LogManager::LogManager(Private, platform::Process& process, std::shared_ptr<platform::Executor> background,
+                       events::Recorder* recorder, LogManagerOptions options)
+    : process_(process),
+      background_(std::move(background)),
+      options_(std::move(options)),
+      context_{.files = &process.files(),
+               .clock = &process.clock(),
+               .logger = &process.log(),
+               .background = background_,
+               .handles = std::make_shared<HandleCache>(options_.openSegments),
+               .recorder = recorder} {
+  for (const std::string& path : options_.directories) {
+    auto directory = std::make_unique<Directory>();
+    directory->path = path;
+    while (directory->path.size() > 1 && directory->path.ends_with('/')) directory->path.pop_back();
+    directories_.push_back(std::move(directory));
+  }
+}
+
+LogManager::~LogManager() = default;
+
+Result<void> LogManager::openDirectory(Directory& directory) {
+  platform::FileSystem& files = *context_.files;
+  TIDEMARK_TRY(files.createDirectories(directory.path));
+  TIDEMARK_ASSIGN(directory.lock, files.lock(directory.file(kLockFile)));
+  TIDEMARK_ASSIGN(auto meta, readMetaProperties(files, directory.path));
+  const Lock guard(directory.metaMutex);
+  directory.meta = std::move(meta);
+  return {};
+}
+
+Result<void> LogManager::openDirectories() {
+  std::optional<Error> failure;
+  std::vector<BrokerEpoch> epochs;
+  wasClean_ = true;
+  for (const auto& directory : directories_) {
+    auto opened = openDirectory(*directory);
+    if (!opened) {
+      // Somebody else's, or unreadable: the broker goes on with the others.
+      context_.logger->error("log", "{} cannot be used: {}", directory->path, opened.error().message);
+      directory->offline.store(true);
+      failure = std::move(opened).error();
+      continue;
+    }
+    const auto marker = readTextFile(*context_.files, directory->file(kCleanShutdownFile));
+    directory->clean = marker && marker->has_value();
+    wasClean_ = wasClean_ && directory->clean;
+    if (!directory->clean) continue;
+    const auto epoch = decodeCleanShutdown(**marker);
+    epochs.push_back(epoch.value_or(BrokerEpoch()));
+  }
+  const bool agreed = epochs.size() == directories_.size() && !epochs.empty() &&
+                      std::ranges::all_of(epochs, [&](BrokerEpoch epoch) { return epoch == epochs.front(); });
+  if (agreed) previousBrokerEpoch_ = epochs.front();
+  const bool any = std::ranges::any_of(directories_, [](const auto& directory) { return !directory->offline.load(); });
+  if (any) return {};
+  return fail(ErrorCode::KafkaStorageError,
+              failure ? failure->message : std::string("no log directory is configured (log.dirs)"));
+}
+
+std::vector<std::optional<MetaProperties>> LogManager::metaProperties() const {
+  std::vector<std::optional<MetaProperties>> all;
+  for (const auto& directory : directories_) {
+    const Lock guard(directory->metaMutex);
+    all.push_back(directory->meta);
+  }
+  return all;
+}
+
+Result<void> LogManager::format(const std::string& clusterId, NodeId nodeId) {
+  for (const auto& directory : directories_) {
+    if (directory->offline.load()) continue;
+    MetaProperties meta{.clusterId = clusterId, .nodeId = nodeId};
+    {
+      const Lock guard(directory->metaMutex);
+      if (directory->meta) {
+        meta.directoryId = directory->meta->directoryId;
+        if (directory->meta->clusterId == clusterId && directory->meta->nodeId == nodeId && !meta.directoryId.isZero())
+          continue;
+      }
+    }
+    if (meta.directoryId.isZero()) meta.directoryId = process_.random().uuid();
+    TIDEMARK_TRY(writeMetaProperties(*context_.files, directory->path, meta));
+    const Lock guard(directory->metaMutex);
+    directory->meta = meta;
+  }
+  return {};
+}
+
+std::vector<LogDirectoryInfo> LogManager::directories() const {
+  std::vector<LogDirectoryInfo> infos;
+  for (const auto& directory : directories_)
+    infos.push_back({directory->path, directory->id(), directory->offline.load()});
+  return infos;
+}
+
+// --- loading ----------------------------------------------------------------------------------------------------------
+
+Result<void> LogManager::load(const LoadOptions& options) {
+  const Lock change(changeMutex_);
+  for (const auto& directory : directories_) {
+    if (directory->offline.load()) continue;
+    const auto loaded = loadDirectory(*directory, options);
+    if (loaded)
+      directory->loaded.store(true);
+    else
+      takeOffline(*directory, loaded.error());
+  }
+  loaded_.store(true);
+  arm(retentionArmed_, retentionTimer_, options_.retentionInterval, &LogManager::onRetentionDue);
+  const bool any = std::ranges::any_of(directories_, [](const auto& directory) { return !directory->offline.load(); });
+  if (!any) return fail(ErrorCode::KafkaStorageError, "no log directory could be loaded");
+  return {};
+}
+
+Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& options) {
+  platform::FileSystem& files = *context_.files;
+  if (directory.clean) {
+    // Gone before anything is changed, also after a power loss: whatever happens from here on is no clean stop.
+    TIDEMARK_TRY(files.remove(directory.file(kCleanShutdownFile)));
+    TIDEMARK_TRY(files.syncDirectory(directory.path));
+  }
+  std::array<OffsetCheckpoint, 3> offsets;
+  for (size_t which = 0; which < offsets.size(); ++which) {
+    const std::string path = directory.file(kCheckpointFiles[which]);
+    TIDEMARK_ASSIGN(const auto text, readTextFile(files, path));
+    if (!text) continue;
+    auto decoded = decodeOffsetCheckpoint(*text);
+    if (!decoded) {
+      context_.logger->warning("log", "{} is not readable and is ignored: {}", path, decoded.error().message);
+      continue;
+    }
+    const Lock guard(directory.checkpointMutex);
+    directory.written[which] = *decoded;
+    offsets[which] = std::move(*decoded);
+  }
+  TIDEMARK_ASSIGN(const auto entries, files.list(directory.path));
+  for (const auto& entry : entries) {
+    if (!entry.isDirectory) continue;
+    const std::string folder = directory.file(entry.name);
+    if (entry.name.ends_with(kDeleteFolderSuffix)) {
+      removeFolderLater(directory, folder);
+      continue;
+    }
+    const auto partition = partitionOfFolder(entry.name);
+    if (!partition || partition->topic == kMetadataTopic) continue;
+    if (options.isOurs) {
+      TIDEMARK_ASSIGN(const auto text, readTextFile(files, fmt::format("{}/{}", folder, kPartitionMetadataFile)));
+      const Uuid topicId = text ? decodePartitionMetadata(*text).value_or(Uuid()) : Uuid();
+      if (!options.isOurs(*partition, topicId)) {
+        TIDEMARK_TRY(setAside(directory, folder, *partition));
+        continue;
+      }
+    }
+    if (get(*partition)) {
+      context_.logger->error("log", "{} is a second log of {} and is left alone", folder, *partition);
+      continue;
+    }
+    PartitionLogOptions logOptions;
+    logOptions.partition = *partition;
+    logOptions.directory = folder;
+    logOptions.config = options.configOf ? options.configOf(partition->topic) : options_.defaults;
+    logOptions.logStartOffset = checkpointed(offsets[kLogStarts], *partition);
+    logOptions.recoveryPoint = checkpointed(offsets[kRecoveryPoints], *partition);
+    logOptions.cleanShutdown = directory.clean;
+    TIDEMARK_ASSIGN(const auto log, openLog(directory, std::move(logOptions)));
+    log->updateHighWatermark(checkpointed(offsets[kHighWatermarks], *partition));
+  }
+  return {};
+}
+
+Result<void> LogManager::setAside(Directory& directory, const std::string& folder, const TopicPartition& partition) {
+  const std::string aside =
+      directory.file(retiredFolderName(partition, process_.random().uuid(), kStrayFolderSuffix));
+  context_.logger->warning("log", "{} belongs to no replica of this broker and is set aside as {}", folder, aside);
+  return context_.files->rename(folder, aside);
+}
+
+Result<std::shared_ptr<PartitionLog>> LogManager::openLog(Directory& directory, PartitionLogOptions options) {
+  const TopicPartition partition = options.partition;
+  options.hooks = hooksFor(directory, partition);
+  TIDEMARK_ASSIGN(auto log, PartitionLog::open(context_, std::move(options)));
+  const Lock lock(mutex_);
+  logs_[partition] = {log, &directory};
+  return log;
+}
+
+LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partition) {
+  const auto weak = weak_from_this();
+  Directory* const place = &directory;  // lives as long as the manager
+  return {
+      .onFailure =
+          [weak, place](const Error& error) {
+            if (const auto manager = weak.lock()) manager->takeOffline(*place, error);
+          },
+      .onRecoveryPointLowered =
+          [weak, place, partition] {
+            const auto manager = weak.lock();
+            if (!manager) return;
+            const auto log = manager->get(partition);
+            {
+              const Lock guard(place->checkpointMutex);
+              const auto& written = place->written[kRecoveryPoints];
+              if (!log || !written || checkpointed(*written, partition) <= log->recoveryPoint()) return;
+            }
+            manager->writeCheckpoint(*place, kRecoveryPoints);
+          },
+      .onCheckpointDue =
+          [weak] {
+            const auto manager = weak.lock();
+            if (!manager || !manager->loaded_.load(std::memory_order_relaxed)) return;
+            manager->arm(manager->highWatermarksArmed_, manager->highWatermarkTimer_,
+                         manager->options_.highWatermarkInterval, &LogManager::onHighWatermarksDue);
+            manager->arm(manager->recoveryPointsArmed_, manager->recoveryPointTimer_,
+                         manager->options_.recoveryPointInterval, &LogManager::onRecoveryPointsDue);
+          },
+  };
+}
+
+void LogManager::takeOffline(Directory& directory, const Error& error) {
+  if (directory.offline.exchange(true)) return;
+  context_.logger->error("log", "log directory {} goes offline: {}", directory.path, error.message);
+  for (const auto& log : logsIn(directory)) log->takeOffline();
+  std::function<void(const Uuid&, const std::string&)> handler;
+  {
+    const Lock lock(mutex_);
+    handler = onDirectoryFailure_;
+  }
+  if (handler) handler(directory.id(), directory.path);
+}
+
+void LogManager::onDirectoryFailure(std::function<void(const Uuid&, const std::string&)> handler) {
+  const Lock lock(mutex_);
+  onDirectoryFailure_ = std::move(handler);
+}
+
+// --- logs -------------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<PartitionLog> LogManager::get(const TopicPartition& partition) const {
+  const Lock lock(mutex_);
+  const auto found = logs_.find(partition);
+  return found == logs_.end() ? nullptr : found->second.log;
+}
+
+std::vector<std::shared_ptr<PartitionLog>> LogManager::all() const {
+  std::vector<std::shared_ptr<PartitionLog>> logs;
+  {
+    const Lock lock(mutex_);
+    for (const auto& [partition, entry] : logs_) logs.push_back(entry.log);
+  }
+  std::ranges::sort(logs, {}, [](const auto& log) -> const TopicPartition& { return log->partition(); });
+  return logs;
+}
+
+std::vector<std::shared_ptr<PartitionLog>> LogManager::logsIn(const Directory& directory) const {
+  std::vector<std::shared_ptr<PartitionLog>> logs;
+  {
+    const Lock lock(mutex_);
+    for (const auto& [partition, entry] : logs_)
+      if (entry.directory == &directory) logs.push_back(entry.log);
+  }
+  std::ranges::sort(logs, {}, [](const auto& log) -> const TopicPartition& { return log->partition(); });
+  return logs;
+}
+
+LogManager::Directory* LogManager::directoryFor(const Uuid& id) {
+  Directory* best = nullptr;
+  size_t fewest = SIZE_MAX;
+  for (const auto& directory : directories_) {
+    if (directory->offline.load()) continue;
+    if (!id.isZero()) {
+      if (directory->id() == id) return directory.get();
+      continue;
+    }
+    const size_t count = logsIn(*directory).size();
+    if (count >= fewest) continue;
+    best = directory.get();
+    fewest = count;
+  }
+  return best;
+}
+
+Result<std::shared_ptr<PartitionLog>> LogManager::getOrCreate(const TopicPartition& partition, const Uuid& topicId,
+                                                              const LogConfig& config, const Uuid& directory) {
+  const Lock change(changeMutex_);
+  if (auto log = get(partition)) {
+    if (!topicId.isZero()) TIDEMARK_TRY(log->assignTopicId(topicId));
+    return log;
+  }
+  Directory* place = directoryFor(directory);
+  if (place == nullptr && !directory.isZero()) place = directoryFor({});
+  if (place == nullptr)
+    return fail(ErrorCode::KafkaStorageError, fmt::format("no log directory is online for {}", partition));
+  PartitionLogOptions options;
+  options.partition = partition;
+  options.topicId = topicId;
+  options.directory = place->file(folderName(partition));
+  options.config = config;
+  auto log = openLog(*place, std::move(options));
+  if (!log && log.error().code == ErrorCode::KafkaStorageError) takeOffline(*place, log.error());
+  return log;
+}
+
+Uuid LogManager::directoryOf(const TopicPartition& partition) const {
+  const Directory* directory = nullptr;
+  {
+    const Lock lock(mutex_);
+    const auto found = logs_.find(partition);
+    if (found != logs_.end()) directory = found->second.directory;
+  }
+  return directory == nullptr ? Uuid() : directory->id();
+}
+
+Result<void> LogManager::remove(const TopicPartition& partition) {
+  const Lock change(changeMutex_);
+  Entry entry;
+  {
+    const Lock lock(mutex_);
+    const auto found = logs_.find(partition);
+    if (found == logs_.end()) return {};
+    entry = std::move(found->second);
+    logs_.erase(found);
+  }
+  Directory& directory = *entry.directory;
+  entry.log->abandon();
+  if (directory.offline.load()) return {};
+  const std::string retired =
+      directory.file(retiredFolderName(partition, process_.random().uuid(), kDeleteFolderSuffix));
+  const auto renamed = context_.files->rename(entry.log->directory(), retired);
+  if (!renamed) {
+    takeOffline(directory, renamed.error());
+    return renamed;
+  }
+  // A new log of the same name must not find the old one's offsets.
+  for (size_t which = 0; which < kCheckpointFiles.size(); ++which) {
+    bool named = false;
+    {
+      const Lock guard(directory.checkpointMutex);
+      named = directory.written[which] && directory.written[which]->contains(partition);
+    }
+    if (named) writeCheckpoint(directory, which);
+  }
+  removeFolderLater(directory, retired);
+  return {};
+}
+
+void LogManager::removeFolderLater(Directory&, std::string path) {
+  background_->post([weak = weak_from_this(), path = std::move(path)] {
+    const auto manager = weak.lock();
+    if (!manager) return;
+    const auto removed = manager->context_.files->removeTree(path);
+    if (!removed) manager->context_.logger->warning("log", "{} is left behind: {}", path, removed.error().message);
+  });
+}
+
+void LogManager::updateConfig(const std::string& topic, const LogConfig& config) {
+  for (const auto& log : all())
+    if (log->partition().topic == topic) log->updateConfig(config);
+}
+
+// --- checkpoints ------------------------------------------------------------------------------------------------------
+
+void LogManager::writeCheckpoint(Directory& directory, size_t which) {
+  if (directory.offline.load()) return;
+  std::optional<Error> failure;
+  {
+    const Lock guard(directory.checkpointMutex);
+    OffsetCheckpoint offsets;
+    for (const auto& log : logsIn(directory)) {
+      if (log->offline()) continue;
+      switch (which) {
+        case kRecoveryPoints:
+          offsets[log->partition()] = log->recoveryPoint();
+          break;
+        case kLogStarts: {
+          const Offset start = log->logStartOffset();
+          if (start > log->firstSegmentBase()) offsets[log->partition()] = start;
+          break;
+        }
+        default:
+          offsets[log->partition()] = log->highWatermark();
+      }
+    }
+    std::optional<OffsetCheckpoint>& written = directory.written[which];
+    if (written && *written == offsets) return;
+    auto replaced =
+        context_.files->replaceFile(directory.file(kCheckpointFiles[which]), asBytes(encodeOffsetCheckpoint(offsets)));
+    if (replaced)
+      written = std::move(offsets);
+    else
+      failure = std::move(replaced).error();
+  }
+  if (failure) takeOffline(directory, *failure);
+}
+
+void LogManager::checkpoint() {
+  for (const auto& directory : directories_)
+    for (size_t which = 0; which < kCheckpointFiles.size(); ++which) writeCheckpoint(*directory, which);
+}
+
+void LogManager::cleanup() {
+  for (const auto& log : all()) {
+    if (log->offline()) continue;
+    const auto removed = log->deleteOldSegments();
+    if (removed && *removed > 0)
+      context_.logger->info("log", "{}: {} segments are past their retention", log->partition(), *removed);
+    log->expireProducers();
+  }
+}
+
+void LogManager::arm(std::atomic<bool>& armed, platform::Timer& timer, platform::Duration after,
+                     void (LogManager::*due)()) {
+  if (armed.load(std::memory_order_relaxed) || armed.exchange(true) || stopped_.load()) return;
+  background_->post([weak = weak_from_this(), place = &timer, after, due] {
+    const auto manager = weak.lock();
+    if (!manager || manager->stopped_.load()) return;
+    *place = manager->background_->schedule(after, [weak, due] {
+      const auto self = weak.lock();
+      if (self && !self->stopped_.load()) ((*self).*due)();
+    });
+  });
+}
+
+void LogManager::onHighWatermarksDue() {
+  highWatermarksArmed_.store(false);
+  for (const auto& directory : directories_) writeCheckpoint(*directory, kHighWatermarks);
+}
+
+void LogManager::onRecoveryPointsDue() {
+  recoveryPointsArmed_.store(false);
+  for (const auto& directory : directories_) {
+    writeCheckpoint(*directory, kRecoveryPoints);
+    writeCheckpoint(*directory, kLogStarts);
+  }
+}
+
+void LogManager::onRetentionDue() {
+  retentionArmed_.store(false);
+  cleanup();
+  arm(retentionArmed_, retentionTimer_, options_.retentionInterval, &LogManager::onRetentionDue);
+}
+
+// --- stop -------------------------------------------------------------------------------------------------------------
+
+Result<void> LogManager::shutdown(BrokerEpoch epoch) {
+  const Lock change(changeMutex_);
+  if (stopped_.exchange(true)) return {};
+  for (const auto& directory : directories_) {
+    if (directory->offline.load()) continue;
+    bool closed = directory->loaded.load();
+    for (const auto& log : logsIn(*directory)) {
+      const auto result = log->close();
+      if (result) continue;
+      context_.logger->error("log", "{} could not be closed: {}", log->directory(), result.error().message);
+      closed = false;
+    }
+    for (size_t which = 0; which < kCheckpointFiles.size(); ++which) writeCheckpoint(*directory, which);
+    if (closed && !directory->offline.load()) {
+      const auto marked =
+          context_.files->replaceFile(directory->file(kCleanShutdownFile), asBytes(encodeCleanShutdown(epoch)));
+      if (!marked) takeOffline(*directory, marked.error());
+    }
+    directory->lock.reset();
+    (void)context_.files->remove(directory->file(kLockFile));
+  }
+  const Lock lock(mutex_);
+  logs_.clear();
+  return {};
+}
+
+}  // namespace tidemark::log

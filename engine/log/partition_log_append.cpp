@@ -1,0 +1,250 @@
+#include <algorithm>
+
+#include "events/log_events.h"
+#include "events/recorder.h"
+#include "log/log_loader.h"
+#include "log/partition_log.h"
+#include "log/producer_state.h"
+#include "log/segment.h"
+
+namespace tidemark::log {
+
+using records::BatchCursor;
+using records::BatchHeader;
+using records::BatchView;
+using records::Origin;
+using records::ProduceFailure;
+using records::Step;
+
+namespace {
+
+std::unexpected<ProduceFailure> refuse(Error error) { return std::unexpected(ProduceFailure{std::move(error), {}}); }
+
+int64_t largestTimestamp(std::span<const BatchHeader> headers) {
+  int64_t largest = records::kNoTimestamp;
+  for (const BatchHeader& header : headers) largest = std::max(largest, header.maxTimestampMs);
+  return largest;
+}
+
+}  // namespace
+
+std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBytes batch, LeaderEpoch epoch,
+                                                                       const AppendOptions& options) {
+  const auto config = this->config();
+  records::ProduceOptions rules = config->produceOptions();
+  rules.origin = options.origin;
+  rules.apiVersion = options.apiVersion;
+  rules.nowMs = context_.clock->wallMs();
+  ByteVector ownScratch;
+  auto validated = records::validateForProduce(batch, rules, options.scratch != nullptr ? *options.scratch : ownScratch);
+  if (!validated) return std::unexpected(std::move(validated).error());
+  const MutableBytes bytes = validated->rewritten ? MutableBytes(*validated->rewritten) : batch;
+  if (bytes.size() > static_cast<size_t>(config->segmentBytes))
+    return refuse({ErrorCode::RecordListTooLarge, fmt::format("a batch of {} bytes is larger than a segment may be, {}",
+                                                              bytes.size(), config->segmentBytes)});
+  BatchHeader header = validated->header;
+  header.leaderEpoch = epoch;
+  const auto marker = markerOf({header, bytes});
+
+  AppendInfo info{.lastLeaderEpoch = epoch,
+                  .maxTimestampMs = validated->maxTimestampMs,
+                  .logAppendTimeMs = validated->logAppendTimeMs,
+                  .recordCount = header.recordCount,
+                  .sizeInBytes = static_cast<int64_t>(bytes.size())};
+  const auto result = [&]() -> Result<void> {
+    const Lock lock(mutex_);
+    TIDEMARK_TRY(checkUsable());
+    info.logStartOffset = logStart_;
+    header.baseOffset = logEnd_.offset;
+    if (header.hasProducerId()) {
+      const ProducerBatch* duplicate = options.origin == Origin::Client ? producers_->findDuplicate(header) : nullptr;
+      if (duplicate != nullptr) {
+        info.duplicate = true;
+        info.firstOffset = duplicate->firstOffset();
+        info.lastOffset = duplicate->lastOffset;
+        info.logAppendTimeMs = duplicate->timestampMs;
+        if (context_.recorder != nullptr)
+          context_.recorder->emit(events::DuplicateAnswered{.partition = tag_,
+                                                            .producer = header.producerId,
+                                                            .baseSequence = header.baseSequence,
+                                                            .baseOffset = info.firstOffset});
+        return {};
+      }
+      TIDEMARK_TRY(producers_->check(header, marker, options.origin));
+    }
+    records::stamp(bytes, header.baseOffset, epoch);
+    assignEpoch(epoch, header.baseOffset);
+    TIDEMARK_TRY(write({bytes, std::span(&header, 1)}, true));
+    info.firstOffset = header.baseOffset;
+    info.lastOffset = header.lastOffset();
+    return {};
+  }();
+  afterChange();
+  if (!result) return refuse(result.error());
+  return info;
+}
+
+Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch maxEpoch, bool checkCrc) {
+  // Outside the lock: find the batches and check them.
+  std::vector<BatchHeader> headers;
+  BatchCursor cursor(batches, checkCrc ? BatchCursor::Check::Checksum : BatchCursor::Check::Structure);
+  AppendInfo info;
+  size_t validBytes = 0;
+  Step step = cursor.next();
+  for (; step == Step::Next; step = cursor.next()) {
+    const BatchHeader& header = cursor.batch().header;
+    if (header.leaderEpoch > maxEpoch) break;
+    if (header.lastOffsetDelta < 0 || header.baseOffset.value() < 0 ||
+        (!headers.empty() && header.baseOffset <= headers.back().lastOffset()))
+      return fail(ErrorCode::CorruptMessage,
+                  fmt::format("{}: a batch at offset {} does not follow the one before it", directory_, header.baseOffset));
+    headers.push_back(header);
+    info.recordCount += header.recordCount;
+    validBytes = cursor.position();
+  }
+  if (step == Step::Corrupt && cursor.reason() != records::CorruptReason::Incomplete)
+    return fail(ErrorCode::CorruptMessage, fmt::format("{}: what was fetched is damaged at byte {}: {}", directory_,
+                                                       cursor.position(), records::describe(cursor.reason())));
+  info.maxTimestampMs = largestTimestamp(headers);
+  info.sizeInBytes = static_cast<int64_t>(validBytes);
+  if (headers.empty()) {
+    info.logStartOffset = logStartOffset();
+    return info;
+  }
+  info.firstOffset = headers.front().baseOffset;
+  info.lastOffset = headers.back().lastOffset();
+  info.lastLeaderEpoch = headers.back().leaderEpoch;
+
+  const auto result = [&]() -> Result<void> {
+    const Lock lock(mutex_);
+    TIDEMARK_TRY(checkUsable());
+    info.logStartOffset = logStart_;
+    if (info.firstOffset < logEnd_.offset)
+      return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: batches from offset {} on, but the log ends at {}",
+                                                           directory_, info.firstOffset, logEnd_.offset));
+    for (const BatchHeader& header : headers) assignEpoch(header.leaderEpoch, header.baseOffset);
+    // One write; only what is larger than a whole segment is written in parts.
+    const auto limit = static_cast<size_t>(config_->segmentBytes);
+    size_t first = 0;
+    size_t start = 0;
+    size_t size = 0;
+    for (size_t i = 0; i < headers.size(); ++i) {
+      const size_t batch = headers[i].sizeInBytes();
+      if (size > 0 && validBytes > limit && size + batch > limit) {
+        TIDEMARK_TRY(write({batches.subspan(start, size), std::span(headers).subspan(first, i - first)}, false));
+        first = i;
+        start += size;
+        size = 0;
+      }
+      size += batch;
+    }
+    return write({batches.subspan(start, size), std::span(headers).subspan(first)}, false);
+  }();
+  afterChange();
+  if (!result) return fail(result.error());
+  return info;
+}
+
+Result<void> PartitionLog::write(const Group& group, bool asLeader) {
+  const Offset first = group.headers.front().baseOffset;
+  const Offset last = group.headers.back().lastOffset();
+  TIDEMARK_TRY(maybeRoll(group.bytes.size(), largestTimestamp(group.headers), first, last));
+  Segment& active = *segments_->active();
+  const auto position = static_cast<int64_t>(active.size());
+  const auto written = active.append(group.bytes, group.headers, *config_);
+  // Bytes may be there that nobody counts: nothing is appended behind them any more.
+  if (!written) return fail(goOffline(written.error()));
+  noteAppended(group, position, active.baseOffset(), asLeader);
+  setLogEnd(last.next());
+  return {};
+}
+
+void PartitionLog::noteAppended(const Group& group, int64_t position, Offset segmentBase, bool asLeader) {
+  size_t at = 0;
+  for (const BatchHeader& header : group.headers) {
+    const int64_t batchPosition = position + static_cast<int64_t>(at);
+    if (header.hasProducerId()) {
+      const BatchView batch{header, group.bytes.subspan(at, header.sizeInBytes())};
+      producers_->apply(header, markerOf(batch), {header.baseOffset, segmentBase, batchPosition});
+    }
+    if (context_.recorder != nullptr)
+      context_.recorder->emit(events::BatchAppended{.partition = tag_,
+                                                    .baseOffset = header.baseOffset,
+                                                    .lastOffset = header.lastOffset(),
+                                                    .epoch = header.leaderEpoch,
+                                                    .recordCount = header.recordCount,
+                                                    .sizeInBytes = static_cast<int32_t>(header.sizeInBytes()),
+                                                    .position = batchPosition,
+                                                    .asLeader = asLeader});
+    recordsSinceFlush_ += header.recordCount;
+    at += header.sizeInBytes();
+  }
+  producers_->advanceTo(group.headers.back().nextOffset());
+  if (recordsSinceFlush_ >= config_->flushMessages) due_.flushNow = due_.any = true;
+}
+
+void PartitionLog::setLogEnd(Offset offset) {
+  const Segment& active = *segments_->active();
+  logEnd_ = {offset, active.baseOffset(), static_cast<int64_t>(active.size())};
+  // After a truncation it may be beyond the end; after a roll the end is on another segment.
+  if (highWatermark_.offset >= offset) setHighWatermark(logEnd_, kNoNode);
+  if (recoveryPoint_ > offset) {
+    recoveryPoint_ = offset;
+    due_.recoveryPointLowered = due_.any = true;
+  }
+}
+
+Result<void> PartitionLog::maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset) {
+  const Segment& active = *segments_->active();
+  // As many as there are segments, each its own, the same after a restart.
+  const int64_t jitter = config_->segmentJitterMs <= 0
+                             ? 0
+                             : static_cast<int64_t>(static_cast<uint64_t>(active.baseOffset().value() * 0x9e3779b97f4a7c15) >>
+                                                    1) % config_->segmentJitterMs;
+  auto due = active.shouldRoll(bytes, maxTimestampMs, lastOffset, *config_, jitter);
+  if (!due) return fail(goOffline(due.error()));
+  if (!*due) return {};
+  const auto rolled = rollTo(std::max(firstOffset, logEnd_.offset));
+  if (!rolled) return fail(goOffline(rolled.error()));
+  return {};
+}
+
+Result<void> PartitionLog::roll() {
+  const auto result = [&]() -> Result<void> {
+    const Lock lock(mutex_);
+    TIDEMARK_TRY(checkUsable());
+    const auto rolled = rollTo(logEnd_.offset);
+    if (!rolled) return fail(goOffline(rolled.error()));
+    return {};
+  }();
+  afterChange();
+  return result;
+}
+
+Result<void> PartitionLog::rollTo(Offset baseOffset) {
+  const std::shared_ptr<Segment> closed = segments_->active();
+  if (closed->baseOffset() == baseOffset) {
+    // Empty, yet asked to roll (an index without room for an entry): the new one takes its place.
+    TIDEMARK_INVARIANT(closed->size() == 0, directory_ + ": a segment is rolled to its own base offset");
+    segments_->removeLast();
+    TIDEMARK_TRY(retire(*closed));
+  } else {
+    TIDEMARK_TRY(closed->becomeInactive());
+    producers_->advanceTo(baseOffset);
+    TIDEMARK_TRY(producers_->takeSnapshot());
+    due_.flushBelow = baseOffset;
+    due_.any = true;
+  }
+  TIDEMARK_ASSIGN(auto segment, Segment::create(context_, tag_, directory_, baseOffset, *config_));
+  segments_->add(std::move(segment));
+  namesDirty_ = true;
+  if (context_.recorder != nullptr)
+    context_.recorder->emit(events::SegmentRolled{.partition = tag_,
+                                                  .baseOffset = baseOffset,
+                                                  .closedBaseOffset = closed->baseOffset(),
+                                                  .closedSizeInBytes = static_cast<int64_t>(closed->size())});
+  setLogEnd(logEnd_.offset);
+  return {};
+}
+
+}  // namespace tidemark::log

@@ -1,0 +1,282 @@
+#include "log/producer_state.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "log/file_names.h"
+
+namespace tidemark::log {
+
+using records::BatchHeader;
+using records::EndTxnMarker;
+using records::kNoSequence;
+using records::Origin;
+
+namespace {
+
+constexpr int64_t kSequences = int64_t{1} << 31;
+
+bool follows(int32_t last, int32_t next) {
+  return next == static_cast<int64_t>(last) + 1 || (next == 0 && last == INT32_MAX);
+}
+
+}  // namespace
+
+// --- one producer -----------------------------------------------------------------------------------------------------
+
+int32_t ProducerBatch::firstSequence() const noexcept {
+  const int64_t first = static_cast<int64_t>(lastSequence) - offsetDelta;
+  return static_cast<int32_t>(first < 0 ? first + kSequences : first);
+}
+
+const ProducerBatch* ProducerEntry::findDuplicate(ProducerEpoch epoch, int32_t firstSequence,
+                                                  int32_t lastSequence) const noexcept {
+  if (epoch != epoch_) return nullptr;
+  for (size_t i = 0; i < count_; ++i)
+    if (batches_[i].firstSequence() == firstSequence && batches_[i].lastSequence == lastSequence) return &batches_[i];
+  return nullptr;
+}
+
+void ProducerEntry::enter(ProducerEpoch epoch) noexcept {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  count_ = 0;
+}
+
+void ProducerEntry::addBatch(ProducerEpoch epoch, const ProducerBatch& batch) noexcept {
+  enter(epoch);
+  if (count_ == kWindow) {
+    std::shift_left(batches_.begin(), batches_.end(), 1);
+    --count_;
+  }
+  batches_[count_++] = batch;
+  lastTimestampMs_ = batch.timestampMs;
+}
+
+void ProducerEntry::endTransaction(ProducerEpoch epoch, int32_t coordinatorEpoch, int64_t timestampMs) noexcept {
+  enter(epoch);
+  coordinatorEpoch_ = coordinatorEpoch;
+  lastTimestampMs_ = timestampMs;
+  transactionStart_ = kNoOffset;
+}
+
+void ProducerEntry::restore(ProducerEpoch epoch, const std::optional<ProducerBatch>& batch, int64_t timestampMs,
+                            int32_t coordinatorEpoch, Offset transactionStart) noexcept {
+  epoch_ = epoch;
+  count_ = 0;
+  if (batch) batches_[count_++] = *batch;
+  lastTimestampMs_ = timestampMs;
+  coordinatorEpoch_ = coordinatorEpoch;
+  transactionStart_ = transactionStart;
+}
+
+// --- appends ----------------------------------------------------------------------------------------------------------
+
+const ProducerBatch* ProducerStateManager::findDuplicate(const BatchHeader& header) const {
+  const auto found = producers_.find(header.producerId);
+  if (found == producers_.end() || header.baseSequence == kNoSequence) return nullptr;
+  return found->second.findDuplicate(header.producerEpoch, header.baseSequence, header.lastSequence());
+}
+
+Result<void> ProducerStateManager::check(const BatchHeader& header, const std::optional<EndTxnMarker>& marker,
+                                         Origin origin) const {
+  const auto found = producers_.find(header.producerId);
+  if (found == producers_.end()) return {};
+  const ProducerEntry& producer = found->second;
+  if (origin == Origin::Replication) return {};
+  if (header.producerEpoch < producer.epoch())
+    return fail(ErrorCode::InvalidProducerEpoch,
+                fmt::format("epoch {} of producer {} at offset {} is older than the last one seen, {}",
+                            header.producerEpoch, header.producerId, header.baseOffset, producer.epoch()));
+  if (header.isControl()) {
+    if (marker && producer.coordinatorEpoch() > marker->coordinatorEpoch)
+      return fail(ErrorCode::TransactionCoordinatorFenced,
+                  fmt::format("coordinator epoch {} of producer {} is older than the last one seen, {}",
+                              marker->coordinatorEpoch, header.producerId, producer.coordinatorEpoch()));
+    return {};
+  }
+  if (origin == Origin::Client) {
+    if (header.producerEpoch != producer.epoch()) {
+      if (header.baseSequence != 0 && producer.epoch().value() >= 0)
+        return fail(ErrorCode::OutOfOrderSequenceNumber,
+                    fmt::format("epoch {} of producer {} begins with sequence {} instead of 0 (its epoch was {})",
+                                header.producerEpoch, header.producerId, header.baseSequence, producer.epoch()));
+    } else if (!follows(producer.lastSequence(), header.baseSequence)) {
+      return fail(ErrorCode::OutOfOrderSequenceNumber,
+                  fmt::format("sequence {} of producer {} does not follow its last one, {}", header.baseSequence,
+                              header.producerId, producer.lastSequence()));
+    }
+  }
+  if (producer.transactionStart() != kNoOffset && !header.isTransactional())
+    return fail(ErrorCode::InvalidTxnState,
+                fmt::format("producer {} wrote outside the transaction that it began at offset {}", header.producerId,
+                            producer.transactionStart()));
+  return {};
+}
+
+std::optional<EndedTransaction> ProducerStateManager::apply(const BatchHeader& header,
+                                                            const std::optional<EndTxnMarker>& marker,
+                                                            const LogOffsetMetadata& place) {
+  if (!header.hasProducerId() || (header.isControl() && !marker)) return std::nullopt;
+  ProducerEntry& producer = producers_.try_emplace(header.producerId, header.producerId).first->second;
+  if (!header.isControl()) {
+    producer.addBatch(header.producerEpoch, {.lastSequence = header.lastSequence(),
+                                             .lastOffset = header.lastOffset(),
+                                             .offsetDelta = header.lastOffsetDelta,
+                                             .timestampMs = header.maxTimestampMs});
+    if (header.isTransactional() && producer.transactionStart() == kNoOffset) {
+      producer.beginTransaction(header.baseOffset);
+      open_[header.baseOffset] = {header.producerId, place};
+    }
+    return std::nullopt;
+  }
+  const Offset first = producer.transactionStart();
+  producer.endTransaction(header.producerEpoch, marker->coordinatorEpoch, header.maxTimestampMs);
+  if (first == kNoOffset) return std::nullopt;
+  if (auto node = open_.extract(first)) {
+    node.mapped().last = header.lastOffset();
+    unreplicated_.insert(std::move(node));
+  }
+  return EndedTransaction{header.producerId, first, header.lastOffset(), !marker->commit};
+}
+
+// --- transactions -----------------------------------------------------------------------------------------------------
+
+std::optional<LogOffsetMetadata> ProducerStateManager::firstUnstableOffset() const {
+  std::optional<LogOffsetMetadata> first;
+  for (const auto* transactions : {&open_, &unreplicated_}) {
+    if (transactions->empty()) continue;
+    const LogOffsetMetadata& candidate = transactions->begin()->second.first;
+    if (!first || candidate.offset < first->offset) first = candidate;
+  }
+  return first;
+}
+
+void ProducerStateManager::onHighWatermark(Offset highWatermark) {
+  // In order of first offsets, while the marker lies below: one behind an unfinished one waits, as in Kafka.
+  while (!unreplicated_.empty() && unreplicated_.begin()->second.last < highWatermark)
+    unreplicated_.erase(unreplicated_.begin());
+}
+
+void ProducerStateManager::onLogStart(Offset logStart) {
+  std::erase_if(unreplicated_, [logStart](const auto& entry) { return entry.second.last < logStart; });
+  if (end_ < logStart) end_ = logStart;
+  lastSnapshot_ = snapshots_.empty() ? logStart : snapshots_.back();
+}
+
+// --- looks ------------------------------------------------------------------------------------------------------------
+
+std::vector<ProducerInfo> ProducerStateManager::producers() const {
+  std::vector<ProducerInfo> infos;
+  infos.reserve(producers_.size());
+  for (const auto& [id, producer] : producers_)
+    infos.push_back({.producerId = id,
+                     .producerEpoch = producer.epoch(),
+                     .lastSequence = producer.lastSequence(),
+                     .lastTimestampMs = producer.lastTimestampMs(),
+                     .coordinatorEpoch = producer.coordinatorEpoch(),
+                     .currentTransactionStartOffset = producer.transactionStart()});
+  std::ranges::sort(infos, {}, [](const ProducerInfo& info) { return info.producerId; });
+  return infos;
+}
+
+void ProducerStateManager::expire(int64_t nowMs, int64_t expirationMs) {
+  std::erase_if(producers_, [&](const auto& entry) {
+    return entry.second.transactionStart() == kNoOffset && nowMs - entry.second.lastTimestampMs() >= expirationMs;
+  });
+}
+
+void ProducerStateManager::clear() {
+  producers_.clear();
+  open_.clear();
+  unreplicated_.clear();
+}
+
+// --- disk -------------------------------------------------------------------------------------------------------------
+
+std::string ProducerStateManager::pathOf(Offset offset) const {
+  return offsetFilePath(directory_, offset, kSnapshotSuffix);
+}
+
+void ProducerStateManager::adoptSnapshots(std::vector<Offset> offsets) {
+  snapshots_ = std::move(offsets);
+  std::ranges::sort(snapshots_);
+}
+
+Result<std::optional<std::string>> ProducerStateManager::takeSnapshot() {
+  if (end_ <= lastSnapshot_) return std::nullopt;
+  std::vector<const ProducerEntry*> entries;
+  entries.reserve(producers_.size());
+  for (const auto& [id, producer] : producers_) entries.push_back(&producer);
+  std::ranges::sort(entries, {}, [](const ProducerEntry* entry) { return entry->id(); });
+  const std::string path = pathOf(end_);
+  TIDEMARK_ASSIGN(auto file, files_.open(path, platform::OpenMode::Truncate));
+  TIDEMARK_TRY(file->writeAt(0, ByteView(encodeProducerSnapshot(entries))));
+  if (snapshots_.empty() || snapshots_.back() < end_) snapshots_.push_back(end_);
+  lastSnapshot_ = end_;
+  return path;
+}
+
+Result<void> ProducerStateManager::loadSnapshot(Offset offset, int64_t nowMs, int64_t expirationMs) {
+  constexpr uint64_t kMaxSnapshot = 256u << 20;
+  TIDEMARK_ASSIGN(const ByteVector bytes, files_.readFile(pathOf(offset), kMaxSnapshot));
+  TIDEMARK_ASSIGN(auto entries, decodeProducerSnapshot(bytes));
+  for (ProducerEntry& entry : entries) {
+    if (entry.transactionStart() == kNoOffset && nowMs - entry.lastTimestampMs() >= expirationMs) continue;
+    if (entry.transactionStart() != kNoOffset)
+      open_[entry.transactionStart()] = {entry.id(), {.offset = entry.transactionStart()}};
+    producers_.insert_or_assign(entry.id(), entry);
+  }
+  return {};
+}
+
+Result<void> ProducerStateManager::reload(Offset logStart, Offset logEnd, int64_t nowMs, int64_t expirationMs) {
+  const auto outside = [&](Offset offset) { return offset > logEnd || offset <= logStart; };
+  for (const Offset offset : std::vector<Offset>(snapshots_))
+    if (outside(offset)) TIDEMARK_TRY(removeSnapshot(offset));
+  if (end_ == logEnd) {
+    onLogStart(logStart);
+    return {};
+  }
+  clear();
+  while (!snapshots_.empty()) {
+    const Offset newest = snapshots_.back();
+    const auto loaded = loadSnapshot(newest, nowMs, expirationMs);
+    if (loaded) {
+      end_ = lastSnapshot_ = newest;
+      return {};
+    }
+    if (loaded.error().code != ErrorCode::CorruptMessage) return loaded;
+    logger_.warning("log", "{} is damaged and is removed: {}", pathOf(newest), loaded.error().message);
+    clear();
+    TIDEMARK_TRY(removeSnapshot(newest));
+  }
+  end_ = lastSnapshot_ = logStart;
+  return {};
+}
+
+Result<void> ProducerStateManager::resetTo(Offset offset) {
+  clear();
+  for (const Offset snapshot : std::vector<Offset>(snapshots_)) TIDEMARK_TRY(removeSnapshot(snapshot));
+  end_ = lastSnapshot_ = offset;
+  return {};
+}
+
+Result<void> ProducerStateManager::removeSnapshot(Offset offset) {
+  std::erase(snapshots_, offset);
+  const std::string path = pathOf(offset);
+  if (!files_.exists(path)) return {};
+  return files_.remove(path);
+}
+
+Result<void> ProducerStateManager::removeStraySnapshots(const std::vector<Offset>& segmentBases) {
+  if (snapshots_.empty()) return {};
+  const Offset newest = snapshots_.back();
+  for (const Offset offset : std::vector<Offset>(snapshots_))
+    if (offset != newest && std::ranges::find(segmentBases, offset) == segmentBases.end())
+      TIDEMARK_TRY(removeSnapshot(offset));
+  return {};
+}
+
+}  // namespace tidemark::log

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "log/log_types.h"
+#include "platform/file_system.h"
+#include "platform/logger.h"
+#include "records/batch.h"
+#include "records/control.h"
+#include "records/validator.h"
+
+namespace tidemark::log {
+
+/// A batch of an idempotent producer as it is remembered for retries.
+struct ProducerBatch {
+  int32_t lastSequence = records::kNoSequence;
+  Offset lastOffset = kNoOffset;
+  /// last offset − first offset = last sequence − first sequence.
+  int32_t offsetDelta = 0;
+  int64_t timestampMs = records::kNoTimestamp;
+
+  int32_t firstSequence() const noexcept;
+  Offset firstOffset() const noexcept { return lastOffset - offsetDelta; }
+};
+
+/// What the log knows of one producer.
+class ProducerEntry {
+ public:
+  static constexpr size_t kWindow = 5;
+
+  explicit ProducerEntry(ProducerId id) noexcept : id_(id) {}
+
+  ProducerId id() const noexcept { return id_; }
+  ProducerEpoch epoch() const noexcept { return epoch_; }
+  bool hasBatches() const noexcept { return count_ > 0; }
+  /// −1 if no batch of this epoch is known.
+  int32_t lastSequence() const noexcept { return count_ == 0 ? records::kNoSequence : batches_[count_ - 1].lastSequence; }
+  const ProducerBatch& lastBatch() const noexcept { return batches_[count_ - 1]; }
+  int32_t coordinatorEpoch() const noexcept { return coordinatorEpoch_; }
+  int64_t lastTimestampMs() const noexcept { return lastTimestampMs_; }
+  /// kNoOffset: no transaction is open.
+  Offset transactionStart() const noexcept { return transactionStart_; }
+
+  /// The remembered batch with exactly these sequences in this epoch: a retry of it.
+  const ProducerBatch* findDuplicate(ProducerEpoch epoch, int32_t firstSequence, int32_t lastSequence) const noexcept;
+
+  void addBatch(ProducerEpoch epoch, const ProducerBatch& batch) noexcept;
+  void beginTransaction(Offset first) noexcept { transactionStart_ = first; }
+  void endTransaction(ProducerEpoch epoch, int32_t coordinatorEpoch, int64_t timestampMs) noexcept;
+  /// As a snapshot tells it.
+  void restore(ProducerEpoch epoch, const std::optional<ProducerBatch>& batch, int64_t timestampMs,
+               int32_t coordinatorEpoch, Offset transactionStart) noexcept;
+
+ private:
+  /// A new epoch starts without batches.
+  void enter(ProducerEpoch epoch) noexcept;
+
+  ProducerId id_;
+  ProducerEpoch epoch_;
+  int32_t coordinatorEpoch_ = -1;
+  int64_t lastTimestampMs_ = records::kNoTimestamp;
+  Offset transactionStart_ = kNoOffset;
+  size_t count_ = 0;
+  /// Oldest first.
+  std::array<ProducerBatch, kWindow> batches_;
+};
+
+/// A transaction that a marker ended.
+struct EndedTransaction {
+  ProducerId producerId;
+  Offset firstOffset;
+  /// Of the marker.
+  Offset lastOffset;
+  bool aborted = false;
+};
+
+/// The producers of one log (Kafka's ProducerStateManager): which sequence comes next, which batches are repeated, which
+/// transactions are open; with its `.snapshot` files. Guarded by the log's lock.
+///
+/// Rules of Apache Kafka 4.4: an older epoch is refused; within an epoch sequences follow each other modulo 2³¹; a new
+/// epoch begins at 0; a producer nobody knows (any more) may begin anywhere.
+class ProducerStateManager {
+ public:
+  ProducerStateManager(platform::FileSystem& files, platform::Logger& logger, std::string directory)
+      : files_(files), logger_(logger), directory_(std::move(directory)) {}
+
+  // --- appends ------------------------------------------------------------------------------------------------------
+
+  /// The remembered batch that `header` repeats; null: it is new.
+  const ProducerBatch* findDuplicate(const records::BatchHeader& header) const;
+  /// Whether `header`, which has a producer id and is about to be appended, may follow. InvalidProducerEpoch,
+  /// OutOfOrderSequenceNumber (only from clients), InvalidTxnState, TransactionCoordinatorFenced.
+  Result<void> check(const records::BatchHeader& header, const std::optional<records::EndTxnMarker>& marker,
+                     records::Origin origin) const;
+  /// A batch is in the log at `header.baseOffset`. `place`: of its first byte. Returns the transaction it ended.
+  std::optional<EndedTransaction> apply(const records::BatchHeader& header,
+                                        const std::optional<records::EndTxnMarker>& marker,
+                                        const LogOffsetMetadata& place);
+  /// The state holds up to `offset`.
+  void advanceTo(Offset offset) noexcept { end_ = offset; }
+  Offset end() const noexcept { return end_; }
+
+  // --- transactions -------------------------------------------------------------------------------------------------
+
+  /// First offset of the oldest transaction that is open or whose marker is not below the high watermark.
+  std::optional<LogOffsetMetadata> firstUnstableOffset() const;
+  void onHighWatermark(Offset highWatermark);
+  void onLogStart(Offset logStart);
+
+  // --- looks --------------------------------------------------------------------------------------------------------
+
+  bool empty() const noexcept { return producers_.empty(); }
+  /// By producer id.
+  std::vector<ProducerInfo> producers() const;
+  /// Forgets who was silent for `expirationMs` and has no transaction open.
+  void expire(int64_t nowMs, int64_t expirationMs);
+
+  // --- disk ---------------------------------------------------------------------------------------------------------
+
+  /// The offsets of the snapshot files that were found in the folder, told once after opening.
+  void adoptSnapshots(std::vector<Offset> offsets);
+  const std::vector<Offset>& snapshots() const noexcept { return snapshots_; }
+  /// Writes a snapshot named by end(), if the state moved since the last. Returns its path if it wrote one. Not synced.
+  Result<std::optional<std::string>> takeSnapshot();
+  /// Goes back to the newest snapshot in (logStart, logEnd], unless the state holds at logEnd already; snapshots outside
+  /// are removed, damaged ones too. end() is then the offset from which batches have to be applied again.
+  Result<void> reload(Offset logStart, Offset logEnd, int64_t nowMs, int64_t expirationMs);
+  /// Nothing is known, the state holds at `offset`; all snapshots are removed.
+  Result<void> resetTo(Offset offset);
+  Result<void> removeSnapshot(Offset offset);
+  /// Removes those before the newest that belong to no segment.
+  Result<void> removeStraySnapshots(const std::vector<Offset>& segmentBases);
+
+ private:
+  struct OpenTransaction {
+    ProducerId producerId;
+    LogOffsetMetadata first;
+    /// Of the marker; kNoOffset while it is open.
+    Offset last = kNoOffset;
+  };
+
+  Result<void> loadSnapshot(Offset offset, int64_t nowMs, int64_t expirationMs);
+  void clear();
+  std::string pathOf(Offset offset) const;
+
+  platform::FileSystem& files_;
+  platform::Logger& logger_;
+  const std::string directory_;
+  std::unordered_map<ProducerId, ProducerEntry> producers_;
+  /// By first offset.
+  std::map<Offset, OpenTransaction> open_;
+  /// Ended, but the marker is not below the high watermark yet.
+  std::map<Offset, OpenTransaction> unreplicated_;
+  Offset end_{0};
+  Offset lastSnapshot_{0};
+  /// Rising.
+  std::vector<Offset> snapshots_;
+};
+
+/// The bytes of a `.snapshot` file: i16 version 1, u32 CRC-32C of what follows it, i32 count, 46 bytes an entry.
+ByteVector encodeProducerSnapshot(const std::vector<const ProducerEntry*>& entries);
+/// CorruptMessage if version, size or CRC are wrong.
+Result<std::vector<ProducerEntry>> decodeProducerSnapshot(ByteView bytes);
+
+}  // namespace tidemark::log

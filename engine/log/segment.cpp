@@ -1,0 +1,491 @@
+#include "log/segment.h"
+
+#include <algorithm>
+
+#include "events/log_events.h"
+#include "events/recorder.h"
+#include "log/file_names.h"
+#include "log/header_scanner.h"
+#include "records/record.h"
+
+namespace tidemark::log {
+
+using platform::OpenMode;
+using records::Step;
+
+namespace {
+
+constexpr int64_t kMaxRelativeOffset = INT32_MAX;
+
+/// A batch's bytes, whole.
+Result<ByteVector> readBatch(const platform::File& file, const BatchPosition& at) {
+  ByteVector bytes(at.header.sizeInBytes());
+  TIDEMARK_ASSIGN(const size_t got, file.readAt(at.position, bytes));
+  if (got != bytes.size()) return fail(ErrorCode::KafkaStorageError, file.path() + " ends inside a batch");
+  return bytes;
+}
+
+/// The first record of the batch for which `wanted` holds.
+template <class Predicate>
+Result<std::optional<TimestampAndOffset>> findRecord(const platform::File& file, const BatchPosition& at,
+                                                     const Predicate& wanted) {
+  TIDEMARK_ASSIGN(const ByteVector bytes, readBatch(file, at));
+  const records::BatchView batch{at.header, bytes};
+  ByteVector buffer;
+  TIDEMARK_ASSIGN(const ByteView payload, records::openPayload(batch, buffer));
+  records::RecordCursor cursor(batch.header, payload);
+  Step step = cursor.next();
+  for (; step == Step::Next; step = cursor.next()) {
+    const records::RecordView& record = cursor.record();
+    if (wanted(record)) return TimestampAndOffset{record.timestampMs, record.offset, batch.header.leaderEpoch};
+  }
+  if (step == Step::Corrupt) return fail(ErrorCode::CorruptMessage, file.path() + ": " + cursor.reason());
+  return std::nullopt;
+}
+
+}  // namespace
+
+Segment::Segment(const LogContext& context, events::PartitionTag tag, const std::string& directory, Offset base,
+                 const LogConfig& config)
+    : context_(context),
+      tag_(tag),
+      directory_(directory),
+      base_(base),
+      indexIntervalBytes_(config.indexIntervalBytes),
+      id_(context.handles->newId()),
+      createdMs_(context.clock->wallMs()),
+      rule_(base) {}
+
+Segment::~Segment() { context_.handles->erase(id_); }
+
+std::string Segment::path(std::string_view suffix) const { return offsetFilePath(directory_, base_, suffix); }
+
+Result<std::shared_ptr<Segment>> Segment::create(const LogContext& context, events::PartitionTag tag,
+                                                 const std::string& directory, Offset base, const LogConfig& config) {
+  std::shared_ptr<Segment> segment(new Segment(context, tag, directory, base, config));
+  TIDEMARK_ASSIGN(auto log, context.files->open(segment->path(kLogSuffix), OpenMode::Truncate));
+  TIDEMARK_ASSIGN(auto files, segment->writeIndexes(std::move(log), {}, {}));
+  const Lock lock(segment->mutex_);
+  segment->pinned_ = std::move(files);
+  segment->maxTimestamp_ = TimeIndexEntry{records::kNoTimestamp, base};
+  return segment;
+}
+
+std::shared_ptr<Segment> Segment::adopt(const LogContext& context, events::PartitionTag tag,
+                                        const std::string& directory, Offset base, const LogConfig& config,
+                                        uint64_t logSize, uint64_t offsetIndexSize, uint64_t timeIndexSize) {
+  std::shared_ptr<Segment> segment(new Segment(context, tag, directory, base, config));
+  segment->size_.store(logSize, std::memory_order_release);
+  segment->offsetEntries_.store(static_cast<int64_t>(offsetIndexSize / OffsetIndexFormat::kSize));
+  segment->timeEntries_.store(static_cast<int64_t>(timeIndexSize / TimeIndexFormat::kSize));
+  return segment;
+}
+
+// --- files ------------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<SegmentFiles>> Segment::writeIndexes(std::shared_ptr<platform::File> log,
+                                                            std::span<const OffsetIndexEntry> offsets,
+                                                            std::span<const TimeIndexEntry> times) const {
+  const auto write = [this](std::string_view suffix, auto format,
+                            const auto& entries) -> Result<std::shared_ptr<platform::File>> {
+    using Format = decltype(format);
+    const std::string name = path(suffix);
+    // Mappings of the former file stay what they are.
+    if (context_.files->exists(name)) TIDEMARK_TRY(context_.files->remove(name));
+    TIDEMARK_ASSIGN(auto file, context_.files->open(name, OpenMode::Truncate));
+    ByteVector bytes(entries.size() * Format::kSize);
+    for (size_t i = 0; i < entries.size(); ++i) Format::encode(entries[i], base_, bytes.data() + i * Format::kSize);
+    if (!bytes.empty()) TIDEMARK_TRY(file->writeAt(0, ByteView(bytes)));
+    return file;
+  };
+  TIDEMARK_ASSIGN(auto offsetFile, write(kOffsetIndexSuffix, OffsetIndexFormat{}, offsets));
+  TIDEMARK_ASSIGN(auto timeFile, write(kTimeIndexSuffix, TimeIndexFormat{}, times));
+  offsetEntries_.store(static_cast<int64_t>(offsets.size()));
+  timeEntries_.store(static_cast<int64_t>(times.size()));
+  logDirty_.store(true);
+  indexesDirty_.store(true);
+  return std::make_shared<SegmentFiles>(std::move(log),
+                                        std::make_unique<OffsetIndex>(std::move(offsetFile), base_, offsets.size()),
+                                        std::make_unique<TimeIndex>(std::move(timeFile), base_, times.size()));
+}
+
+Result<std::shared_ptr<SegmentFiles>> Segment::openChecked() const {
+  const std::string offsetName = path(kOffsetIndexSuffix);
+  const std::string timeName = path(kTimeIndexSuffix);
+  if (!context_.files->exists(offsetName) || !context_.files->exists(timeName)) return nullptr;
+  TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
+
+  TIDEMARK_ASSIGN(auto offsetFile, context_.files->open(offsetName, OpenMode::ReadWrite));
+  TIDEMARK_ASSIGN(const uint64_t offsetSize, offsetFile->size());
+  TIDEMARK_ASSIGN(const auto offsetCount, countEntries(*offsetFile, offsetSize, OffsetIndexFormat::kSize));
+  if (!offsetCount) return nullptr;
+  if (*offsetCount * OffsetIndexFormat::kSize < offsetSize)
+    TIDEMARK_TRY(offsetFile->truncate(*offsetCount * OffsetIndexFormat::kSize));
+  auto offsets = std::make_unique<OffsetIndex>(std::move(offsetFile), base_, *offsetCount);
+  if (*offsetCount > 0) {
+    TIDEMARK_ASSIGN(const auto last, offsets->readEntry(*offsetCount - 1));
+    if (last.offset <= base_ || last.position <= 0 || static_cast<uint64_t>(last.position) >= size()) return nullptr;
+  }
+
+  TIDEMARK_ASSIGN(auto timeFile, context_.files->open(timeName, OpenMode::ReadWrite));
+  TIDEMARK_ASSIGN(const uint64_t timeSize, timeFile->size());
+  TIDEMARK_ASSIGN(const auto timeCount, countEntries(*timeFile, timeSize, TimeIndexFormat::kSize));
+  if (!timeCount) return nullptr;
+  if (*timeCount * TimeIndexFormat::kSize < timeSize)
+    TIDEMARK_TRY(timeFile->truncate(*timeCount * TimeIndexFormat::kSize));
+  auto times = std::make_unique<TimeIndex>(std::move(timeFile), base_, *timeCount);
+  if (*timeCount > 0) {
+    TIDEMARK_ASSIGN(const auto first, times->readEntry(0));
+    TIDEMARK_ASSIGN(const auto last, times->readEntry(*timeCount - 1));
+    if (last.offset < base_ || last.timestampMs < first.timestampMs) return nullptr;
+  }
+  offsetEntries_.store(static_cast<int64_t>(*offsetCount));
+  timeEntries_.store(static_cast<int64_t>(*timeCount));
+  return std::make_shared<SegmentFiles>(std::move(log), std::move(offsets), std::move(times));
+}
+
+Result<std::shared_ptr<SegmentFiles>> Segment::openFiles() const {
+  TIDEMARK_ASSIGN(auto files, openChecked());
+  if (files) return files;
+  context_.logger->warning("log", "{}: an index is missing or wrong and is rebuilt", path(kLogSuffix));
+  TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
+  TIDEMARK_ASSIGN(auto scan, scanSegment(*log, size(), base_, indexIntervalBytes_, {}));
+  if (scan.rule.takeTimeEntry()) scan.timeEntries.push_back(scan.rule.timeEntry());
+  return writeIndexes(std::move(log), scan.offsetEntries, scan.timeEntries);
+}
+
+Result<std::shared_ptr<SegmentFiles>> Segment::files() const {
+  {
+    const Lock lock(mutex_);
+    if (pinned_) return pinned_;
+  }
+  if (auto kept = context_.handles->find(id_)) return kept;
+  TIDEMARK_ASSIGN(auto opened, openFiles());
+  context_.handles->insert(id_, opened);
+  return opened;
+}
+
+// --- readers ----------------------------------------------------------------------------------------------------------
+
+Result<uint64_t> Segment::startOfSearch(const SegmentFiles& files, Offset target) const {
+  TIDEMARK_ASSIGN(const auto view, files.offsetIndex().view());
+  const auto floor = view.floor([target](const OffsetIndexEntry& entry) { return entry.offset <= target; });
+  return floor ? static_cast<uint64_t>(floor->position) : 0;
+}
+
+Result<std::optional<BatchPosition>> Segment::find(Offset target, uint64_t end) const {
+  TIDEMARK_ASSIGN(const auto open, files());
+  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, target));
+  HeaderScanner scanner(*open->log(), start, std::min(end, size()));
+  while (true) {
+    TIDEMARK_ASSIGN(const Step step, scanner.next());
+    if (step == Step::Corrupt)
+      return fail(ErrorCode::CorruptMessage,
+                  fmt::format("{}: there is no batch at byte {}", open->log()->path(), scanner.position()));
+    if (step == Step::End) return std::nullopt;
+    if (scanner.header().lastOffset() >= target) return BatchPosition{scanner.position(), scanner.header()};
+  }
+}
+
+Result<std::optional<TimestampAndOffset>> Segment::findByTimestamp(int64_t timestampMs, Offset startOffset,
+                                                                   uint64_t end) const {
+  TIDEMARK_ASSIGN(const auto open, files());
+  TIDEMARK_ASSIGN(const auto times, open->timeIndex().view());
+  const auto floor =
+      times.floor([timestampMs](const TimeIndexEntry& entry) { return entry.timestampMs <= timestampMs; });
+  const Offset from = std::max(startOffset, floor ? floor->offset : base_);
+  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, from));
+  HeaderScanner scanner(*open->log(), start, std::min(end, size()));
+  while (true) {
+    TIDEMARK_ASSIGN(const Step step, scanner.next());
+    if (step != Step::Next) return std::nullopt;
+    if (scanner.header().maxTimestampMs < timestampMs || scanner.header().lastOffset() < startOffset) continue;
+    TIDEMARK_ASSIGN(auto found, findRecord(*open->log(), {scanner.position(), scanner.header()},
+                                           [&](const records::RecordView& record) {
+                                             return record.timestampMs >= timestampMs && record.offset >= startOffset;
+                                           }));
+    if (found) return found;
+  }
+}
+
+Result<std::optional<TimestampAndOffset>> Segment::findMaxTimestamp(uint64_t end) const {
+  TIDEMARK_TRY(maxTimestampMs());
+  TimeIndexEntry max;
+  {
+    const Lock lock(mutex_);
+    max = *maxTimestamp_;
+  }
+  if (max.timestampMs < 0) return std::nullopt;
+  TIDEMARK_ASSIGN(const auto open, files());
+  // The entry names the last offset of the batch.
+  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, max.offset));
+  HeaderScanner scanner(*open->log(), start, std::min(end, size()));
+  while (true) {
+    TIDEMARK_ASSIGN(const Step step, scanner.next());
+    if (step != Step::Next) return std::nullopt;
+    if (scanner.header().maxTimestampMs != max.timestampMs) continue;
+    return findRecord(*open->log(), {scanner.position(), scanner.header()},
+                      [&](const records::RecordView& record) { return record.timestampMs == max.timestampMs; });
+  }
+}
+
+Result<int64_t> Segment::maxTimestampMs() const {
+  {
+    const Lock lock(mutex_);
+    if (maxTimestamp_) return maxTimestamp_->timestampMs;
+  }
+  TIDEMARK_ASSIGN(const auto open, files());
+  TimeIndexEntry last{records::kNoTimestamp, base_};
+  if (const size_t count = open->timeIndex().count(); count > 0) {
+    TIDEMARK_ASSIGN(last, open->timeIndex().readEntry(count - 1));
+  }
+  const Lock lock(mutex_);
+  if (!maxTimestamp_) maxTimestamp_ = last;
+  return maxTimestamp_->timestampMs;
+}
+
+SegmentInfo Segment::info() const {
+  SegmentInfo info{.baseOffset = base_, .sizeInBytes = static_cast<int64_t>(size())};
+  info.maxTimestampMs = maxTimestampMs().value_or(records::kNoTimestamp);
+  info.offsetIndexEntries = offsetEntries_.load();
+  info.timeIndexEntries = timeEntries_.load();
+  const Lock lock(mutex_);
+  info.active = pinned_ != nullptr;
+  return info;
+}
+
+// --- writer -----------------------------------------------------------------------------------------------------------
+
+Result<std::optional<Offset>> Segment::activate() {
+  TIDEMARK_ASSIGN(auto open, openChecked());
+  if (!open) return std::nullopt;
+  std::optional<OffsetIndexEntry> lastOffset;
+  std::optional<TimeIndexEntry> lastTime;
+  if (const size_t count = open->offsetIndex().count(); count > 0) {
+    TIDEMARK_ASSIGN(lastOffset, open->offsetIndex().readEntry(count - 1));
+  }
+  if (const size_t count = open->timeIndex().count(); count > 0) {
+    TIDEMARK_ASSIGN(lastTime, open->timeIndex().readEntry(count - 1));
+  }
+  IndexRule rule(base_);
+  rule.resume(lastOffset, lastTime);
+  Offset next = base_;
+  HeaderScanner scanner(*open->log(), lastOffset ? static_cast<uint64_t>(lastOffset->position) : 0, size());
+  while (true) {
+    TIDEMARK_ASSIGN(const Step step, scanner.next());
+    if (step == Step::Corrupt) return std::nullopt;
+    if (step == Step::End) break;
+    rule.observe(scanner.header());
+    next = std::max(next, scanner.header().nextOffset());
+  }
+  rule_ = rule;
+  const Lock lock(mutex_);
+  pinned_ = std::move(open);
+  maxTimestamp_ = TimeIndexEntry{rule.maxTimestampMs(), rule.maxTimestampOffset()};
+  return next;
+}
+
+Result<SegmentScan> Segment::recover(const std::function<Result<void>(const records::BatchView&, uint64_t)>& visit,
+                                     uint64_t* truncatedBytes) {
+  TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
+  TIDEMARK_ASSIGN(const uint64_t fileSize, log->size());
+  TIDEMARK_ASSIGN(auto scan, scanSegment(*log, fileSize, base_, indexIntervalBytes_, visit));
+  if (scan.validBytes < fileSize) TIDEMARK_TRY(log->truncate(scan.validBytes));
+  if (truncatedBytes != nullptr) *truncatedBytes = fileSize - scan.validBytes;
+  size_.store(scan.validBytes, std::memory_order_release);
+  if (scan.rule.takeTimeEntry()) scan.timeEntries.push_back(scan.rule.timeEntry());
+  TIDEMARK_TRY(writeIndexes(std::move(log), scan.offsetEntries, scan.timeEntries));
+  context_.handles->erase(id_);
+  const Lock lock(mutex_);
+  pinned_ = nullptr;
+  maxTimestamp_ = std::nullopt;
+  firstTimestampMs_ = std::nullopt;
+  return scan;
+}
+
+Result<void> Segment::append(ByteView bytes, std::span<const records::BatchHeader> headers, const LogConfig& config) {
+  std::shared_ptr<SegmentFiles> open;
+  {
+    const Lock lock(mutex_);
+    open = pinned_;
+  }
+  TIDEMARK_INVARIANT(open != nullptr, path(kLogSuffix) + " is not the active segment");
+  uint64_t position = size_.load(std::memory_order_relaxed);
+  logDirty_.store(true, std::memory_order_relaxed);
+  TIDEMARK_TRY(open->log()->writeAt(position, bytes));
+  const auto indexLimit = static_cast<size_t>(config.segmentIndexBytes);
+  for (const records::BatchHeader& header : headers) {
+    const auto entries = rule_.next(header, position, config.indexIntervalBytes);
+    if (entries.offset || entries.time) indexesDirty_.store(true, std::memory_order_relaxed);
+    if (entries.offset && open->offsetIndex().count() < indexLimit / OffsetIndexFormat::kSize) {
+      TIDEMARK_TRY(open->offsetIndex().append(rule_.offsetEntry()));
+      offsetEntries_.fetch_add(1, std::memory_order_relaxed);
+      if (context_.recorder != nullptr)
+        context_.recorder->emit(events::IndexEntryAdded{
+            .partition = tag_, .offset = header.lastOffset(), .position = static_cast<int64_t>(position)});
+    }
+    if (entries.time && open->timeIndex().count() < indexLimit / TimeIndexFormat::kSize) {
+      TIDEMARK_TRY(open->timeIndex().append(rule_.timeEntry()));
+      timeEntries_.fetch_add(1, std::memory_order_relaxed);
+    }
+    position += header.sizeInBytes();
+  }
+  size_.store(position, std::memory_order_release);
+  const Lock lock(mutex_);
+  maxTimestamp_ = TimeIndexEntry{rule_.maxTimestampMs(), rule_.maxTimestampOffset()};
+  return {};
+}
+
+Result<bool> Segment::shouldRoll(size_t bytes, int64_t maxTimestampMs, Offset lastOffset, const LogConfig& config,
+                                 int64_t rollJitterMs) const {
+  const uint64_t size = this->size();
+  const auto limit = static_cast<uint64_t>(config.segmentBytes);
+  if (bytes > limit || size > limit - bytes) return true;
+  if (lastOffset - base_ > kMaxRelativeOffset) return true;
+  std::shared_ptr<SegmentFiles> open;
+  std::optional<int64_t> first;
+  {
+    const Lock lock(mutex_);
+    open = pinned_;
+    first = firstTimestampMs_;
+  }
+  const auto indexLimit = static_cast<size_t>(config.segmentIndexBytes);
+  if (open->offsetIndex().count() >= indexLimit / OffsetIndexFormat::kSize ||
+      open->timeIndex().count() >= indexLimit / TimeIndexFormat::kSize)
+    return true;
+  if (size == 0) return false;
+  if (!first) {
+    HeaderScanner scanner(*open->log(), 0, size);
+    TIDEMARK_ASSIGN(const Step step, scanner.next());
+    first = step == Step::Next ? scanner.header().maxTimestampMs : records::kNoTimestamp;
+    const Lock lock(mutex_);
+    firstTimestampMs_ = first;
+  }
+  const int64_t waited = *first >= 0 ? maxTimestampMs - *first : context_.clock->wallMs() - createdMs();
+  return waited > config.rollAfterMs() - rollJitterMs;
+}
+
+Result<void> Segment::truncateTo(Offset offset) {
+  TIDEMARK_ASSIGN(const auto open, files());
+  TIDEMARK_ASSIGN(const auto found, find(offset, size()));
+  std::vector<OffsetIndexEntry> offsets;
+  std::vector<TimeIndexEntry> times;
+  TIDEMARK_ASSIGN(const auto offsetView, open->offsetIndex().view());
+  for (size_t i = 0; i < offsetView.count() && offsetView.entryAt(i).offset < offset; ++i)
+    offsets.push_back(offsetView.entryAt(i));
+  TIDEMARK_ASSIGN(const auto timeView, open->timeIndex().view());
+  for (size_t i = 0; i < timeView.count() && timeView.entryAt(i).offset < offset; ++i)
+    times.push_back(timeView.entryAt(i));
+
+  const uint64_t newSize = found ? found->position : size();
+  size_.store(newSize, std::memory_order_release);
+  if (found) TIDEMARK_TRY(open->log()->truncate(newSize));
+  TIDEMARK_ASSIGN(auto truncated, writeIndexes(open->log(), offsets, times));
+  context_.handles->erase(id_);
+  if (newSize == 0) createdMs_.store(context_.clock->wallMs(), std::memory_order_relaxed);
+
+  IndexRule rule(base_);
+  rule.resume(offsets.empty() ? std::nullopt : std::optional(offsets.back()),
+              times.empty() ? std::nullopt : std::optional(times.back()));
+  HeaderScanner scanner(*truncated->log(), offsets.empty() ? 0 : static_cast<uint64_t>(offsets.back().position),
+                        newSize);
+  while (true) {
+    TIDEMARK_ASSIGN(const Step step, scanner.next());
+    if (step != Step::Next) break;
+    rule.observe(scanner.header());
+  }
+  rule_ = rule;
+  const Lock lock(mutex_);
+  pinned_ = std::move(truncated);
+  maxTimestamp_ = TimeIndexEntry{rule.maxTimestampMs(), rule.maxTimestampOffset()};
+  if (newSize == 0) firstTimestampMs_ = std::nullopt;
+  return {};
+}
+
+Result<void> Segment::addLastTimeEntry() {
+  std::shared_ptr<SegmentFiles> open;
+  {
+    const Lock lock(mutex_);
+    open = pinned_;
+  }
+  if (!open || !rule_.takeTimeEntry()) return {};
+  indexesDirty_.store(true, std::memory_order_relaxed);
+  TIDEMARK_TRY(open->timeIndex().append(rule_.timeEntry()));
+  timeEntries_.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+Result<void> Segment::becomeInactive() {
+  TIDEMARK_TRY(addLastTimeEntry());
+  std::shared_ptr<SegmentFiles> open;
+  {
+    const Lock lock(mutex_);
+    open = std::move(pinned_);
+    pinned_ = nullptr;
+  }
+  if (open) context_.handles->insert(id_, std::move(open));
+  return {};
+}
+
+Result<void> Segment::sync(bool indexes) const {
+  const bool syncIndexes = indexes && indexesDirty_.load();
+  if (!logDirty_.load() && !syncIndexes) return {};
+  TIDEMARK_ASSIGN(const auto open, files());
+  if (logDirty_.exchange(false)) TIDEMARK_TRY(open->log()->sync());
+  if (!syncIndexes) return {};
+  indexesDirty_.store(false);
+  TIDEMARK_TRY(open->offsetIndex().file().sync());
+  return open->timeIndex().file().sync();
+}
+
+Result<std::vector<std::string>> Segment::retire() {
+  std::vector<std::string> names;
+  // The .log goes first: without it the others are left-overs that the next start removes.
+  for (const std::string_view suffix : {kLogSuffix, kOffsetIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix}) {
+    const std::string name = path(suffix);
+    if (!context_.files->exists(name)) continue;
+    std::string retired = name + std::string(kDeletedSuffix);
+    TIDEMARK_TRY(context_.files->rename(name, retired));
+    names.push_back(std::move(retired));
+  }
+  context_.handles->erase(id_);
+  return names;
+}
+
+// --- list -------------------------------------------------------------------------------------------------------------
+
+size_t SegmentList::floorIndex(Offset offset) const {
+  const auto above = std::upper_bound(segments_.begin(), segments_.end(), offset,
+                                      [](Offset value, const auto& segment) { return value < segment->baseOffset(); });
+  return above == segments_.begin() ? segments_.size() : static_cast<size_t>(above - segments_.begin()) - 1;
+}
+
+std::shared_ptr<Segment> SegmentList::floor(Offset offset) const {
+  const size_t index = floorIndex(offset);
+  return index == segments_.size() ? nullptr : segments_[index];
+}
+
+std::shared_ptr<Segment> SegmentList::higher(Offset base) const {
+  const auto above = std::upper_bound(segments_.begin(), segments_.end(), base,
+                                      [](Offset value, const auto& segment) { return value < segment->baseOffset(); });
+  return above == segments_.end() ? nullptr : *above;
+}
+
+std::shared_ptr<Segment> SegmentList::exactly(Offset base) const {
+  auto segment = floor(base);
+  return segment && segment->baseOffset() == base ? segment : nullptr;
+}
+
+void SegmentList::add(std::shared_ptr<Segment> segment) {
+  TIDEMARK_INVARIANT(segments_.empty() || segments_.back()->baseOffset() < segment->baseOffset(),
+                     fmt::format("segment {} is added behind {}", segment->baseOffset(), segments_.back()->baseOffset()));
+  segments_.push_back(std::move(segment));
+}
+
+void SegmentList::removeFirst(size_t count) {
+  segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
+}
+
+void SegmentList::removeLast() { segments_.pop_back(); }
+
+}  // namespace tidemark::log

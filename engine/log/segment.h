@@ -1,0 +1,178 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "events/text.h"
+#include "log/index_file.h"
+#include "log/log_config.h"
+#include "log/log_context.h"
+#include "log/log_types.h"
+#include "log/segment_scan.h"
+
+namespace tidemark::log {
+
+/// The open files of one segment. Shared by its readers: what is in use stays open and mapped.
+class SegmentFiles {
+ public:
+  SegmentFiles(std::shared_ptr<platform::File> log, std::unique_ptr<OffsetIndex> offsets,
+               std::unique_ptr<TimeIndex> times) noexcept
+      : log_(std::move(log)), offsetIndex_(std::move(offsets)), timeIndex_(std::move(times)) {}
+
+  const std::shared_ptr<platform::File>& log() const noexcept { return log_; }
+  OffsetIndex& offsetIndex() const noexcept { return *offsetIndex_; }
+  TimeIndex& timeIndex() const noexcept { return *timeIndex_; }
+
+ private:
+  const std::shared_ptr<platform::File> log_;
+  const std::unique_ptr<OffsetIndex> offsetIndex_;
+  const std::unique_ptr<TimeIndex> timeIndex_;
+};
+
+/// Where a batch is.
+struct BatchPosition {
+  uint64_t position = 0;
+  records::BatchHeader header;
+};
+
+/// One stretch of a log: `.log` with its sparse `.index` and `.timeindex`. The last segment of a log is the active one:
+/// its files stay open; those of the others open on first use and stay under the handle cache's cap.
+///
+/// Const member functions are for any thread; the others are called by one thread at a time (the log's lock). A reader
+/// bounds itself by the position it was given or size().
+class Segment {
+ public:
+  /// Makes the files of an empty, active segment.
+  static Result<std::shared_ptr<Segment>> create(const LogContext& context, events::PartitionTag tag,
+                                                 const std::string& directory, Offset base, const LogConfig& config);
+  /// One that is on disk, inactive. Touches no file. `logSize`, and the index sizes for views, are as listed.
+  static std::shared_ptr<Segment> adopt(const LogContext& context, events::PartitionTag tag,
+                                        const std::string& directory, Offset base, const LogConfig& config,
+                                        uint64_t logSize, uint64_t offsetIndexSize, uint64_t timeIndexSize);
+  ~Segment();
+
+  Offset baseOffset() const noexcept { return base_; }
+  /// Bytes of whole batches in the .log file.
+  uint64_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+
+  // --- readers ------------------------------------------------------------------------------------------------------
+
+  Result<std::shared_ptr<SegmentFiles>> files() const;
+  /// The first batch whose last offset is at or after `target`, below byte `end`. Nothing: there is none.
+  Result<std::optional<BatchPosition>> find(Offset target, uint64_t end) const;
+  /// The first record at or after `startOffset` whose timestamp is `timestampMs` or later, below byte `end`.
+  Result<std::optional<TimestampAndOffset>> findByTimestamp(int64_t timestampMs, Offset startOffset,
+                                                            uint64_t end) const;
+  /// The first record that has the segment's largest timestamp.
+  Result<std::optional<TimestampAndOffset>> findMaxTimestamp(uint64_t end) const;
+  /// Largest timestamp of all records, −1 if none has one; from the time index for a segment that is not active.
+  Result<int64_t> maxTimestampMs() const;
+  /// For views; opens nothing of an inactive segment but, once, its time index.
+  SegmentInfo info() const;
+  /// When this object was made: the age of a segment without timestamps.
+  int64_t createdMs() const noexcept { return createdMs_.load(std::memory_order_relaxed); }
+
+  // --- writer -------------------------------------------------------------------------------------------------------
+
+  /// Makes the segment of an opened log the active one: opens its files, trims preallocated indexes, and returns the
+  /// next offset, for which it reads the headers behind the last index entry. Nothing: an index is wrong or what is
+  /// behind its last entry is no batch; recover() then.
+  Result<std::optional<Offset>> activate();
+  /// Reads everything, cuts the file behind the last valid batch and writes both indexes anew. `visit` gets each batch.
+  /// The segment is not active afterwards. `closing`: ends with the time index entry of a closed segment.
+  Result<SegmentScan> recover(const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit,
+                              uint64_t* truncatedBytes);
+
+  /// Writes batches whose headers are `headers` at the end, with one call, and their index entries.
+  Result<void> append(ByteView bytes, std::span<const records::BatchHeader> headers, const LogConfig& config);
+  /// Kafka's rules: size, time, a full index, an offset too far from the base.
+  Result<bool> shouldRoll(size_t bytes, int64_t maxTimestampMs, Offset lastOffset, const LogConfig& config,
+                          int64_t rollJitterMs) const;
+  /// Cuts at the batch that holds `offset`; the segment becomes the active one. The files' former readers keep the
+  /// indexes as they were.
+  Result<void> truncateTo(Offset offset);
+  /// Adds the last time index entry; the files may be closed from now on.
+  Result<void> becomeInactive();
+  /// Adds the last time index entry of the active segment at a clean stop.
+  Result<void> addLastTimeEntry();
+  /// Flushes what was written of .log since the last time, and of the indexes too if asked to. One thread at a time (the
+  /// log's sync lock); appends may go on meanwhile.
+  Result<void> sync(bool indexes) const;
+  /// Renames the files to `.deleted` and returns their names for removal.
+  Result<std::vector<std::string>> retire();
+
+ private:
+  Segment(const LogContext& context, events::PartitionTag tag, const std::string& directory, Offset base,
+          const LogConfig& config);
+  std::string path(std::string_view suffix) const;
+  Result<std::shared_ptr<SegmentFiles>> openFiles() const;
+  /// Opens both indexes; null in an index that is missing or wrong.
+  Result<std::shared_ptr<SegmentFiles>> openChecked() const;
+  /// Writes the indexes as new files.
+  Result<std::shared_ptr<SegmentFiles>> writeIndexes(std::shared_ptr<platform::File> log,
+                                                     std::span<const OffsetIndexEntry> offsets,
+                                                     std::span<const TimeIndexEntry> times) const;
+  Result<uint64_t> startOfSearch(const SegmentFiles& files, Offset target) const;
+
+  const LogContext context_;
+  const events::PartitionTag tag_;
+  const std::string directory_;
+  const Offset base_;
+  const int32_t indexIntervalBytes_;
+  const uint64_t id_;
+  std::atomic<uint64_t> size_{0};
+  std::atomic<int64_t> createdMs_{0};
+  /// Counts of entries as far as they are known without opening the indexes.
+  mutable std::atomic<int64_t> offsetEntries_{0};
+  mutable std::atomic<int64_t> timeEntries_{0};
+  /// Written since the last sync.
+  mutable std::atomic<bool> logDirty_{false};
+  mutable std::atomic<bool> indexesDirty_{false};
+
+  mutable Mutex mutex_;
+  /// Set while active.
+  std::shared_ptr<SegmentFiles> pinned_ GUARDED_BY(mutex_);
+  /// −1: none; nothing: not read yet.
+  mutable std::optional<TimeIndexEntry> maxTimestamp_ GUARDED_BY(mutex_);
+  /// Of the first batch, by which the segment's age is told.
+  mutable std::optional<int64_t> firstTimestampMs_ GUARDED_BY(mutex_);
+
+  // Writer's own.
+  IndexRule rule_;
+};
+
+/// The segments of a log, in order. Guarded by the log's lock.
+class SegmentList {
+ public:
+  bool empty() const noexcept { return segments_.empty(); }
+  size_t size() const noexcept { return segments_.size(); }
+  const std::shared_ptr<Segment>& at(size_t index) const { return segments_[index]; }
+  const std::shared_ptr<Segment>& first() const { return segments_.front(); }
+  const std::shared_ptr<Segment>& active() const { return segments_.back(); }
+  /// Index of the last segment that begins at or below `offset`; size() if all begin above.
+  size_t floorIndex(Offset offset) const;
+  /// Null if all begin above.
+  std::shared_ptr<Segment> floor(Offset offset) const;
+  /// The one after the segment that begins at `base`; null if it is the last.
+  std::shared_ptr<Segment> higher(Offset base) const;
+  std::shared_ptr<Segment> exactly(Offset base) const;
+  /// Behind all others.
+  void add(std::shared_ptr<Segment> segment);
+  void removeFirst(size_t count);
+  void removeLast();
+  void clear() { segments_.clear(); }
+  auto begin() const { return segments_.begin(); }
+  auto end() const { return segments_.end(); }
+
+ private:
+  std::vector<std::shared_ptr<Segment>> segments_;
+};
+
+}  // namespace tidemark::log

@@ -1,0 +1,74 @@
+#include "log/segment_scan.h"
+
+#include <algorithm>
+
+namespace tidemark::log {
+
+using records::BatchCursor;
+using records::BatchView;
+using records::CorruptReason;
+using records::Step;
+
+namespace {
+
+constexpr size_t kChunk = 1u << 20;
+constexpr int64_t kMaxRelativeOffset = INT32_MAX;
+
+/// Bytes of the batch that `bytes` begins with, 0 if too few are there to tell or the length is impossible.
+uint64_t claimedSize(ByteView bytes) {
+  if (bytes.size() < records::kSizeAndMagic) return 0;
+  const auto length = readBigEndian<int32_t>(bytes.data() + records::kLengthAt);
+  return length < 0 ? 0 : records::kLogOverhead + static_cast<uint64_t>(length);
+}
+
+}  // namespace
+
+Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offset base, int32_t indexIntervalBytes,
+                                const std::function<Result<void>(const BatchView&, uint64_t)>& visit) {
+  SegmentScan scan;
+  scan.nextOffset = base;
+  scan.rule = IndexRule(base);
+  ByteVector buffer;
+  size_t wanted = kChunk;
+  while (scan.validBytes < size) {
+    const uint64_t left = size - scan.validBytes;
+    const size_t chunk = std::min<uint64_t>(wanted, left);
+    buffer.resize(chunk);
+    TIDEMARK_ASSIGN(const size_t got, file.readAt(scan.validBytes, buffer));
+    const ByteView bytes = ByteView(buffer).first(got);
+    BatchCursor cursor(bytes, BatchCursor::Check::Checksum);
+    const uint64_t start = scan.validBytes;
+    Step step = cursor.next();
+    for (; step == Step::Next; step = cursor.next()) {
+      const BatchView& batch = cursor.batch();
+      const int64_t relative = batch.header.lastOffset() - base;
+      if (batch.header.baseOffset < base || relative < 0 || relative > kMaxRelativeOffset) {
+        scan.reason = CorruptReason::BadLength;
+        return scan;
+      }
+      const auto entries = scan.rule.next(batch.header, scan.validBytes, indexIntervalBytes);
+      if (entries.offset) scan.offsetEntries.push_back(scan.rule.offsetEntry());
+      if (entries.time) scan.timeEntries.push_back(scan.rule.timeEntry());
+      if (visit) TIDEMARK_TRY(visit(batch, scan.validBytes));
+      scan.validBytes = start + cursor.position();
+      scan.nextOffset = std::max(scan.nextOffset, batch.header.nextOffset());
+      ++scan.batches;
+    }
+    if (step == Step::End) {
+      wanted = kChunk;
+      continue;
+    }
+    // Cut off by the chunk rather than by the file: read on from its start, all of it.
+    const uint64_t claimed = claimedSize(bytes.subspan(cursor.position()));
+    const bool cutByChunk = cursor.reason() == CorruptReason::Incomplete && start + got < size;
+    if (cutByChunk && claimed <= size - scan.validBytes && (scan.validBytes > start || claimed > chunk)) {
+      wanted = std::max<uint64_t>(kChunk, claimed);
+      continue;
+    }
+    scan.reason = cursor.reason();
+    return scan;
+  }
+  return scan;
+}
+
+}  // namespace tidemark::log
