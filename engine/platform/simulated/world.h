@@ -89,8 +89,8 @@ class World {
 
   /// A process of that name starts. One that had the name before must be dead; the same disk makes it a restart.
   std::shared_ptr<SimulatedProcess> createProcess(SimulatedProcessOptions options);
-  std::shared_ptr<SimulatedProcess> createProcess(std::string name) {
-    return createProcess(SimulatedProcessOptions{.name = std::move(name)});
+  std::shared_ptr<SimulatedProcess> createProcess(const char* name) {
+    return createProcess(SimulatedProcessOptions{.name = name});
   }
   /// Made on first mention.
   SimulatedDisk& disk(const std::string& name);
