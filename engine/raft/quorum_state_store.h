@@ -27,13 +27,15 @@ class QuorumStateStore {
 /// Version 0 (a static quorum's) is read too.
 class FileQuorumStateStore final : public QuorumStateStore {
  public:
-  FileQuorumStateStore(platform::FileSystem& files, std::string directory);
+  /// `synced` false leaves out the sync, as a test does that wants to see two leaders.
+  FileQuorumStateStore(platform::FileSystem& files, std::string directory, bool synced = true);
   Result<std::optional<ElectionState>> read() override;
   Result<void> write(const ElectionState& state) override;
 
  private:
   platform::FileSystem& files_;
   std::string path_;
+  bool synced_;
 };
 
 std::string encodeQuorumState(const ElectionState& state);
