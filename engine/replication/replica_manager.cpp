@@ -35,7 +35,6 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
       logs_(std::move(logs)),
       recorder_(recorder),
       options_(std::move(options)),
-      isrExecutor_(serial(process, "isr")),
       environment_(std::make_shared<const PartitionEnvironment>(PartitionEnvironment{
           .self = options_.self,
           .clock = process.clock(),
@@ -50,7 +49,7 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
           .brokerEpoch = options_.brokerEpoch,
           .propose = [this](IsrProposal proposal) { alterPartition_.propose(std::move(proposal)); },
           .lagDeadline = [this](platform::MonotonicTime at) { lagDeadline(at); }})),
-      alterPartition_(isrExecutor_, options_.self, options_.brokerEpoch, options_.alterPartition,
+      alterPartition_(options_.isrExecutor, options_.self, options_.brokerEpoch, options_.alterPartition,
                       [this](const IsrProposal& proposal, const IsrDecision& decision) {
                         const auto partition = find(proposal.partition);
                         if (partition && partition->decided(proposal, decision)) highWatermarkMoved(*partition);
@@ -350,8 +349,8 @@ void ReplicaManager::lagDeadline(platform::MonotonicTime at) {
     if (at >= lagArmedFor_) return;
     lagArmedFor_ = at;
   }
-  isrExecutor_->post([this, at] {
-    lagTimer_ = isrExecutor_->schedule(std::max(at - process_.clock().monotonic(), platform::Duration(0)), [this] { checkIsrs(); });
+  options_.isrExecutor->post([this, at] {
+    lagTimer_ = options_.isrExecutor->schedule(std::max(at - process_.clock().monotonic(), platform::Duration(0)), [this] { checkIsrs(); });
   });
 }
 
@@ -392,8 +391,7 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
     result.baseOffset = appended->info.firstOffset;
     result.logAppendTimeMs = appended->info.logAppendTimeMs;
     result.logStartOffset = appended->info.logStartOffset;
-    if (!appended->info.duplicate) dataArrived(*partition);
-    if (partition->advance()) highWatermarkMoved(*partition);
+    this->appended(*partition);
     if (acks == -1)
       pending.push_back({.index = results.size() - 1,
                          .partition = partition,
@@ -409,6 +407,11 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
   produces_.tryCompleteElseWatch(
       std::make_shared<DelayedProduce>(timeout, std::move(pending), std::move(results), label, recorder_, process_.clock(), std::move(done)),
       keys);
+}
+
+void ReplicaManager::appended(Partition& partition) {
+  dataArrived(partition);
+  if (partition.advance()) highWatermarkMoved(partition);
 }
 
 std::vector<FetchResult> ReplicaManager::readAll(const FetchParams& params, const std::vector<FetchItem>& items, bool noteFollower) {

@@ -45,7 +45,9 @@ struct ReplicaManagerOptions {
   size_t fetchSessions = 1000;  ///< max.incremental.fetch.session.cache.slots
   std::function<TopicSettings(const metadata::Image& image, const std::string& topic)> settingsOf;
   std::function<BrokerEpoch()> brokerEpoch;
-  /// Sends AlterPartition to the active controller; answers on the executor given to AlterPartitionManager.
+  /// Serial: proposals to the controller and the checks of who lags.
+  std::shared_ptr<platform::Executor> isrExecutor;
+  /// Sends AlterPartition to the active controller; answers on `isrExecutor`.
   AlterPartitionManager::Send alterPartition;
 };
 
@@ -94,6 +96,9 @@ class ReplicaManager {
   /// of the items. The items' bytes are not used after this returns; `done` runs once, perhaps before it does.
   void append(int16_t acks, platform::Duration timeout, std::span<const ProduceItem> items, const log::AppendOptions& options,
               const RequestLabel& label, ProduceDone done);
+
+  /// For who appended to `partition` itself (a coordinator): wakes the followers, moves the high watermark.
+  void appended(Partition& partition);
 
   void fetch(const FetchParams& params, std::vector<FetchItem> items, FetchDone done);
 
@@ -145,7 +150,6 @@ class ReplicaManager {
   const std::shared_ptr<log::LogManager> logs_;
   events::Recorder& recorder_;
   const ReplicaManagerOptions options_;
-  const std::shared_ptr<platform::Executor> isrExecutor_;
   const std::shared_ptr<const PartitionEnvironment> environment_;
   AlterPartitionManager alterPartition_;
   FetchSessionCache sessions_;

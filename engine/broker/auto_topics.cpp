@@ -1,0 +1,67 @@
+#include "broker/auto_topics.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace tidemark::broker {
+namespace {
+
+constexpr std::string_view kOffsets = "__consumer_offsets";
+constexpr std::string_view kTransactions = "__transaction_state";
+constexpr std::string_view kShareState = "__share_group_state";
+
+protocol::CreateTopicsRequest::CreatableTopic describe(const std::string& name, const config::BrokerConfig& config) {
+  protocol::CreateTopicsRequest::CreatableTopic topic;
+  topic.name = protocol::Text(name);
+  const auto set = [&topic](std::string key, std::string value) {
+    topic.configs.push_back({.name = protocol::Text(std::move(key)), .value = protocol::Text(std::move(value))});
+  };
+  if (name == kOffsets) {
+    topic.numPartitions = config.getInt("offsets.topic.num.partitions");
+    topic.replicationFactor = static_cast<int16_t>(config.getInt("offsets.topic.replication.factor"));
+    set("cleanup.policy", "compact");
+    set("compression.type", "producer");
+    set("segment.bytes", std::to_string(config.getInt("offsets.topic.segment.bytes")));
+  } else if (name == kTransactions) {
+    topic.numPartitions = config.getInt("transaction.state.log.num.partitions");
+    topic.replicationFactor = static_cast<int16_t>(config.getInt("transaction.state.log.replication.factor"));
+    set("cleanup.policy", "compact");
+    set("compression.type", "uncompressed");
+    set("min.insync.replicas", std::to_string(config.getInt("transaction.state.log.min.isr")));
+    set("segment.bytes", std::to_string(config.getInt("transaction.state.log.segment.bytes")));
+    set("unclean.leader.election.enable", "false");
+  } else {
+    topic.numPartitions = -1;
+    topic.replicationFactor = -1;
+  }
+  return topic;
+}
+
+}  // namespace
+
+bool isValidTopicName(std::string_view name) {
+  return !name.empty() && name.size() <= 249 && name != "." && name != ".." && std::ranges::all_of(name, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+  });
+}
+
+bool isInternalTopic(std::string_view name) { return name == kOffsets || name == kTransactions || name == kShareState; }
+
+ErrorCode AutoTopicCreation::request(const std::string& topic) {
+  if (!isValidTopicName(topic)) return ErrorCode::InvalidTopicException;
+  {
+    Lock lock(mutex_);
+    if (!underWay_.insert(topic).second) return ErrorCode::UnknownTopicOrPartition;
+  }
+  protocol::CreateTopicsRequest request;
+  request.topics.push_back(describe(topic, *config_()));
+  request.timeoutMs = 30000;
+  forwarding_.createTopics(std::move(request), [this, topic](const Result<protocol::CreateTopicsResponse>&) {
+    // Made, there already, or refused: the client's next question shows which.
+    Lock lock(mutex_);
+    underWay_.erase(topic);
+  });
+  return ErrorCode::UnknownTopicOrPartition;
+}
+
+}  // namespace tidemark::broker

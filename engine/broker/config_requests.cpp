@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "broker/auto_topics.h"
+#include "broker/requests.h"
+#include "config/config_table.h"
+#include "config/topic_config.h"
+#include "protocol/generated/describe_configs_request.h"
+#include "protocol/generated/describe_configs_response.h"
+
+// DescribeConfigs 1–4: what is in force here, and where it comes from.
+
+namespace tidemark::broker {
+namespace {
+
+using protocol::DescribeConfigsRequest;
+using protocol::DescribeConfigsResponse;
+using Answer = DescribeConfigsResponse::DescribeConfigsResult;
+
+struct Asked {
+  const DescribeConfigsRequest& message;
+  const std::optional<std::vector<protocol::Text>>& keys;
+
+  bool wants(std::string_view key) const {
+    return !keys || keys->empty() || std::ranges::any_of(*keys, [&](const protocol::Text& name) { return name.view() == key; });
+  }
+};
+
+void add(Answer& answer, const Asked& asked, const config::ConfigDefinition& definition, const config::EffectiveConfig& effective,
+         bool readOnly) {
+  auto& entry = answer.configs.emplace_back();
+  entry.name = protocol::Text(std::string(definition.name));
+  // What is secret is shown to nobody.
+  const bool secret = definition.isSensitive();
+  if (effective.value && !secret) entry.value = protocol::Text(*effective.value);
+  if (!effective.value || secret) entry.value = std::nullopt;
+  entry.readOnly = readOnly;
+  entry.isSensitive = secret;
+  entry.configSource = static_cast<int8_t>(effective.source);
+  entry.configType = static_cast<int8_t>(definition.type);
+  entry.documentation = std::nullopt;
+  if (!asked.message.includeSynonyms) return;
+  for (const config::ConfigSynonym& synonym : effective.synonyms)
+    entry.synonyms.push_back({.name = protocol::Text(synonym.name),
+                              .value = synonym.value && !secret ? std::optional(protocol::Text(*synonym.value)) : std::nullopt,
+                              .source = static_cast<int8_t>(synonym.source)});
+}
+
+void refuse(Answer& answer, ErrorCode error, std::string message) {
+  answer.errorCode = static_cast<int16_t>(error);
+  answer.errorMessage = protocol::Text(std::move(message));
+}
+
+void describeTopic(const BrokerContext& broker, const Asked& asked, const std::string& name, Answer& answer) {
+  const metadata::ImagePtr image = broker.image();
+  if (!isValidTopicName(name)) return refuse(answer, ErrorCode::InvalidTopicException, fmt::format("\"{}\" is no topic name", name));
+  if (image->topics.find(name) == nullptr) return refuse(answer, ErrorCode::UnknownTopicOrPartition, fmt::format("there is no topic {}", name));
+  const auto config = broker.config();
+  for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Topic).all())
+    if (!definition.isInternal && asked.wants(definition.name))
+      add(answer, asked, definition, config::effectiveTopicConfig(definition, image->configs.topic(name), config->layers()), false);
+}
+
+void describeBroker(const BrokerContext& broker, const Asked& asked, const std::string& name, Answer& answer) {
+  const auto config = broker.config();
+  const bool clusterDefault = name.empty();
+  if (!clusterDefault && name != std::to_string(broker.self.value()))
+    return refuse(answer, ErrorCode::InvalidRequest, fmt::format("unexpected broker id, expected {} or empty, but received {}", broker.self, name));
+  const metadata::ImagePtr image = broker.image();
+  for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Broker).all()) {
+    if (definition.isInternal || !asked.wants(definition.name)) continue;
+    if (clusterDefault) {
+      // Only what was set for all brokers.
+      const config::ConfigMap& set = image->configs.clusterDefault();
+      const auto found = set.find(definition.name);
+      if (found == set.end()) continue;
+      config::EffectiveConfig effective{.definition = &definition,
+                                        .value = found->second,
+                                        .source = config::ConfigSource::DynamicDefaultBrokerConfig,
+                                        .synonyms = {}};
+      add(answer, asked, definition, effective, definition.updateMode == config::UpdateMode::ReadOnly);
+      continue;
+    }
+    add(answer, asked, definition, config->effective(definition.name), definition.updateMode == config::UpdateMode::ReadOnly);
+  }
+}
+
+void describeGroup(const BrokerContext& broker, const Asked& asked, const std::string& name, Answer& answer) {
+  const metadata::ImagePtr image = broker.image();
+  const auto config = broker.config();
+  for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Group).all())
+    if (!definition.isInternal && asked.wants(definition.name))
+      add(answer, asked, definition,
+          config::effectiveGroupConfig(definition, image->configs.of(config::ResourceType::Group, name), config->layers()), false);
+}
+
+}  // namespace
+
+void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
+  withDecoded<DescribeConfigsRequest>(std::move(request), [&broker](network::RequestPtr held, const DescribeConfigsRequest& message) {
+    DescribeConfigsResponse response;
+    for (const auto& resource : message.resources) {
+      Answer& answer = response.results.emplace_back();
+      answer.errorMessage = std::nullopt;
+      answer.resourceType = resource.resourceType;
+      answer.resourceName = resource.resourceName;
+      const std::string name = resource.resourceName.str();
+      const Asked asked{message, resource.configurationKeys};
+      const auto type = static_cast<config::ResourceType>(resource.resourceType);
+      const auto allowed = [&](network::ResourceType kind, std::string_view of) {
+        return broker.allows(held->context(), network::AclOperation::DescribeConfigs, kind, of);
+      };
+      switch (type) {
+        case config::ResourceType::Topic:
+          if (!allowed(network::ResourceType::Topic, name)) {
+            refuse(answer, ErrorCode::TopicAuthorizationFailed, "not allowed to describe the topic's configuration");
+          } else {
+            describeTopic(broker, asked, name, answer);
+          }
+          break;
+        case config::ResourceType::Broker:
+        case config::ResourceType::BrokerLogger:
+          if (!allowed(network::ResourceType::Cluster, network::kClusterResource)) {
+            refuse(answer, ErrorCode::ClusterAuthorizationFailed, "not allowed to describe the cluster's configuration");
+          } else if (type == config::ResourceType::Broker) {
+            describeBroker(broker, asked, name, answer);
+          } else {
+            refuse(answer, ErrorCode::InvalidRequest, "log levels are not kept per logger here");
+          }
+          break;
+        case config::ResourceType::Group:
+          if (!allowed(network::ResourceType::Group, name)) {
+            refuse(answer, ErrorCode::GroupAuthorizationFailed, "not allowed to describe the group's configuration");
+          } else {
+            describeGroup(broker, asked, name, answer);
+          }
+          break;
+        default:
+          refuse(answer, ErrorCode::InvalidRequest, fmt::format("unsupported resource type {}", resource.resourceType));
+      }
+    }
+    held->respond(response);
+  });
+}
+
+}  // namespace tidemark::broker

@@ -1,0 +1,276 @@
+#include "broker/auto_topics.h"
+#include "broker/group_service.h"
+#include "broker/requests.h"
+#include "protocol/generated/delete_groups_request.h"
+#include "protocol/generated/delete_groups_response.h"
+#include "protocol/generated/describe_groups_request.h"
+#include "protocol/generated/describe_groups_response.h"
+#include "protocol/generated/find_coordinator_request.h"
+#include "protocol/generated/find_coordinator_response.h"
+#include "protocol/generated/heartbeat_request.h"
+#include "protocol/generated/heartbeat_response.h"
+#include "protocol/generated/join_group_request.h"
+#include "protocol/generated/join_group_response.h"
+#include "protocol/generated/leave_group_request.h"
+#include "protocol/generated/leave_group_response.h"
+#include "protocol/generated/list_groups_request.h"
+#include "protocol/generated/list_groups_response.h"
+#include "protocol/generated/offset_commit_request.h"
+#include "protocol/generated/offset_commit_response.h"
+#include "protocol/generated/offset_delete_request.h"
+#include "protocol/generated/offset_delete_response.h"
+#include "protocol/generated/offset_fetch_request.h"
+#include "protocol/generated/offset_fetch_response.h"
+#include "protocol/generated/sync_group_request.h"
+#include "protocol/generated/sync_group_response.h"
+
+// FindCoordinator and the APIs of the group coordinator: what may be asked is checked here, the rest is coordinator/.
+
+namespace tidemark::broker {
+namespace {
+
+using coordinator::GroupCoordinator;
+using network::AclOperation;
+using network::ResourceType;
+
+coordinator::RequestInfo infoOf(const network::Request& request) {
+  return {.apiVersion = request.apiVersion(), .clientId = request.context().clientId(), .clientHost = request.context().peer->address.host};
+}
+
+bool allows(const BrokerContext& broker, const network::Request& request, AclOperation operation, ResourceType type, const protocol::Text& name) {
+  return broker.allows(request.context(), operation, type, name.view());
+}
+
+template <class Response>
+coordinator::Reply<Response> answering(network::RequestPtr request) {
+  return [held = std::move(request)](Response response) mutable { held->respond(response); };
+}
+
+/// A request about one group that answers with a single error code.
+template <class Request, class Response>
+void handleGroup(BrokerContext& broker, network::RequestPtr request, AclOperation operation,
+                 void (GroupCoordinator::*serve)(const coordinator::RequestInfo&, const Request&, coordinator::Reply<Response>)) {
+  withDecoded<Request>(std::move(request), [&](network::RequestPtr held, const Request& message) {
+    if (!allows(broker, *held, operation, ResourceType::Group, message.groupId)) {
+      Response response;
+      response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
+      held->respond(response);
+      return;
+    }
+    const coordinator::RequestInfo info = infoOf(*held);
+    const network::FramePtr frame = held->frame();
+    held->releaseFrame();
+    (broker.groups.groups().*serve)(info, message, answering<Response>(std::move(held)));
+  });
+}
+
+// --- FindCoordinator --------------------------------------------------------------------------------------------------
+
+constexpr int8_t kGroupKey = 0;
+
+struct Coordinator {
+  ErrorCode error = ErrorCode::None;
+  NodeId node = kNoNode;
+  std::string host;
+  int32_t port = -1;
+};
+
+Coordinator findCoordinator(const BrokerContext& broker, const network::Request& request, int8_t type, const protocol::Text& key) {
+  Coordinator found;
+  if (type != kGroupKey) {
+    // Transactions and share groups come with their coordinators.
+    found.error = ErrorCode::CoordinatorNotAvailable;
+    return found;
+  }
+  if (!allows(broker, request, AclOperation::Describe, ResourceType::Group, key)) {
+    found.error = ErrorCode::GroupAuthorizationFailed;
+    return found;
+  }
+  const metadata::ImagePtr image = broker.image();
+  const metadata::TopicImage* topic = image->topics.find("__consumer_offsets");
+  const auto partition = topic != nullptr ? broker.groups.groups().partitionFor(key.view()) : std::nullopt;
+  if (!partition) {
+    if (topic == nullptr) broker.autoTopics.request("__consumer_offsets");
+    found.error = ErrorCode::CoordinatorNotAvailable;
+    return found;
+  }
+  const metadata::PartitionRegistration* registration = topic->partition(*partition);
+  const metadata::BrokerRegistration* leader = registration != nullptr ? image->cluster.broker(registration->leader) : nullptr;
+  const metadata::Endpoint* endpoint = leader != nullptr && !leader->fenced ? leader->endpoint(request.context().listener()) : nullptr;
+  if (endpoint == nullptr) {
+    found.error = ErrorCode::CoordinatorNotAvailable;
+    return found;
+  }
+  found.node = leader->id;
+  found.host = endpoint->host;
+  found.port = endpoint->port;
+  return found;
+}
+
+}  // namespace
+
+void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request) {
+  withDecoded<protocol::FindCoordinatorRequest>(std::move(request), [&broker](network::RequestPtr held, const protocol::FindCoordinatorRequest& message) {
+    protocol::FindCoordinatorResponse response;
+    if (held->apiVersion() >= 4) {
+      for (const protocol::Text& key : message.coordinatorKeys) {
+        Coordinator found = findCoordinator(broker, *held, message.keyType, key);
+        response.coordinators.push_back({.key = key,
+                                         .nodeId = found.node.value(),
+                                         .host = protocol::Text(std::move(found.host)),
+                                         .port = found.port,
+                                         .errorCode = static_cast<int16_t>(found.error),
+                                         .errorMessage = protocol::Text(std::string())});
+      }
+    } else {
+      Coordinator found = findCoordinator(broker, *held, message.keyType, message.key);
+      response.errorCode = static_cast<int16_t>(found.error);
+      response.errorMessage = std::nullopt;
+      response.nodeId = found.node.value();
+      response.host = protocol::Text(std::move(found.host));
+      response.port = found.port;
+    }
+    held->respond(response);
+  });
+}
+
+void handleJoinGroup(BrokerContext& broker, network::RequestPtr request) {
+  handleGroup(broker, std::move(request), AclOperation::Read, &GroupCoordinator::joinGroup);
+}
+void handleSyncGroup(BrokerContext& broker, network::RequestPtr request) {
+  handleGroup(broker, std::move(request), AclOperation::Read, &GroupCoordinator::syncGroup);
+}
+void handleHeartbeat(BrokerContext& broker, network::RequestPtr request) {
+  handleGroup(broker, std::move(request), AclOperation::Read, &GroupCoordinator::heartbeat);
+}
+void handleLeaveGroup(BrokerContext& broker, network::RequestPtr request) {
+  handleGroup(broker, std::move(request), AclOperation::Read, &GroupCoordinator::leaveGroup);
+}
+void handleOffsetDelete(BrokerContext& broker, network::RequestPtr request) {
+  handleGroup(broker, std::move(request), AclOperation::Delete, &GroupCoordinator::deleteOffsets);
+}
+
+void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::OffsetCommitRequest;
+  using Response = protocol::OffsetCommitResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    const metadata::ImagePtr image = broker.image();
+    const bool group = allows(broker, *held, AclOperation::Read, ResourceType::Group, message.groupId);
+    Response refused;
+    std::erase_if(message.topics, [&](const Request::OffsetCommitRequestTopic& topic) {
+      const metadata::TopicImage* known = topic.topicId.isZero() ? nullptr : image->topics.find(topic.topicId);
+      const protocol::Text name = known != nullptr ? protocol::Text(known->name) : topic.name;
+      if (group && (name.view().empty() || allows(broker, *held, AclOperation::Read, ResourceType::Topic, name))) return false;
+      auto& answer = refused.topics.emplace_back();
+      answer.name = topic.name;
+      answer.topicId = topic.topicId;
+      for (const auto& partition : topic.partitions)
+        answer.partitions.push_back({.partitionIndex = partition.partitionIndex,
+                                     .errorCode = static_cast<int16_t>(group ? ErrorCode::TopicAuthorizationFailed
+                                                                             : ErrorCode::GroupAuthorizationFailed)});
+      return true;
+    });
+    if (!group) {
+      held->respond(refused);
+      return;
+    }
+    const coordinator::RequestInfo info = infoOf(*held);
+    broker.groups.groups().commitOffsets(info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
+      for (auto& topic : refused.topics) response.topics.push_back(std::move(topic));
+      held->respond(response);
+    });
+  });
+}
+
+void handleOffsetFetch(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::OffsetFetchRequest;
+  using Response = protocol::OffsetFetchResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    if (held->apiVersion() < 8) {
+      if (!allows(broker, *held, AclOperation::Describe, ResourceType::Group, message.groupId)) {
+        Response response;
+        response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
+        held->respond(response);
+        return;
+      }
+      if (message.topics)
+        std::erase_if(*message.topics, [&](const auto& topic) {
+          return !allows(broker, *held, AclOperation::Describe, ResourceType::Topic, topic.name);
+        });
+    }
+    Response refused;
+    std::erase_if(message.groups, [&](const Request::OffsetFetchRequestGroup& group) {
+      if (allows(broker, *held, AclOperation::Describe, ResourceType::Group, group.groupId)) return false;
+      auto& answer = refused.groups.emplace_back();
+      answer.groupId = group.groupId;
+      answer.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
+      return true;
+    });
+    const coordinator::RequestInfo info = infoOf(*held);
+    broker.groups.groups().fetchOffsets(info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
+      for (auto& group : refused.groups) response.groups.push_back(std::move(group));
+      held->respond(response);
+    });
+  });
+}
+
+void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::DescribeGroupsRequest;
+  using Response = protocol::DescribeGroupsResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    Response refused;
+    std::erase_if(message.groups, [&](const protocol::Text& group) {
+      if (allows(broker, *held, AclOperation::Describe, ResourceType::Group, group)) return false;
+      auto& answer = refused.groups.emplace_back();
+      answer.groupId = group;
+      answer.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
+      return true;
+    });
+    const bool operations = message.includeAuthorizedOperations;
+    const coordinator::RequestInfo info = infoOf(*held);
+    broker.groups.groups().describeGroups(
+        info, message, [&broker, held = std::move(held), refused = std::move(refused), operations](Response response) mutable {
+          if (operations)
+            for (auto& group : response.groups)
+              if (group.errorCode == 0)
+                group.authorizedOperations = broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
+          for (auto& group : refused.groups) response.groups.push_back(std::move(group));
+          held->respond(response);
+        });
+  });
+}
+
+void handleListGroups(BrokerContext& broker, network::RequestPtr request) {
+  using Response = protocol::ListGroupsResponse;
+  withDecoded<protocol::ListGroupsRequest>(std::move(request), [&broker](network::RequestPtr held, const protocol::ListGroupsRequest& message) {
+    const coordinator::RequestInfo info = infoOf(*held);
+    broker.groups.groups().listGroups(info, message, [&broker, held = std::move(held)](Response response) mutable {
+      // Who may describe the cluster sees all groups, others those that they may describe.
+      if (!broker.allows(held->context(), AclOperation::Describe, ResourceType::Cluster, network::kClusterResource))
+        std::erase_if(response.groups, [&](const auto& group) {
+          return !allows(broker, *held, AclOperation::Describe, ResourceType::Group, group.groupId);
+        });
+      held->respond(response);
+    });
+  });
+}
+
+void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::DeleteGroupsRequest;
+  using Response = protocol::DeleteGroupsResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    Response refused;
+    std::erase_if(message.groupsNames, [&](const protocol::Text& group) {
+      if (allows(broker, *held, AclOperation::Delete, ResourceType::Group, group)) return false;
+      refused.results.push_back({.groupId = group, .errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed)});
+      return true;
+    });
+    const coordinator::RequestInfo info = infoOf(*held);
+    broker.groups.groups().deleteGroups(info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
+      for (auto& result : refused.results) response.results.push_back(std::move(result));
+      held->respond(response);
+    });
+  });
+}
+
+}  // namespace tidemark::broker

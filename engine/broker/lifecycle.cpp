@@ -1,0 +1,173 @@
+#include "broker/lifecycle.h"
+
+#include <fmt/format.h>
+
+#include "metadata/features.h"
+#include "protocol/generated/broker_heartbeat_request.h"
+#include "protocol/generated/broker_heartbeat_response.h"
+#include "protocol/generated/broker_registration_request.h"
+#include "protocol/generated/broker_registration_response.h"
+
+namespace tidemark::broker {
+
+Lifecycle::Lifecycle(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
+                     LifecycleOptions options)
+    : process_(process),
+      executor_(executor),
+      options_(std::move(options)),
+      incarnation_(process.random().uuid()),
+      channel_(process, executor, std::move(find),
+               {.clientId = fmt::format("broker-{}-lifecycle", options_.self), .requestTimeout = std::chrono::seconds(4)}) {}
+
+Lifecycle::~Lifecycle() = default;
+
+BrokerEpoch Lifecycle::epoch() const {
+  Lock lock(mutex_);
+  return epoch_;
+}
+
+LifecycleState Lifecycle::state() const {
+  Lock lock(mutex_);
+  return state_;
+}
+
+void Lifecycle::enter(LifecycleState state) {
+  {
+    Lock lock(mutex_);
+    if (state_ == state) return;
+    state_ = state;
+  }
+  if (options_.stateChanged) options_.stateChanged(state);
+}
+
+void Lifecycle::start() {
+  executor_->post([this] {
+    enter(LifecycleState::Starting);
+    registerNow();
+  });
+}
+
+void Lifecycle::registerNow() {
+  protocol::BrokerRegistrationRequest request;
+  request.brokerId = options_.self.value();
+  request.clusterId = protocol::Text(options_.clusterId);
+  request.incarnationId = incarnation_;
+  for (const metadata::Endpoint& endpoint : options_.listeners)
+    request.listeners.push_back({.name = protocol::Text(endpoint.name),
+                                 .host = protocol::Text(endpoint.host),
+                                 .port = endpoint.port,
+                                 .securityProtocol = endpoint.securityProtocol});
+  for (const metadata::FeatureDefinition& feature : metadata::knownFeatures())
+    request.features.push_back({.name = protocol::Text(std::string(feature.name)),
+                                .minSupportedVersion = feature.minSupported,
+                                .maxSupportedVersion = feature.maxSupported});
+  if (options_.rack) request.rack = protocol::Text(*options_.rack);
+  request.logDirs = options_.logDirectories;
+  request.previousBrokerEpoch = options_.previousEpoch.value();
+  channel_.send(std::move(request), [this](Result<protocol::BrokerRegistrationResponse> response) {
+    const auto error = response ? static_cast<ErrorCode>(response->errorCode) : response.error().code;
+    if (error == ErrorCode::None) {
+      {
+        Lock lock(mutex_);
+        epoch_ = BrokerEpoch(response->brokerEpoch);
+      }
+      process_.log().info("lifecycle", "broker {} is registered, epoch {}", options_.self, response->brokerEpoch);
+      enter(LifecycleState::Recovery);
+      heartbeatNow();
+      return;
+    }
+    if (error == ErrorCode::InconsistentClusterId || error == ErrorCode::UnsupportedVersion || error == ErrorCode::InvalidRegistration) {
+      process_.kill(fmt::format("the controller refuses broker {}: {}", options_.self, errorName(error)));
+      return;
+    }
+    // DUPLICATE_BROKER_REGISTRATION: the controller still believes in our last incarnation, for a session at most.
+    process_.log().info("lifecycle", "broker {} is not registered yet: {}", options_.self, errorName(error));
+    timer_ = executor_->schedule(std::chrono::milliseconds(100), [this] { registerNow(); });
+  });
+}
+
+void Lifecycle::heartbeatLater(platform::Duration after) {
+  timer_ = executor_->schedule(after, [this] { heartbeatNow(); });
+}
+
+void Lifecycle::heartbeatNow() {
+  if (underWay_) {
+    again_ = true;
+    return;
+  }
+  const LifecycleState now = state();
+  const BrokerEpoch epoch = this->epoch();
+  const bool shutDown = now == LifecycleState::ControlledShutdown;
+  protocol::BrokerHeartbeatRequest request;
+  request.brokerId = options_.self.value();
+  request.brokerEpoch = epoch.value();
+  request.currentMetadataOffset = options_.metadataOffset().value();
+  request.wantFence = now == LifecycleState::Recovery && !options_.ready(epoch);
+  request.wantShutDown = shutDown;
+  underWay_ = true;
+  again_ = false;
+  channel_.send(std::move(request), [this, shutDown](Result<protocol::BrokerHeartbeatResponse> response) {
+    underWay_ = false;
+    const auto error = response ? static_cast<ErrorCode>(response->errorCode) : response.error().code;
+    if (error == ErrorCode::StaleBrokerEpoch && state() != LifecycleState::ControlledShutdown) {
+      // Somebody unregistered us.
+      registerNow();
+      return;
+    }
+    if (error != ErrorCode::None) {
+      heartbeatLater(options_.heartbeatInterval);
+      return;
+    }
+    if (shutDown && response->shouldShutDown) {
+      shutdownGranted();
+      return;
+    }
+    if (state() == LifecycleState::Recovery && !response->isFenced) enter(LifecycleState::Running);
+    if (again_) {
+      heartbeatNow();
+    } else {
+      heartbeatLater(options_.heartbeatInterval);
+    }
+  });
+}
+
+void Lifecycle::wake() {
+  executor_->post([this] {
+    channel_.wake();
+    if (state() == LifecycleState::Recovery) heartbeatNow();
+  });
+}
+
+void Lifecycle::beginControlledShutdown(platform::Duration timeout, platform::Task done) {
+  executor_->post([this, timeout, done = std::move(done)]() mutable {
+    shutdownDone_ = std::move(done);
+    if (state() != LifecycleState::Running) {
+      shutdownGranted();
+      return;
+    }
+    enter(LifecycleState::ControlledShutdown);
+    shutdownTimer_ = executor_->schedule(timeout, [this] {
+      process_.log().warning("lifecycle", "broker {}: the controller did not move all partitions in time", options_.self);
+      shutdownGranted();
+    });
+    heartbeatNow();
+  });
+}
+
+void Lifecycle::shutdownGranted() {
+  if (!shutdownDone_) return;
+  enter(LifecycleState::ShuttingDown);
+  shutdownTimer_.cancel();
+  timer_.cancel();
+  std::exchange(shutdownDone_, {})();
+}
+
+void Lifecycle::close() {
+  executor_->post([this] {
+    timer_.cancel();
+    shutdownTimer_.cancel();
+    channel_.close();
+  });
+}
+
+}  // namespace tidemark::broker

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include "broker/requests.h"
+#include "protocol/generated/produce_request.h"
+#include "protocol/generated/produce_response.h"
+
+// Produce 3–13 (shown from 0, see network/api_versions.h). Version 13 names topics by id.
+
+namespace tidemark::broker {
+namespace {
+
+using protocol::ProduceRequest;
+using protocol::ProduceResponse;
+
+constexpr int16_t kFirstWithTopicIds = 13;
+
+/// A partition of the request in the order of its answer.
+struct Asked {
+  std::string topic;
+  Uuid topicId;
+  PartitionIndex partition;
+  Error refused{ErrorCode::None, {}};
+};
+
+/// Whom to ask instead, for an answer that says NOT_LEADER_OR_FOLLOWER (KIP-951).
+void addLeaderHint(const BrokerContext& broker, const TopicPartition& partition, ProduceResponse::PartitionProduceResponse& answer,
+                   ProduceResponse& response) {
+  const metadata::ImagePtr image = broker.image();
+  const metadata::PartitionRegistration* registration = image->topics.partition(partition.topic, partition.partition);
+  if (registration == nullptr) return;
+  answer.currentLeader = {.leaderId = registration->leader.value(), .leaderEpoch = registration->leaderEpoch.value()};
+  const metadata::BrokerRegistration* leader = image->cluster.broker(registration->leader);
+  if (leader == nullptr) return;
+  for (const auto& known : response.nodeEndpoints)
+    if (known.nodeId == leader->id.value()) return;
+  if (const metadata::Endpoint* endpoint = leader->endpoint(broker.config()->interBrokerListenerName()))
+    response.nodeEndpoints.push_back({.nodeId = leader->id.value(),
+                                      .host = protocol::Text(endpoint->host),
+                                      .port = endpoint->port,
+                                      .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
+}
+
+ProduceResponse answer(const BrokerContext& broker, const std::vector<Asked>& asked, std::vector<replication::ProduceResult> results) {
+  ProduceResponse response;
+  size_t next = 0;
+  for (const Asked& each : asked) {
+    if (response.responses.empty() || response.responses.back().topicId != each.topicId ||
+        response.responses.back().name != each.topic)
+      response.responses.push_back({.name = protocol::Text(each.topic), .topicId = each.topicId, .partitionResponses = {}});
+    auto& partition = response.responses.back().partitionResponses.emplace_back();
+    partition.index = each.partition.value();
+    if (each.refused.code != ErrorCode::None) {
+      partition.errorCode = static_cast<int16_t>(each.refused.code);
+      partition.baseOffset = -1;
+      if (!each.refused.message.empty()) partition.errorMessage = protocol::Text(each.refused.message);
+      continue;
+    }
+    replication::ProduceResult& result = results[next++];
+    partition.errorCode = static_cast<int16_t>(result.error);
+    partition.baseOffset = result.error == ErrorCode::None ? result.baseOffset.value() : -1;
+    partition.logAppendTimeMs = result.logAppendTimeMs;
+    partition.logStartOffset = result.logStartOffset.value();
+    if (!result.message.empty()) partition.errorMessage = protocol::Text(std::move(result.message));
+    for (const records::RecordError& error : result.recordErrors)
+      partition.recordErrors.push_back({.batchIndex = error.batchIndex, .batchIndexErrorMessage = protocol::Text(error.message)});
+    if (result.error == ErrorCode::NotLeaderOrFollower) addLeaderHint(broker, result.partition, partition, response);
+  }
+  return response;
+}
+
+}  // namespace
+
+void handleProduce(BrokerContext& broker, network::RequestPtr request) {
+  withDecoded<ProduceRequest>(std::move(request), [&broker](network::RequestPtr held, ProduceRequest message) {
+    const int16_t acks = message.acks;
+    const int16_t version = held->apiVersion();
+    const bool byId = version >= kFirstWithTopicIds;
+    const metadata::ImagePtr image = broker.image();
+    std::vector<Asked> asked;
+    std::vector<replication::ProduceItem> items;
+    const bool acksValid = acks == 0 || acks == 1 || acks == -1;
+    for (auto& topic : message.topicData) {
+      Error refused{ErrorCode::None, {}};
+      std::string name = topic.name.str();
+      if (byId) {
+        const metadata::TopicImage* known = image->topics.find(topic.topicId);
+        if (known != nullptr) {
+          name = known->name;
+        } else {
+          refused = {ErrorCode::UnknownTopicId, fmt::format("no topic has the id {}", topic.topicId)};
+        }
+      }
+      if (!acksValid) {
+        refused = {ErrorCode::InvalidRequiredAcks, fmt::format("acks is {}, it can be 0, 1 or -1", acks)};
+      } else if (refused.code == ErrorCode::None &&
+                 !broker.allows(held->context(), network::AclOperation::Write, network::ResourceType::Topic, name)) {
+        refused = {ErrorCode::TopicAuthorizationFailed, fmt::format("not allowed to write to {}", name)};
+      }
+      for (auto& partition : topic.partitionData) {
+        Asked& each = asked.emplace_back(Asked{.topic = byId ? std::string() : name,
+                                               .topicId = topic.topicId,
+                                               .partition = PartitionIndex(partition.index),
+                                               .refused = refused});
+        if (refused.code != ErrorCode::None) continue;
+        if (partition.records.isNull()) {
+          each.refused = {ErrorCode::InvalidRecord, "a produce without records"};
+          continue;
+        }
+        // The records are stamped where they lie, in the request's own frame.
+        const ByteView records = partition.records.view();
+        const auto offset = records.data() - held->body().data();
+        items.push_back({.partition = {name, PartitionIndex(partition.index)},
+                         .records = held->mutableBody().subspan(static_cast<size_t>(offset), records.size())});
+      }
+    }
+    const replication::RequestLabel label{.client = held->context().clientId(), .correlation = held->context().correlationId};
+    const auto timeout = std::chrono::milliseconds(message.timeoutMs);
+    // The frame stays until the append is done, then goes: a parked produce holds no records.
+    const network::FramePtr frame = held->frame();
+    held->releaseFrame();
+    broker.replicas.append(
+        acksValid ? acks : int16_t{1}, timeout, items, {.origin = records::Origin::Client, .apiVersion = version}, label,
+        [&broker, answered = std::move(held), asked = std::move(asked), acks](std::vector<replication::ProduceResult> results) mutable {
+          if (acks == 0) {
+            bool failed = false;
+            for (const Asked& each : asked) failed = failed || each.refused.code != ErrorCode::None;
+            for (const auto& result : results) failed = failed || result.error != ErrorCode::None;
+            // There is no answer to put an error into: closing makes the client look for the leader again.
+            if (failed) {
+              answered->close("a produce with acks=0 failed");
+            } else {
+              answered->noResponse();
+            }
+            return;
+          }
+          answered->respond(answer(broker, asked, std::move(results)));
+        });
+  });
+}
+
+}  // namespace tidemark::broker

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "config/broker_config.h"
+#include "events/recorder.h"
+#include "log/log_manager.h"
+#include "metadata/image.h"
+#include "network/authorizer.h"
+#include "network/request.h"
+#include "network/request_codec.h"
+#include "platform/process.h"
+#include "replication/replica_manager.h"
+
+namespace tidemark::broker {
+
+class AutoTopicCreation;
+class Forwarding;
+class GroupService;
+class ProducerIds;
+
+/// What the handlers of a broker's requests share. Everything in it outlives them and may be used on any thread.
+struct BrokerContext {
+  NodeId self;
+  std::string clusterId;
+  platform::Process& process;
+  events::Recorder& recorder;
+  network::Authorizer& authorizer;
+  replication::ReplicaManager& replicas;
+  log::LogManager& logs;
+  Forwarding& forwarding;
+  AutoTopicCreation& autoTopics;
+  ProducerIds& producerIds;
+  GroupService& groups;
+  /// The static configuration with the dynamic values of the newest image on top.
+  std::function<std::shared_ptr<const config::BrokerConfig>()> config;
+  /// The active controller as this node believes; kNoNode.
+  std::function<NodeId()> controller;
+
+  metadata::ImagePtr image() const { return replicas.image(); }
+  bool allows(const network::RequestContext& context, network::AclOperation operation, network::ResourceType resource,
+              std::string_view name) const {
+    return authorizer.allows(context, operation, resource, name);
+  }
+};
+
+/// Decodes the body and hands both on; a body that does not decode closes the connection, as Kafka does.
+template <class Message, class Use>
+void withDecoded(network::RequestPtr request, const Use& use) {
+  auto message = request->decode<Message>();
+  if (!message) {
+    request->close(message.error().message.c_str());
+    return;
+  }
+  use(std::move(request), std::move(*message));
+}
+
+// One function per API; a file per family. Each answers the request exactly once, now or later.
+void handleProduce(BrokerContext& broker, network::RequestPtr request);              // produce_requests.cpp
+void handleFetch(BrokerContext& broker, network::RequestPtr request);                // fetch_requests.cpp
+void handleListOffsets(BrokerContext& broker, network::RequestPtr request);          // offset_requests.cpp
+void handleOffsetForLeaderEpoch(BrokerContext& broker, network::RequestPtr request);
+void handleDeleteRecords(BrokerContext& broker, network::RequestPtr request);
+void handleMetadata(BrokerContext& broker, network::RequestPtr request);             // metadata_requests.cpp
+void handleDescribeTopicPartitions(BrokerContext& broker, network::RequestPtr request);
+void handleDescribeCluster(BrokerContext& broker, network::RequestPtr request);
+void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request);      // config_requests.cpp
+void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);       // producer_id_requests.cpp
+void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request);      // group_requests.cpp
+void handleJoinGroup(BrokerContext& broker, network::RequestPtr request);
+void handleSyncGroup(BrokerContext& broker, network::RequestPtr request);
+void handleHeartbeat(BrokerContext& broker, network::RequestPtr request);
+void handleLeaveGroup(BrokerContext& broker, network::RequestPtr request);
+void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request);
+void handleOffsetFetch(BrokerContext& broker, network::RequestPtr request);
+void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request);
+void handleListGroups(BrokerContext& broker, network::RequestPtr request);
+void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request);
+void handleOffsetDelete(BrokerContext& broker, network::RequestPtr request);
+/// CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs, IncrementalAlterConfigs, … : to the active controller, in
+/// an Envelope (KIP-590).
+void handleForwarded(BrokerContext& broker, network::RequestPtr request);            // forwarding.cpp
+
+}  // namespace tidemark::broker
