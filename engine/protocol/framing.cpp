@@ -8,16 +8,6 @@ namespace {
 /// The version that stands in front of every value of the metadata log.
 constexpr uint32_t kMetadataFrameVersion = 1;
 
-Result<FramedRecord> typeAndVersion(Reader& reader) {
-  const uint32_t type = reader.unsignedVarint();
-  const uint32_t version = reader.unsignedVarint();
-  if (!reader.ok()) return fail(reader.error());
-  if (type > INT16_MAX || version > INT16_MAX)
-    return fail(ErrorCode::CorruptMessage, fmt::format("a record of type {} and version {}: both end at {}", type, version,
-                                                       INT16_MAX));
-  return FramedRecord{static_cast<int16_t>(type), static_cast<int16_t>(version), reader.rest()};
-}
-
 Result<int16_t> leadingInt16(Reader& reader, std::string_view what) {
   const int16_t value = reader.int16();
   if (!reader.ok()) return fail(ErrorCode::CorruptMessage, fmt::format("{} bytes are too few for a {}", reader.frame().size(), what));
@@ -59,20 +49,17 @@ Result<FramedRecord> decodeMetadataFrame(ByteView value) {
   if (reader.ok() && frame != kMetadataFrameVersion)
     return fail(ErrorCode::CorruptMessage, fmt::format("a metadata record's frame has version {}, not {}", frame,
                                                        kMetadataFrameVersion));
-  return typeAndVersion(reader);
+  const uint32_t type = reader.unsignedVarint();
+  const uint32_t version = reader.unsignedVarint();
+  if (!reader.ok()) return fail(reader.error());
+  if (type > INT16_MAX || version > INT16_MAX)
+    return fail(ErrorCode::CorruptMessage, fmt::format("a record of type {} and version {}: both end at {}", type, version,
+                                                       INT16_MAX));
+  return FramedRecord{static_cast<int16_t>(type), static_cast<int16_t>(version), reader.rest()};
 }
 
 void writeMetadataFrame(FrameWriter& writer, int16_t type, int16_t version) {
   writer.unsignedVarint(kMetadataFrameVersion);
-  writeRemoteLogFrame(writer, type, version);
-}
-
-Result<FramedRecord> decodeRemoteLogFrame(ByteView value) {
-  Reader reader(value);
-  return typeAndVersion(reader);
-}
-
-void writeRemoteLogFrame(FrameWriter& writer, int16_t type, int16_t version) {
   writer.unsignedVarint(static_cast<uint32_t>(type));
   writer.unsignedVarint(static_cast<uint32_t>(version));
 }

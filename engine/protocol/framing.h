@@ -57,13 +57,10 @@ struct FramedRecord {
   ByteView body;
 };
 
-/// The value of a record of `__cluster_metadata`: unsigned varints 1 (the frame's version), type and version, then the
-/// body. `Record::kRecordType` says the type.
+/// The value of a record of `__cluster_metadata` or `__remote_log_metadata` (their types are apart): unsigned varints 1
+/// (the frame's version), type and version, then the body. `Record::kRecordType` says the type.
 Result<FramedRecord> decodeMetadataFrame(ByteView value);
 void writeMetadataFrame(FrameWriter& writer, int16_t type, int16_t version);
-/// The value of a record of `__remote_log_metadata`: unsigned varints type and version, then the body.
-Result<FramedRecord> decodeRemoteLogFrame(ByteView value);
-void writeRemoteLogFrame(FrameWriter& writer, int16_t type, int16_t version);
 /// The key of a coordinator's record (`__consumer_offsets`, `__transaction_state`, `__share_group_state`): int16 type,
 /// then the body, whose version is always 0. `version` is set to 0.
 Result<FramedRecord> decodeCoordinatorKey(ByteView key);
@@ -75,13 +72,6 @@ template <class Record>
 Result<ByteVector> encodeMetadataRecord(const Record& record, int16_t version) {
   FrameWriter writer;
   writeMetadataFrame(writer, Record::kRecordType, version);
-  TIDEMARK_TRY(record.write(writer, version));
-  return writer.takeBytes();
-}
-template <class Record>
-Result<ByteVector> encodeRemoteLogRecord(const Record& record, int16_t version) {
-  FrameWriter writer;
-  writeRemoteLogFrame(writer, Record::kRecordType, version);
   TIDEMARK_TRY(record.write(writer, version));
   return writer.takeBytes();
 }

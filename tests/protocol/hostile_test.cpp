@@ -137,15 +137,16 @@ TEST(Hostile, ALengthThatPromisesTooMuchIsAnErrorWithoutMemory) {
 }
 
 TEST(Hostile, AnyByteMayBeAnything) {
+  // One value for each byte, in turn: five for each would take a minute without optimisation.
+  constexpr uint8_t kValues[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+  size_t turn = 0;
   for (const WireVector& vector : wireVectors()) {
     const AnyMessage& any = anyMessage(vector.message);
     ByteVector bytes = vector.bytes;
     for (uint8_t& byte : bytes) {
       const uint8_t kept = byte;
-      for (const uint8_t value : {uint8_t{0}, uint8_t{1}, uint8_t{0x7f}, uint8_t{0x80}, uint8_t{0xff}}) {
-        byte = value;
-        (void)isMessage(vector, any, bytes);
-      }
+      byte = kValues[turn++ % std::size(kValues)];
+      (void)isMessage(vector, any, bytes);
       byte = kept;
     }
   }
@@ -155,13 +156,13 @@ TEST(Hostile, WhatDecodesAfterAChangeIsStable) {
   for (const WireVector& vector : wireVectors()) {
     const AnyMessage& any = anyMessage(vector.message);
     ByteVector bytes = vector.bytes;
-    for (size_t i = 0; i < bytes.size(); i += 3) {
+    for (size_t i = 0; i < bytes.size(); i += 7) {
       const uint8_t kept = bytes[i];
       bytes[i] ^= 0x55;
       if (const Result<ByteVector> once = any.again(bytes, vector.version)) {
         const Result<ByteVector> twice = any.again(*once, vector.version);
         ASSERT_TRUE(twice) << vector.title() << ": " << twice.error().message;
-        EXPECT_EQ(toHex(*once), toHex(*twice)) << vector.title();
+        EXPECT_TRUE(*once == *twice) << vector.title();
       }
       bytes[i] = kept;
     }

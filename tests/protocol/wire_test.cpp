@@ -124,9 +124,8 @@ TEST(Wire, FramesAreKafkas) {
     const bool key = schema.kind == MessageKind::CoordinatorKey;
     const bool metadata = schema.kind == MessageKind::Metadata;
     const Result<FramedRecord> apart = key        ? decodeCoordinatorKey(vector.framed)
-                                       : !metadata ? decodeVersioned(vector.framed)
-                                       : schema.module == "storage" ? decodeRemoteLogFrame(vector.framed)
-                                                                    : decodeMetadataFrame(vector.framed);
+                                       : metadata ? decodeMetadataFrame(vector.framed)
+                                                  : decodeVersioned(vector.framed);
     ASSERT_TRUE(apart) << vector.title();
     EXPECT_EQ(apart->type, key || metadata ? schema.key : 0) << vector.title();
     EXPECT_EQ(apart->version, vector.version) << vector.title();

@@ -70,7 +70,6 @@ Result<ByteVector> framed(ByteView bytes, int16_t version) {
   const MessageSchema& schema = M::schema();
   if constexpr (requires { M::kRecordType; }) {
     if (schema.kind == MessageKind::CoordinatorKey) return encodeCoordinatorKey(message);
-    if (schema.module == "storage") return encodeRemoteLogRecord(message, version);
     if (schema.kind == MessageKind::Metadata) return encodeMetadataRecord(message, version);
   }
   return encodeVersioned(message, version);

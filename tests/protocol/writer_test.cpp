@@ -3,9 +3,7 @@
 #include "protocol/framing.h"
 #include "protocol/generated/fetch_response.h"
 #include "protocol/generated/metadata_request.h"
-#include "protocol/generated/create_topics_response.h"
 #include "protocol/generated/fetch_request.h"
-#include "protocol/generated/produce_request.h"
 
 namespace tidemark::protocol::test {
 namespace {
@@ -68,21 +66,15 @@ TEST(FrameWriter, HandsRecordsOnAsPieces) {
 
 TEST(FrameWriter, CopiesWhatIsSmallOrBorrowed) {
   const ByteVector frame(10'000, 0x11);
-  const FetchResponse response = [&] {
-    FetchResponse made = fetched({});
-    made.responses[0].partitions.push_back({.records = Records::borrowed(frame)});
-    made.responses[0].partitions.push_back({.records = Records(ByteVector(100, 0x22))});
-    return made;
-  }();
+  FetchResponse response = fetched({});
+  response.responses[0].partitions.push_back({.records = Records::borrowed(frame)});
+  response.responses[0].partitions.push_back({.records = Records(ByteVector(100, 0x22))});
   FrameWriter writer;
   ASSERT_TRUE(response.write(writer, 11));
-  EXPECT_EQ(writer.takePieces().size(), 1u + 2u) << "the copy of a message shares its records: own, shared, own";
-
-  ProduceRequest request;
-  request.topicData.push_back({.name = "t"});
-  request.topicData[0].partitionData.push_back({.index = 0, .records = Records::borrowed(frame)});
-  ASSERT_TRUE(request.write(writer, 8));
   EXPECT_EQ(writer.takePieces().size(), 1u);
+  const FetchResponse copy = response;
+  ASSERT_TRUE(copy.write(writer, 11));
+  EXPECT_EQ(writer.takePieces().size(), 3u) << "what was borrowed is the copy's own, shared memory now";
 }
 
 TEST(FrameWriter, IsEmptyAfterItWasTaken) {

@@ -22,6 +22,8 @@ std::string emitSchemasHeader(const std::vector<Message>& messages);
 std::string emitSchemas(const std::vector<Message>& messages);
 std::string emitApis(const std::vector<Api>& apis, const std::vector<Message>& messages);
 
+/// What a nested struct is called in the namespace; inside its message it has an alias with its own name.
+std::string cppStruct(const Message& message, const Struct& structure);
 /// The type of a field's value or element: "int32_t", "Text", "PartitionData".
 std::string cppElement(const Field& field);
 /// Lines of code a message takes, roughly, to balance the files.

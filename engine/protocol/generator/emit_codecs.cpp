@@ -74,7 +74,7 @@ std::string differs(const Field& field) {
 class StructCodec {
  public:
   StructCodec(const Message& message, const Struct& structure, bool nested)
-      : message_(message), structure_(structure), type_(nested ? message.name + "::" + structure.name : message.name) {
+      : message_(message), structure_(structure), type_(nested ? cppStruct(message, structure) : message.name) {
     const std::string flexibleIf = condition(message.flexible, structure.reach);
     flexibleCondition_ = flexibleIf.empty() ? "true" : flexibleIf;
     for (const Field& field : structure.fields) hasTags_ |= !field.tagged.intersect(structure.reach).empty();

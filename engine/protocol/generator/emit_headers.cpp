@@ -38,8 +38,8 @@ std::string initializer(const Field& field) {
   return "";
 }
 
-std::string memberType(const Field& field) {
-  std::string type = cppElement(field);
+std::string memberType(const Message& message, const Field& field) {
+  std::string type = field.structure != nullptr ? cppStruct(message, *field.structure) : cppElement(field);
   if (field.isArray) type = fmt::format("std::vector<{}>", type);
   if (field.isNullable() && field.type != Type::Records) type = fmt::format("std::optional<{}>", type);
   if (field.isNullable() && isNumber(field.type) && !field.isArray)
@@ -61,10 +61,10 @@ std::string describe(const Field& field, const Versions& valid) {
   return text.empty() ? "" : "  ///< " + text;
 }
 
-std::string members(const Struct& structure, const std::string& indent, const Versions& valid) {
+std::string members(const Message& message, const Struct& structure, const Versions& valid) {
   std::string out;
   for (const Field& field : structure.fields) {
-    out += fmt::format("{}{} {}{};{}\n", indent, memberType(field), field.cppName, initializer(field),
+    out += fmt::format("  {} {}{};{}\n", memberType(message, field), field.cppName, initializer(field),
                        describe(field, valid));
   }
   return out;
@@ -79,6 +79,8 @@ bool usesRecords(const Message& message) {
 }
 
 }  // namespace
+
+std::string cppStruct(const Message& message, const Struct& structure) { return message.name + structure.name; }
 
 std::string cppElement(const Field& field) {
   switch (field.type) {
@@ -144,6 +146,12 @@ std::string emitHeader(const Message& message, const std::vector<Message>& messa
     if (!counterpart.empty()) out += fmt::format("struct {};\n\n", counterpart);
   }
 
+  // Not inside the message: clang rejects std::optional of a nested class with default values until the outer is complete.
+  for (const auto& structure : message.structs) {
+    const std::string name = cppStruct(message, *structure);
+    out += fmt::format("struct {0} {{\n{1}  bool operator==(const {0}&) const = default;\n}};\n\n", name,
+                       members(message, *structure, structure->reach));
+  }
   out += fmt::format("struct {} {{\n", message.name);
   out += fmt::format("  static constexpr std::string_view kName = \"{}\";\n", message.name);
   if (message.isApi()) {
@@ -159,11 +167,10 @@ std::string emitHeader(const Message& message, const std::vector<Message>& messa
   if (!counterpart.empty())
     out += fmt::format("  using {} = {};\n", message.kind == "request" ? "Response" : "Request", counterpart);
   out += "\n";
-  for (const auto& structure : message.structs) {
-    out += fmt::format("  struct {} {{\n{}    bool operator==(const {}&) const = default;\n  }};\n\n", structure->name,
-                       members(*structure, "    ", structure->reach), structure->name);
-  }
-  out += members(message.body, "  ", message.versions);
+  for (const auto& structure : message.structs)
+    out += fmt::format("  using {} = {};\n", structure->name, cppStruct(message, *structure));
+  if (!message.structs.empty()) out += "\n";
+  out += members(message, message.body, message.versions);
   if (!message.body.fields.empty()) out += "\n";
   out += fmt::format("  bool operator==(const {}&) const = default;\n", message.name);
   out += "  Result<void> write(FrameWriter& writer, int16_t version) const;\n"

@@ -76,6 +76,19 @@ void checkApis(const std::string& file, const std::vector<Api>& apis, const std:
   }
 }
 
+/// Nested structs and messages share a namespace.
+void checkNames(const std::vector<Message>& messages) {
+  std::set<std::string> names;
+  for (const Message& message : messages) {
+    if (!names.insert(message.name).second)
+      throw SchemaError(fmt::format("{}: the name {} is taken", message.file, message.name));
+    for (const auto& structure : message.structs)
+      if (!names.insert(cppStruct(message, *structure)).second)
+        throw SchemaError(fmt::format("{}:{}: the name {} is taken", message.file, structure->line,
+                                      cppStruct(message, *structure)));
+  }
+}
+
 /// Spreads the messages, in their order, over files of about equal weight.
 std::vector<std::vector<const Message*>> spread(const std::vector<Message>& messages) {
   const size_t total = std::accumulate(messages.begin(), messages.end(), size_t{0},
@@ -102,6 +115,7 @@ void generate(const fs::path& input, const fs::path& output) {
     // An API that was removed keeps its key, but has nothing to encode.
     if (!message.versions.empty()) messages.push_back(std::move(message));
   }
+  checkNames(messages);
   const std::string apisFile = (input / "apis.tsv").string();
   const std::vector<Api> apis = parseApis(apisFile);
   checkApis(apisFile, apis, messages);
