@@ -122,6 +122,7 @@ void Lifecycle::heartbeatNow() {
       shutdownGranted();
       return;
     }
+    if (response->isCaughtUp && !std::exchange(caughtUpTold_, true)) options_.caughtUp();
     if (state() == LifecycleState::Recovery && !response->isFenced) enter(LifecycleState::Running);
     if (again_) {
       heartbeatNow();

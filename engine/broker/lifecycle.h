@@ -37,6 +37,8 @@ struct LifecycleOptions {
   std::function<Offset()> metadataOffset;
   /// Whether logs are loaded and the image contains our registration. Any thread.
   std::function<bool(BrokerEpoch epoch)> ready;
+  /// The controller says that our metadata is as new as it need be to load the logs by. Once, on the executor.
+  std::function<void()> caughtUp;
   std::function<void(LifecycleState)> stateChanged;
 };
 
@@ -78,6 +80,7 @@ class Lifecycle {
   ControllerChannel channel_;
   bool underWay_ = false;
   bool again_ = false;
+  bool caughtUpTold_ = false;
   platform::Timer timer_;
   platform::Timer shutdownTimer_;
   platform::Task shutdownDone_;

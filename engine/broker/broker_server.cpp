@@ -1,0 +1,335 @@
+#include "broker/broker_server.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "config/topic_config.h"
+#include "metadata/features.h"
+#include "protocol/api.h"
+#include "replication/topic_settings.h"
+
+namespace tidemark::broker {
+namespace {
+
+using protocol::ApiKey;
+
+struct Served {
+  ApiKey key;
+  void (*handle)(BrokerContext&, network::RequestPtr);
+};
+
+/// The one list of what a broker serves, each API from its first to its last stable version. ApiVersions is answered by
+/// the server itself.
+constexpr std::array kServed = {
+    Served{ApiKey::Produce, handleProduce},
+    Served{ApiKey::Fetch, handleFetch},
+    Served{ApiKey::ListOffsets, handleListOffsets},
+    Served{ApiKey::Metadata, handleMetadata},
+    Served{ApiKey::OffsetCommit, handleOffsetCommit},
+    Served{ApiKey::OffsetFetch, handleOffsetFetch},
+    Served{ApiKey::FindCoordinator, handleFindCoordinator},
+    Served{ApiKey::JoinGroup, handleJoinGroup},
+    Served{ApiKey::Heartbeat, handleHeartbeat},
+    Served{ApiKey::LeaveGroup, handleLeaveGroup},
+    Served{ApiKey::SyncGroup, handleSyncGroup},
+    Served{ApiKey::DescribeGroups, handleDescribeGroups},
+    Served{ApiKey::ListGroups, handleListGroups},
+    Served{ApiKey::CreateTopics, handleForwarded},
+    Served{ApiKey::DeleteTopics, handleForwarded},
+    Served{ApiKey::DeleteRecords, handleDeleteRecords},
+    Served{ApiKey::InitProducerId, handleInitProducerId},
+    Served{ApiKey::OffsetForLeaderEpoch, handleOffsetForLeaderEpoch},
+    Served{ApiKey::DescribeConfigs, handleDescribeConfigs},
+    Served{ApiKey::AlterConfigs, handleForwarded},
+    Served{ApiKey::CreatePartitions, handleForwarded},
+    Served{ApiKey::DeleteGroups, handleDeleteGroups},
+    Served{ApiKey::ElectLeaders, handleForwarded},
+    Served{ApiKey::IncrementalAlterConfigs, handleForwarded},
+    Served{ApiKey::OffsetDelete, handleOffsetDelete},
+    Served{ApiKey::DescribeQuorum, handleForwarded},
+    Served{ApiKey::DescribeCluster, handleDescribeCluster},
+    Served{ApiKey::DescribeTopicPartitions, handleDescribeTopicPartitions},
+};
+
+/// By key, for the dispatch.
+constexpr auto handlersByKey = [] {
+  std::array<void (*)(BrokerContext&, network::RequestPtr), network::ApiTable::kMaxKeys> table{};
+  for (const Served& served : kServed) table[static_cast<size_t>(served.key)] = served.handle;
+  return table;
+}();
+
+std::shared_ptr<platform::Executor> serial(platform::Process& process, const char* name) {
+  return process.createExecutor({.name = name, .threads = 1});
+}
+
+/// A change that brings everything there is in `image`.
+replication::MetadataChange everything(const metadata::ImagePtr& image) {
+  replication::MetadataChange change;
+  change.before = std::make_shared<const metadata::Image>();
+  change.after = image;
+  for (const auto& [id, topic] : image->topics.byId)
+    for (const auto& [index, partition] : topic->partitions) change.partitions.push_back({id, index});
+  for (const auto& [node, broker] : image->cluster.brokers) change.brokers.insert(node);
+  change.brokerConfigChanged = true;
+  return change;
+}
+
+coordinator::GroupConfig groupConfig(const config::BrokerConfig& config) {
+  coordinator::GroupConfig group;
+  group.minSessionTimeout = config.getMs("group.min.session.timeout.ms");
+  group.maxSessionTimeout = config.getMs("group.max.session.timeout.ms");
+  group.initialRebalanceDelay = config.getMs("group.initial.rebalance.delay.ms");
+  group.maxGroupSize = config.getInt("group.max.size");
+  group.offsetMetadataMaxBytes = static_cast<size_t>(config.getInt("offset.metadata.max.bytes"));
+  group.offsetsRetention = std::chrono::minutes(config.getInt("offsets.retention.minutes"));
+  group.offsetsRetentionCheckInterval = config.getMs("offsets.retention.check.interval.ms");
+  group.commitTimeout = config.getMs("offsets.commit.timeout.ms");
+  group.loadBufferSize = static_cast<size_t>(config.getInt("offsets.load.buffer.size"));
+  return group;
+}
+
+}  // namespace
+
+network::ApiTable brokerApis() {
+  std::vector<network::ApiRange> ranges;
+  const protocol::ApiInfo& versions = protocol::apiInfo(ApiKey::ApiVersions);
+  ranges.push_back({ApiKey::ApiVersions, versions.versions.first, versions.maxStable});
+  for (const Served& served : kServed) {
+    const protocol::ApiInfo& info = protocol::apiInfo(served.key);
+    ranges.push_back({served.key, info.versions.first, info.maxStable});
+  }
+  return network::ApiTable(std::move(ranges));
+}
+
+BrokerServer::BrokerServer(Shared& shared)
+    : shared_(shared),
+      find_([&shared] { return shared.controller(); }),
+      metadataExecutor_(serial(shared.process, "metadata-publisher")),
+      controllerExecutor_(serial(shared.process, "to-controller")),
+      isrExecutor_(serial(shared.process, "isr")),
+      config_(std::make_shared<const config::BrokerConfig>(shared.config())),
+      latest_(std::make_shared<const metadata::Image>()) {
+  const config::BrokerConfig& config = shared.config();
+  LifecycleOptions lifecycle{.self = shared.self(),
+                             .clusterId = shared.clusterId,
+                             .listeners = {},
+                             .rack = config.rack(),
+                             .logDirectories = {},
+                             .previousEpoch = shared.logs->previousBrokerEpoch(),
+                             .heartbeatInterval = config.getMs("broker.heartbeat.interval.ms"),
+                             .metadataOffset = [this] { return Offset(committedOffset_.load()); },
+                             .ready = [this](BrokerEpoch epoch) { return ready(epoch); },
+                             .caughtUp = [this] { metadataExecutor_->post([this] { begin(); }); },
+                             .stateChanged =
+                                 [this](LifecycleState state) {
+                                   if (onStateChanged_) onStateChanged_(state);
+                                 }};
+  for (const config::Listener& listener : config.advertisedListeners())
+    lifecycle.listeners.push_back({.name = listener.name,
+                                   .host = listener.host,
+                                   .port = listener.port,
+                                   .securityProtocol = static_cast<int16_t>(listener.protocol)});
+  for (const log::LogDirectoryInfo& directory : shared.logs->directories())
+    if (!directory.offline) lifecycle.logDirectories.push_back(directory.id);
+  lifecycle_ = std::make_unique<Lifecycle>(shared.process, controllerExecutor_, find_, std::move(lifecycle));
+
+  alterPartitionChannel_ = std::make_unique<ControllerChannel>(
+      shared.process, isrExecutor_, find_,
+      ControllerChannel::Options{.clientId = fmt::format("broker-{}-alter-partition", shared.self())});
+  replicas_ = std::make_unique<replication::ReplicaManager>(
+      shared.process, shared.logs, shared.recorder,
+      replication::ReplicaManagerOptions{
+          .self = shared.self(),
+          .interBrokerListener = config.interBrokerListenerName(),
+          .lagMax = config.getMs("replica.lag.time.max.ms"),
+          .fetchMaxWait = config.getMs("replica.fetch.wait.max.ms"),
+          .fetchBackoff = config.getMs("replica.fetch.backoff.ms"),
+          .fetchRequestTimeout = config.getMs("replica.socket.timeout.ms"),
+          .fetchMinBytes = config.getInt("replica.fetch.min.bytes"),
+          .fetchResponseMaxBytes = config.getInt("replica.fetch.response.max.bytes"),
+          .fetchMaxBytes = config.getInt("replica.fetch.max.bytes"),
+          .fetchSessions = static_cast<size_t>(config.getInt("max.incremental.fetch.session.cache.slots")),
+          .settingsOf = [this](const metadata::Image& image, const std::string& topic) { return settingsOf(image, topic); },
+          .brokerEpoch = [this] { return lifecycle_->epoch(); },
+          .isrExecutor = isrExecutor_,
+          .alterPartition =
+              [this](protocol::AlterPartitionRequest request, replication::AlterPartitionManager::Answer answer) {
+                alterPartitionChannel_->send(std::move(request), std::move(answer));
+              }});
+  forwarding_ = std::make_unique<Forwarding>(shared.process, controllerExecutor_, find_, shared.self());
+  autoTopics_ = std::make_unique<AutoTopicCreation>(*forwarding_, [this] { return this->config(); });
+  producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(), [this] { return lifecycle_->epoch(); });
+  groups_ = std::make_unique<GroupService>(shared.process, *replicas_, groupConfig(config));
+  context_ = std::make_unique<BrokerContext>(BrokerContext{.self = shared.self(),
+                                                           .clusterId = shared.clusterId,
+                                                           .process = shared.process,
+                                                           .recorder = shared.recorder,
+                                                           .authorizer = shared.authorizer,
+                                                           .replicas = *replicas_,
+                                                           .logs = *shared.logs,
+                                                           .forwarding = *forwarding_,
+                                                           .autoTopics = *autoTopics_,
+                                                           .producerIds = *producerIds_,
+                                                           .groups = *groups_,
+                                                           .config = [this] { return this->config(); },
+                                                           .controller =
+                                                               [this] {
+                                                                 const auto found = find_();
+                                                                 return found ? found->first : kNoNode;
+                                                               }});
+  network::ServerOptions server;
+  for (const config::Listener& listener : config.listeners())
+    if (!config.isControllerListener(listener.name))
+      server.listeners.push_back({.name = listener.name,
+                                  .endpoint = {listener.host, listener.port},
+                                  .securityProtocol = static_cast<network::SecurityProtocol>(listener.protocol)});
+  server.apis = brokerApis();
+  server.features = [this] { return features(); };
+  server.numProcessors = config.getInt("num.network.threads");
+  server.numHandlers = config.getInt("num.io.threads");
+  server.queuedMaxRequests = config.getInt("queued.max.requests");
+  if (const int64_t budget = config.getLong("queued.max.request.bytes"); budget > 0) server.queuedMaxBytes = static_cast<uint64_t>(budget);
+  server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
+  server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
+  server.maxConnections = config.getInt("max.connections");
+  server.maxConnectionsPerIp = config.getInt("max.connections.per.ip");
+  server_ = std::make_unique<network::Server>(shared.process, std::move(server), static_cast<network::RequestHandler&>(*this));
+  shared.loader->addPublisher(*this);
+}
+
+BrokerServer::~BrokerServer() = default;
+
+Result<void> BrokerServer::listen() { return server_->listen(); }
+
+void BrokerServer::start() {
+  server_->open();
+  lifecycle_->start();
+}
+
+void BrokerServer::handle(network::RequestPtr request) {
+  const auto key = static_cast<size_t>(request->apiKey());
+  TIDEMARK_INVARIANT(key < handlersByKey.size() && handlersByKey[key] != nullptr, fmt::format("API {} is let through but not served", key));
+  handlersByKey[key](*context_, std::move(request));
+}
+
+// --- metadata -------------------------------------------------------------------------------------------------------
+
+void BrokerServer::onCommitted(const metadata::CommittedState& state) {
+  committedOffset_.store(state.end.offset.value());
+  // Our own registration may be among it: the sooner the controller hears, the sooner we serve.
+  if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
+}
+
+void BrokerServer::onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) {
+  metadataExecutor_->post([this, change = replication::MetadataChange::of(delta, std::move(image), shared_.self())]() mutable {
+    take(std::move(change));
+  });
+}
+
+void BrokerServer::onLeaderChange(const raft::LeaderAndEpoch& leader, const metadata::CommittedState& /*state*/) {
+  if (leader.leader != kNoNode) controllerChanged();
+}
+
+void BrokerServer::controllerChanged() {
+  lifecycle_->wake();
+  forwarding_->wake();
+  producerIds_->wake();
+  isrExecutor_->post([this] { alterPartitionChannel_->wake(); });
+}
+
+void BrokerServer::take(replication::MetadataChange change) {
+  latest_ = change.after;
+  if (begun_) apply(change);
+}
+
+void BrokerServer::begin() {
+  if (begun_) return;
+  begun_ = true;
+  const metadata::ImagePtr image = latest_;
+  auto loaded = shared_.logs->load({.configOf = [&](const std::string& topic) { return settingsOf(*image, topic).log; },
+                                    .isOurs =
+                                        [&](const TopicPartition& name, const Uuid& topicId) {
+                                          const metadata::TopicImage* topic =
+                                              topicId.isZero() ? image->topics.find(name.topic) : image->topics.find(topicId);
+                                          const metadata::PartitionRegistration* registration = topic ? topic->partition(name.partition) : nullptr;
+                                          return registration != nullptr && registration->isReplica(shared_.self());
+                                        }});
+  if (!loaded) {
+    shared_.process.kill(fmt::format("the logs cannot be loaded: {}", loaded.error().message));
+    return;
+  }
+  apply(everything(image));
+  loaded_.store(true);
+  lifecycle_->wake();
+}
+
+void BrokerServer::apply(const replication::MetadataChange& change) {
+  if (change.brokerConfigChanged) {
+    Lock lock(mutex_);
+    config_ = std::make_shared<const config::BrokerConfig>(
+        shared_.config().withDynamic(change.after->configs.broker(shared_.self()), change.after->configs.clusterDefault()));
+  }
+  replicas_->apply(change);
+  groups_->apply(change, shared_.self());
+  if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
+}
+
+bool BrokerServer::ready(BrokerEpoch epoch) const {
+  if (!loaded_.load()) return false;
+  const metadata::ImagePtr image = replicas_->image();
+  const metadata::BrokerRegistration* own = image->cluster.broker(shared_.self());
+  return own != nullptr && own->epoch == epoch;
+}
+
+std::shared_ptr<const config::BrokerConfig> BrokerServer::config() const {
+  Lock lock(mutex_);
+  return config_;
+}
+
+replication::TopicSettings BrokerServer::settingsOf(const metadata::Image& image, const std::string& topic) const {
+  const auto config = this->config();
+  const config::TopicConfig resolved = config::TopicConfig::resolve(image.configs.topic(topic), config->layers());
+  return {.log = replication::toLogConfig(resolved, config->getInt("producer.id.expiration.ms")),
+          .minInsyncReplicas = resolved.minInsyncReplicas};
+}
+
+network::FeatureInfo BrokerServer::features() const {
+  const metadata::ImagePtr image = replicas_->image();
+  network::FeatureInfo info;
+  for (const metadata::FeatureDefinition& feature : metadata::knownFeatures())
+    info.supported.push_back({.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
+  for (const auto& [name, level] : image->features.finalized) info.finalized.push_back({.name = name, .level = level});
+  info.finalizedEpoch = image->provenance.lastContainedOffset.value();
+  info.clusterId = shared_.clusterId;
+  info.nodeId = shared_.self().value();
+  return info;
+}
+
+// --- stop -----------------------------------------------------------------------------------------------------------
+
+void BrokerServer::shutdown(platform::Duration timeout, platform::Task done) {
+  lifecycle_->beginControlledShutdown(timeout, [this, done = std::move(done)]() mutable {
+    server_->shutdown([this, done = std::move(done)]() mutable {
+      metadataExecutor_->post([this, done = std::move(done)]() mutable {
+        groups_->stop();
+        replicas_->shutdown();
+        lifecycle_->close();
+        forwarding_->close();
+        producerIds_->close();
+        isrExecutor_->post([this] { alterPartitionChannel_->close(); });
+        closeLogs(std::move(done));
+      });
+    });
+  });
+}
+
+void BrokerServer::closeLogs(platform::Task done) {
+  shared_.background->post([this, done = std::move(done)]() mutable {
+    if (auto closed = shared_.logs->shutdown(lifecycle_->epoch()); !closed)
+      shared_.process.log().error("broker", "the logs were not closed cleanly: {}", closed.error().message);
+    done();
+  });
+}
+
+}  // namespace tidemark::broker

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/auto_topics.h"
+#include "broker/forwarding.h"
+#include "broker/group_service.h"
+#include "broker/lifecycle.h"
+#include "broker/producer_ids.h"
+#include "broker/requests.h"
+#include "broker/shared.h"
+#include "metadata/publisher.h"
+#include "network/server.h"
+#include "replication/replica_manager.h"
+
+namespace tidemark::broker {
+
+/// The broker role of a node: registers with the controller, follows the metadata log, holds replicas, serves clients;
+/// Kafka's BrokerServer. Its order of start is Kafka's: listen, register, catch up with the metadata, load the logs, take
+/// up the roles, be unfenced.
+class BrokerServer final : private network::RequestHandler, private metadata::Publisher {
+ public:
+  explicit BrokerServer(Shared& shared);
+  ~BrokerServer() override;
+
+  /// Before the quorum starts. An address in use is an error that names it.
+  Result<void> listen();
+  void start();
+  /// Controlled: leadership moves first (at most `timeout`), logs are closed, the clean marker is written. `done` runs on
+  /// the background executor.
+  void shutdown(platform::Duration timeout, platform::Task done);
+
+  /// Unfenced and serving. Any thread.
+  bool isRunning() const { return lifecycle_->state() == LifecycleState::Running; }
+  LifecycleState state() const { return lifecycle_->state(); }
+  BrokerEpoch epoch() const { return lifecycle_->epoch(); }
+  /// Of the named listener, with its port.
+  platform::Endpoint endpoint(const std::string& listener) const { return server_->endpoint(listener); }
+  /// Called on some thread when state() changes; set before start().
+  void onStateChanged(std::function<void(LifecycleState)> handler) { onStateChanged_ = std::move(handler); }
+  /// The quorum has another leader: what waits for the controller is sent again. Any thread.
+  void controllerChanged();
+
+  replication::ReplicaManager& replicas() noexcept { return *replicas_; }
+  GroupService& groups() noexcept { return *groups_; }
+  network::Server& server() noexcept { return *server_; }
+  /// What was taken up of the metadata. Any thread.
+  metadata::ImagePtr image() const { return replicas_->image(); }
+
+ private:
+  void handle(network::RequestPtr request) override;
+  std::string name() const override { return "BrokerServer"; }
+  void onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) override;
+  void onLeaderChange(const raft::LeaderAndEpoch& leader, const metadata::CommittedState& state) override;
+  void onCommitted(const metadata::CommittedState& state) override;
+
+  void take(replication::MetadataChange change);
+  void begin();
+  void apply(const replication::MetadataChange& change);
+  bool ready(BrokerEpoch epoch) const;
+  replication::TopicSettings settingsOf(const metadata::Image& image, const std::string& topic) const;
+  network::FeatureInfo features() const;
+  std::shared_ptr<const config::BrokerConfig> config() const;
+  void closeLogs(platform::Task done);
+
+  Shared& shared_;
+  const FindController find_;
+  const std::shared_ptr<platform::Executor> metadataExecutor_;
+  const std::shared_ptr<platform::Executor> controllerExecutor_;
+  const std::shared_ptr<platform::Executor> isrExecutor_;
+  std::function<void(LifecycleState)> onStateChanged_;
+
+  std::unique_ptr<Lifecycle> lifecycle_;
+  /// Of the ISR executor.
+  std::unique_ptr<ControllerChannel> alterPartitionChannel_;
+  std::unique_ptr<replication::ReplicaManager> replicas_;
+  std::unique_ptr<Forwarding> forwarding_;
+  std::unique_ptr<AutoTopicCreation> autoTopics_;
+  std::unique_ptr<ProducerIds> producerIds_;
+  std::unique_ptr<GroupService> groups_;
+  std::unique_ptr<BrokerContext> context_;
+  std::unique_ptr<network::Server> server_;
+
+  /// The last committed offset; −1.
+  std::atomic<int64_t> committedOffset_{-1};
+  std::atomic<bool> loaded_{false};
+
+  mutable Mutex mutex_;
+  std::shared_ptr<const config::BrokerConfig> config_ GUARDED_BY(mutex_);
+
+  // Of the metadata executor.
+  metadata::ImagePtr latest_;
+  bool begun_ = false;
+};
+
+/// Which APIs a broker's listeners serve: the one list.
+network::ApiTable brokerApis();
+
+}  // namespace tidemark::broker

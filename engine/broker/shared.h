@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "config/broker_config.h"
+#include "events/recorder.h"
+#include "log/log_manager.h"
+#include "metadata/loader.h"
+#include "network/authorizer.h"
+#include "platform/process.h"
+#include "raft/raft_node.h"
+
+namespace tidemark::broker {
+
+struct NodeOptions {
+  config::BrokerConfig config;
+  /// The lab's rule for a quorum without history (raft/config.h).
+  bool lowestVoterStartsAtOnce = false;
+};
+
+/// What the broker and the controller of one node have in common: log directories, the quorum's log, the images made of
+/// it; Kafka's SharedServer.
+class Shared {
+ public:
+  Shared(platform::Process& process, events::Recorder& recorder, NodeOptions options);
+  ~Shared();
+
+  /// Locks and reads the directories, opens the quorum's log. KafkaStorageError or InvalidConfig, in words, if a directory
+  /// is not formatted, belongs to another node or is in use.
+  Result<void> open();
+
+  platform::Process& process;
+  events::Recorder& recorder;
+  const NodeOptions options;
+  const config::BrokerConfig& config() const noexcept { return options.config; }
+  NodeId self() const noexcept { return options.config.nodeId(); }
+
+  std::string clusterId;
+  /// Slow file calls; serial.
+  const std::shared_ptr<platform::Executor> background;
+  const std::shared_ptr<platform::Executor> raftExecutor;
+  std::shared_ptr<log::LogManager> logs;
+  std::unique_ptr<raft::RaftNode> raft;
+  std::shared_ptr<metadata::Loader> loader;
+  network::AllowAll authorizer;
+
+  /// Where the active controller listens, as the quorum knows.
+  std::optional<std::pair<NodeId, platform::Endpoint>> controller() const { return raft->leaderEndpoint(); }
+};
+
+/// The quorum's settings out of a node's configuration.
+raft::RaftConfig raftConfig(const NodeOptions& options);
+
+/// Makes a node's directories ready for its first start, as Kafka 4.4's storage tool does: meta.properties in each, the
+/// bootstrap records in `__cluster_metadata-0/00000000000000000000-0000000000.checkpoint`.
+struct FormatNode {
+  config::BrokerConfig config;
+  std::string clusterId;
+  raft::VoterSet voters;
+  /// Of the metadata log directory, as named in `voters`; the others draw their own.
+  Uuid directoryId;
+};
+Result<void> formatNode(platform::Process& process, const FormatNode& format);
+
+}  // namespace tidemark::broker
