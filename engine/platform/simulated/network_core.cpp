@@ -135,7 +135,7 @@ void NetworkCore::wake(SimulatedSocket& socket) {
 }
 
 void NetworkCore::read(SimulatedSocket& socket, MutableBytes into, Connection::ReadHandler handler) {
-  if (socket.closed) return world_.scheduler.bury(std::move(handler));
+  if (socket.closed) return world_.scheduler.forget(std::move(handler));
   TIDEMARK_INVARIANT(!socket.readHandler, std::string("a second read on one connection"));
   TIDEMARK_INVARIANT(!into.empty(), std::string("a read of no bytes"));
   socket.readInto = into;
@@ -172,7 +172,7 @@ void NetworkCore::finishRead(SimulatedSocket& socket) {
 }
 
 void NetworkCore::write(SimulatedSocket& socket, std::vector<Piece> pieces, Connection::WriteHandler handler) {
-  if (socket.closed) return world_.scheduler.bury(std::move(handler));
+  if (socket.closed) return world_.scheduler.forget(std::move(handler));
   TIDEMARK_INVARIANT(!socket.writeHandler, std::string("a second write on one connection"));
   socket.pieces = std::move(pieces);
   socket.piece = 0;
@@ -306,7 +306,7 @@ Result<std::shared_ptr<SimulatedListener>> NetworkCore::listen(ProcessCore& proc
 
 void NetworkCore::accept(const std::shared_ptr<SimulatedListener>& listener, std::shared_ptr<ExecutorCore> owner,
                          Acceptor::AcceptHandler handler) {
-  if (listener->closed) return world_.scheduler.bury(std::move(handler));
+  if (listener->closed) return world_.scheduler.forget(std::move(handler));
   TIDEMARK_INVARIANT(!listener->handler, std::string("a second accept on one acceptor"));
   listener->handler = std::move(handler);
   listener->handlerOwner = std::move(owner);
@@ -328,7 +328,7 @@ void NetworkCore::close(SimulatedListener& listener, bool silently) {
 void NetworkCore::connect(ProcessCore& process, std::shared_ptr<ExecutorCore> owner, const Endpoint& to,
                           Duration timeout, Network::ConnectHandler handler) {
   auto& scheduler = world_.scheduler;
-  if (process.dead()) return scheduler.bury(std::move(handler));
+  if (process.dead()) return scheduler.forget(std::move(handler));
   auto dial = std::make_shared<SimulatedDial>();
   dial->id = ++nextId_;
   dial->process = process.shared_from_this();
@@ -379,8 +379,9 @@ void NetworkCore::knock(const std::shared_ptr<SimulatedDial>& dial) {
   client->process = dial->process;
   server->process = listener->process;
   client->owner = dial->owner;
-  client->local = server->remote = {process.host, last};
-  client->remote = server->local = {place.host, dial->to.port};
+  const bool loopbackV6 = place.v6 && place.host.find(':') == std::string::npos;
+  client->local = server->remote = {loopbackV6 ? "::1" : process.host, last};
+  client->remote = server->local = {loopbackV6 ? "::1" : place.host, dial->to.port};
   client->dial = dial;
   dial->socket = client;
   sockets_[client->id] = client;

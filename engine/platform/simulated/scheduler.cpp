@@ -62,8 +62,7 @@ void Scheduler::at(MonotonicTime when, Task action) { add(when, Kind::Action).ta
 
 void Scheduler::enqueue(const std::shared_ptr<ExecutorCore>& executor, Task task, MonotonicTime when) {
   if (executor->closed || executor->process->dead()) {
-    bury(std::move(task));
-    sweep();
+    forget(std::move(task));
     return;
   }
   if (when <= worldTime_) {
@@ -79,8 +78,7 @@ std::shared_ptr<SimulatedTimer> Scheduler::schedule(const std::shared_ptr<Execut
                                                     Task task) {
   auto timer = std::make_shared<SimulatedTimer>();
   if (executor->closed || executor->process->dead()) {
-    bury(std::move(task));
-    sweep();
+    forget(std::move(task));
     timer->cancelled = true;
     return timer;
   }

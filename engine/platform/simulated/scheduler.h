@@ -87,6 +87,12 @@ class Scheduler {
   void bury(T&& what) {
     graveyard_.push_back(std::make_shared<std::decay_t<T>>(std::forward<T>(what)));
   }
+  /// Destroys it now, or once the running task has ended.
+  template <class T>
+  void forget(T&& what) {
+    bury(std::forward<T>(what));
+    sweep();
+  }
   /// Empties the graveyard unless a task runs.
   void sweep();
   /// At the end of the world.
