@@ -273,6 +273,7 @@ void BrokerServer::apply(const replication::MetadataChange& change) {
   replicas_->apply(change);
   groups_->apply(change, shared_.self());
   if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
+  if (onMetadataApplied_) onMetadataApplied_();
 }
 
 bool BrokerServer::ready(BrokerEpoch epoch) const {

@@ -43,6 +43,8 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   platform::Endpoint endpoint(const std::string& listener) const { return server_->endpoint(listener); }
   /// Called on some thread when state() changes; set before start().
   void onStateChanged(std::function<void(LifecycleState)> handler) { onStateChanged_ = std::move(handler); }
+  /// Called on the metadata executor after each update was taken up; set before start().
+  void onMetadataApplied(std::function<void()> handler) { onMetadataApplied_ = std::move(handler); }
   /// The quorum has another leader: what waits for the controller is sent again. Any thread.
   void controllerChanged();
 
@@ -74,6 +76,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   const std::shared_ptr<platform::Executor> controllerExecutor_;
   const std::shared_ptr<platform::Executor> isrExecutor_;
   std::function<void(LifecycleState)> onStateChanged_;
+  std::function<void()> onMetadataApplied_;
 
   std::unique_ptr<Lifecycle> lifecycle_;
   /// Of the ISR executor.

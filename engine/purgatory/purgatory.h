@@ -118,6 +118,22 @@ class Purgatory {
   int64_t completed() const noexcept { return counts_->completed.load(); }
   int64_t expired() const noexcept { return counts_->expired.load(); }
 
+  /// What waits now, each once, by deadline.
+  std::vector<Operation> operations() const {
+    std::vector<Operation> open;
+    for (Shard& shard : shards_) {
+      const Lock lock(shard.mutex);
+      for (const auto& [key, operations] : shard.watchers)
+        for (const Operation& operation : operations)
+          if (!operation->isCompleted()) open.push_back(operation);
+    }
+    std::sort(open.begin(), open.end(), [](const Operation& a, const Operation& b) {
+      return std::pair(a->deadline(), a.get()) < std::pair(b->deadline(), b.get());
+    });
+    open.erase(std::unique(open.begin(), open.end()), open.end());
+    return open;
+  }
+
   /// What waits now, by deadline.
   std::vector<ParkedOperation> snapshot() const {
     std::vector<std::pair<Operation, std::vector<std::string>>> found;

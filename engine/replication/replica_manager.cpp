@@ -363,6 +363,18 @@ void ReplicaManager::checkIsrs() {
   for (const auto& partition : leaders()) partition->checkIsr();
 }
 
+std::vector<ParkedView> ReplicaManager::parkedProduces() const {
+  std::vector<ParkedView> views;
+  for (const auto& operation : produces_.operations()) views.push_back(static_cast<const DelayedProduce&>(*operation).view());
+  return views;
+}
+
+std::vector<ParkedView> ReplicaManager::parkedFetches() const {
+  std::vector<ParkedView> views;
+  for (const auto& operation : fetches_.operations()) views.push_back(static_cast<const DelayedFetch&>(*operation).view());
+  return views;
+}
+
 // --- requests -------------------------------------------------------------------------------------------------------
 
 void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<const ProduceItem> items,

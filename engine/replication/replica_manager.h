@@ -118,8 +118,9 @@ class ReplicaManager {
   void onHighWatermark(const TopicPartition& partition, HighWatermarkListener listener);
   void forgetHighWatermark(const TopicPartition& partition);
 
-  purgatory::Purgatory<TopicIdPartition>& producePurgatory() noexcept { return produces_; }
-  purgatory::Purgatory<TopicIdPartition>& fetchPurgatory() noexcept { return fetches_; }
+  /// What waits in the purgatories now, by deadline.
+  std::vector<ParkedView> parkedProduces() const;
+  std::vector<ParkedView> parkedFetches() const;
   int fetcherCount() const;
 
   /// For DelayedFetch: reads all items anew.

@@ -1,0 +1,545 @@
+#include "cluster/cluster.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cluster/slot.h"
+#include "metadata/controller/bootstrap.h"
+
+namespace tidemark::cluster {
+namespace {
+
+using observe::BrokerState;
+
+/// How long a stopping broker waits for the controller to move its partitions, and a stopping controller for a successor.
+constexpr platform::Duration kHandOver = std::chrono::seconds(10);
+constexpr platform::Duration kResign = std::chrono::seconds(2);
+/// How long a new topic may take to reach every broker.
+constexpr platform::Duration kTopicArrives = std::chrono::seconds(30);
+
+std::unexpected<Error> wrongState(NodeId id, BrokerState state) {
+  switch (state) {
+    case BrokerState::Paused: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is paused: resume it first", id));
+    case BrokerState::Killed: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} was killed: restart it", id));
+    case BrokerState::Stopped: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopped: restart it", id));
+    case BrokerState::Stopping: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopping", id));
+    case BrokerState::Starting: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
+    default: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is running", id));
+  }
+}
+
+bool isAlive(BrokerState state) {
+  return state == BrokerState::Running || state == BrokerState::Fenced || state == BrokerState::Starting;
+}
+
+}  // namespace
+
+Cluster::Cluster(std::unique_ptr<ClusterPlatform> platform)
+    : platform_(std::move(platform)),
+      lab_(platform_->createProcess("lab")),
+      executor_(lab_->createExecutor({.name = "cluster", .threads = 1})),
+      newest_(std::make_shared<const observe::ClusterSnapshot>()) {
+  collector_.onWake([this] { run([this] { changed(); }); });
+}
+
+Cluster::~Cluster() {
+  // No broker reports to us any more, then nothing of ours runs any more.
+  for (auto& [id, slot] : slots_)
+    if (slot->process) slot->process->kill("the cluster is closed");
+  for (auto& [id, slot] : slots_)
+    if (slot->process) slot->process->awaitStopped();
+  lab_->kill("the cluster is closed");
+  lab_->awaitStopped();
+  for (auto& [id, slot] : slots_)
+    if (slot->recorder) lookAt(*slot, false);
+  slots_.clear();
+  admin_.reset();
+  client_.reset();
+}
+
+void Cluster::run(std::move_only_function<void()> task) { executor_->post(std::move(task)); }
+
+void Cluster::advertise(std::string host) {
+  run([this, host = std::move(host)]() mutable { advertised_ = std::move(host); });
+}
+
+std::vector<observe::Setting> Cluster::profile(int brokers) const {
+  std::vector<observe::Setting> settings;
+  for (const auto& [key, value] : config::labProfile(brokers)) settings.push_back({key, value});
+  return settings;
+}
+
+// --- launch ---------------------------------------------------------------------------------------------------------
+
+void Cluster::launch(observe::LaunchOptions options, Done done) {
+  run([this, options = std::move(options), done = std::move(done)]() mutable { launchNow(std::move(options), std::move(done)); });
+}
+
+Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
+  if (options.brokers != 1 && options.brokers != 3 && options.brokers != 5)
+    return fail(ErrorCode::InvalidConfig, fmt::format("{} brokers cannot be launched: it can be 1, 3 or 5", options.brokers));
+  temporary_ = options.dataFolder.empty();
+  dataFolder_ = options.dataFolder;
+  if (temporary_) TIDEMARK_ASSIGN(dataFolder_, platform_->temporaryFolder());
+  platform::FileSystem& files = lab_->files();
+  TIDEMARK_TRY(files.createDirectories(dataFolder_));
+  settings_ = labSettings(options.brokers, options.settings);
+  const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
+  if (files.exists(path)) {
+    TIDEMARK_ASSIGN(const ByteVector contents, files.readFile(path, 1 << 20));
+    TIDEMARK_ASSIGN(topology_, decodeTopology(asText(contents)));
+    if (static_cast<int>(topology_->nodes.size()) != options.brokers)
+      return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} brokers, not of {}", dataFolder_,
+                                                        topology_->nodes.size(), options.brokers));
+  } else {
+    TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(dataFolder_));
+    if (!entries.empty())
+      return fail(ErrorCode::InvalidConfig,
+                  fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}", dataFolder_, kTopologyFile));
+    Topology topology{.clusterId = lab_->random().uuid().toString(),
+                      .host = options.host,
+                      .advertisedHost = advertised_.empty() ? options.host : advertised_,
+                      .nodes = {}};
+    const auto count = static_cast<size_t>(options.brokers);
+    std::vector<uint16_t> ports;
+    if (options.port == 0) {
+      TIDEMARK_ASSIGN(ports, platform_->pickPorts(options.host, 2 * count));
+    } else {
+      if (options.port + 100 + options.brokers > 65536)
+        return fail(ErrorCode::InvalidConfig, fmt::format("port {} leaves no room for the controllers' ports above it", options.port));
+      for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + i));
+      for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + 100 + i));
+    }
+    for (size_t i = 0; i < count; ++i)
+      topology.nodes.push_back({.id = NodeId(static_cast<int32_t>(i + 1)),
+                                .port = ports[i],
+                                .controllerPort = ports[count + i],
+                                .directoryId = lab_->random().uuid()});
+    topology_ = std::move(topology);
+  }
+  for (const NodePlace& place : topology_->nodes) {
+    // Whatever is wrong with a setting is said before anything is written.
+    TIDEMARK_TRY(nodeConfig(*topology_, place, dataFolder_, settings_));
+    auto slot = std::make_unique<Slot>();
+    slot->place = place;
+    slots_.emplace(place.id, std::move(slot));
+  }
+  return files.replaceFile(path, asBytes(encodeTopology(*topology_)));
+}
+
+void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
+  if (topology_) {
+    done(fail(ErrorCode::InvalidRequest, "a cluster is running already: shut it down first"));
+    return;
+  }
+  if (auto prepared = prepare(options); !prepared) {
+    forgetCluster();
+    done(std::move(prepared));
+    return;
+  }
+  client::ClientOptions clientOptions;
+  clientOptions.clientId = "tidemark-lab";
+  for (const NodePlace& place : topology_->nodes) clientOptions.bootstrap.push_back({topology_->advertisedHost, place.port});
+  clientOptions.allowAutoTopicCreation = false;
+  client_ = std::make_unique<client::Client>(*lab_, executor_, std::move(clientOptions));
+  admin_ = std::make_unique<client::Admin>(*client_);
+
+  struct Launch {
+    size_t left;
+    std::optional<Error> error;
+    std::optional<observe::TopicOptions> topic;
+    Handler done;
+  };
+  auto launch = std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic), .done = std::move(done)});
+  for (auto& [id, slot] : slots_) {
+    startNode(*slot, [this, launch](const Result<void>& started) {
+      if (!started && !launch->error) launch->error = started.error();
+      if (--launch->left > 0) return;
+      if (launch->error) {
+        for (auto& [other, slotOf] : slots_) killNode(*slotOf, BrokerState::Killed);
+        forgetCluster();
+        launch->done(fail(*std::move(launch->error)));
+      } else if (launch->topic) {
+        createTopicNow(*std::move(launch->topic), [launch](Result<void> created) {
+          if (!created && created.error().code == ErrorCode::TopicAlreadyExists) created = {};
+          launch->done(std::move(created));
+        });
+      } else {
+        launch->done({});
+      }
+    });
+  }
+  changed();
+}
+
+void Cluster::startNode(Slot& slot, Handler done) {
+  auto config = nodeConfig(*topology_, slot.place, dataFolder_, settings_);
+  if (!config) {
+    done(fail(std::move(config).error()));
+    return;
+  }
+  const NodeId id = slot.place.id;
+  const uint64_t incarnation = ++slot.incarnation;
+  slot.process = platform_->createProcess(fmt::format("broker-{}", id));
+  slot.process->onDeath([this, id, incarnation](const std::string& reason) {
+    run([this, id, incarnation, reason] { died(id, incarnation, reason); });
+  });
+  slot.recorder = std::make_shared<events::Recorder>(slot.process->clock(), id);
+  lookAt(slot, looking_);
+  slot.main = slot.process->createExecutor({.name = "main", .threads = 1});
+  slot.node = std::make_unique<broker::Node>(*slot.process, *slot.recorder,
+                                             broker::NodeOptions{.config = *config, .lowestVoterStartsAtOnce = true});
+  slot.waiting.push_back(std::move(done));
+  slot.isOpen = false;
+  enter(slot, BrokerState::Starting);
+  broker::FormatNode format{.config = *std::move(config),
+                            .clusterId = topology_->clusterId,
+                            .voters = topology_->voters(),
+                            .directoryId = slot.place.directoryId};
+  // Each broker reads and writes its own files on its own thread: they start side by side.
+  slot.main->post([this, id, incarnation, node = slot.node.get(), process = slot.process.get(), format = std::move(format)] {
+    const auto openNode = [&]() -> Result<void> {
+      if (!process->files().exists(fmt::format("{}/{}", format.config.metadataLogDir(), log::kMetaPropertiesFile)))
+        TIDEMARK_TRY(broker::formatNode(*process, format));
+      TIDEMARK_TRY(node->open());
+      node->broker()->onStateChanged([this, id, incarnation](broker::LifecycleState state) {
+        run([this, id, incarnation, state] { stateChanged(id, incarnation, state); });
+      });
+      node->broker()->onMetadataApplied([this] { run([this] { metadataApplied(); }); });
+      return {};
+    };
+    Result<void> result = openNode();
+    if (result) node->start();
+    run([this, id, incarnation, result = std::move(result)]() mutable { opened(id, incarnation, std::move(result)); });
+  });
+}
+
+void Cluster::opened(NodeId id, uint64_t incarnation, Result<void> result) {
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->node) return;
+  Slot& slot = *found->second;
+  if (!result) {
+    killNode(slot, BrokerState::Stopped);
+    settle(slot, std::move(result));
+    return;
+  }
+  slot.isOpen = true;
+  if (slot.node->broker()->isRunning()) stateChanged(id, incarnation, broker::LifecycleState::Running);
+}
+
+void Cluster::stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleState state) {
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->isOpen) return;
+  Slot& slot = *found->second;
+  if (state == broker::LifecycleState::Running && slot.state == BrokerState::Starting) {
+    enter(slot, BrokerState::Running);
+    settle(slot, {});
+  }
+  changed();
+}
+
+void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->process) return;
+  lab_->log().error("cluster", "broker {} died: {}", id, reason);
+  killNode(*found->second, BrokerState::Killed);
+  settle(*found->second, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} died: {}", id, reason)));
+}
+
+void Cluster::enter(Slot& slot, BrokerState state) {
+  slot.state = state;
+  slot.since = lab_->clock().monotonic();
+  changed();
+}
+
+void Cluster::settle(Slot& slot, Result<void> result) {
+  std::vector<Handler> waiting = std::exchange(slot.waiting, {});
+  for (Handler& handler : waiting) handler(result);
+}
+
+// --- stop -----------------------------------------------------------------------------------------------------------
+
+void Cluster::killNode(Slot& slot, BrokerState state) {
+  if (!slot.process) return;
+  remember(slot);
+  slot.isOpen = false;
+  slot.process->kill("killed by the lab");
+  slot.process->awaitStopped();
+  slot.node.reset();
+  slot.main.reset();
+  lookAt(slot, false);
+  slot.recorder.reset();
+  slot.process.reset();
+  enter(slot, state);
+}
+
+void Cluster::stopNode(Slot& slot, Handler done) {
+  const NodeId id = slot.place.id;
+  const uint64_t incarnation = slot.incarnation;
+  slot.waiting.push_back(std::move(done));
+  enter(slot, BrokerState::Stopping);
+  broker::Node* node = slot.node.get();
+  node->shutdownBroker(kHandOver, [this, node, id, incarnation] {
+    node->shutdownController(kResign, [this, id, incarnation] {
+      run([this, id, incarnation] {
+        Slot& stopped = *slots_.at(id);
+        if (stopped.incarnation != incarnation || !stopped.process) return;
+        killNode(stopped, BrokerState::Stopped);
+        settle(stopped, {});
+      });
+    });
+  });
+}
+
+void Cluster::forgetCluster() {
+  topicsAwaited_.clear();
+  admin_.reset();
+  client_.reset();
+  slots_.clear();
+  topology_.reset();
+  if (temporary_ && !dataFolder_.empty()) {
+    if (auto removed = lab_->files().removeTree(dataFolder_); !removed)
+      lab_->log().warning("cluster", "the temporary folder {} stays: {}", dataFolder_, removed.error().message);
+  }
+  dataFolder_.clear();
+  changed();
+}
+
+void Cluster::shutdown(Done done) {
+  run([this, done = std::move(done)]() mutable { shutdownNow(std::move(done)); });
+}
+
+void Cluster::shutdownNow(Handler done) {
+  if (!topology_) {
+    done({});
+    return;
+  }
+  // First every broker hands over and closes its logs, while all controllers still vote; then the controllers go.
+  struct Stop {
+    size_t left = 1;
+    Handler done;
+    bool second = false;
+  };
+  auto stop = std::make_shared<Stop>();
+  stop->done = std::move(done);
+  auto arrived = std::make_shared<std::function<void()>>();
+  *arrived = [this, stop, weak = std::weak_ptr(arrived)] {
+    if (--stop->left > 0) return;
+    const auto self = weak.lock();
+    if (!stop->second) {
+      stop->second = true;
+      stop->left = 1;
+      for (auto& [id, slot] : slots_) {
+        if (!slot->isOpen || slot->state != BrokerState::Stopping) continue;
+        ++stop->left;
+        slot->node->shutdownController(kResign, [this, self] { run([self] { (*self)(); }); });
+      }
+      (*self)();
+      return;
+    }
+    for (auto& [id, slot] : slots_) killNode(*slot, BrokerState::Stopped);
+    forgetCluster();
+    stop->done({});
+  };
+  for (auto& [id, slot] : slots_) {
+    if (!slot->isOpen || !isAlive(slot->state)) continue;
+    ++stop->left;
+    enter(*slot, BrokerState::Stopping);
+    slot->node->shutdownBroker(kHandOver, [this, arrived] { run([arrived] { (*arrived)(); }); });
+  }
+  (*arrived)();
+}
+
+void Cluster::abandon(Done done) {
+  run([this, done = std::move(done)]() mutable {
+    for (auto& [id, slot] : slots_) killNode(*slot, BrokerState::Killed);
+    forgetCluster();
+    done({});
+  });
+}
+
+// --- one broker -------------------------------------------------------------------------------------------------------
+
+Result<Cluster::Slot*> Cluster::find(NodeId id) {
+  const auto found = slots_.find(id);
+  if (found == slots_.end()) return fail(ErrorCode::BrokerNotAvailable, fmt::format("there is no broker {}", id));
+  return found->second.get();
+}
+
+void Cluster::noteFault(NodeId broker, bool healed, observe::FaultState kind) {
+  Slot& slot = *slots_.at(broker);
+  if (healed) {
+    slot.fault.reset();
+  } else {
+    slot.fault = observe::FaultSnapshot{.id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
+    slot.faultSince = lab_->clock().monotonic();
+  }
+}
+
+void Cluster::killBroker(NodeId broker, Done done) {
+  run([this, broker, done = std::move(done)]() mutable {
+    auto slot = find(broker);
+    if (!slot) return done(fail(std::move(slot).error()));
+    if (!(*slot)->process) return done(wrongState(broker, (*slot)->state));
+    killNode(**slot, BrokerState::Killed);
+    noteFault(broker, false, observe::FaultState::Killed);
+    settle(**slot, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} was killed", broker)));
+    done({});
+  });
+}
+
+void Cluster::pauseBroker(NodeId broker, Done done) {
+  run([this, broker, done = std::move(done)]() mutable {
+    auto slot = find(broker);
+    if (!slot) return done(fail(std::move(slot).error()));
+    if ((*slot)->state != BrokerState::Running) return done(wrongState(broker, (*slot)->state));
+    (*slot)->process->pause();
+    noteFault(broker, false, observe::FaultState::Paused);
+    enter(**slot, BrokerState::Paused);
+    done({});
+  });
+}
+
+void Cluster::resumeBroker(NodeId broker, Done done) {
+  run([this, broker, done = std::move(done)]() mutable {
+    auto slot = find(broker);
+    if (!slot) return done(fail(std::move(slot).error()));
+    if ((*slot)->state != BrokerState::Paused)
+      return done(fail(ErrorCode::InvalidRequest, fmt::format("broker {} is not paused", broker)));
+    (*slot)->process->resume();
+    noteFault(broker, true, observe::FaultState::Paused);
+    enter(**slot, BrokerState::Running);
+    done({});
+  });
+}
+
+void Cluster::stopBroker(NodeId broker, Done done) {
+  run([this, broker, done = std::move(done)]() mutable {
+    auto slot = find(broker);
+    if (!slot) return done(fail(std::move(slot).error()));
+    if (!(*slot)->isOpen || !isAlive((*slot)->state)) return done(wrongState(broker, (*slot)->state));
+    stopNode(**slot, std::move(done));
+  });
+}
+
+void Cluster::restartBroker(NodeId broker, Done done) {
+  run([this, broker, done = std::move(done)]() mutable {
+    auto found = find(broker);
+    if (!found) return done(fail(std::move(found).error()));
+    Slot& slot = **found;
+    if (slot.state == BrokerState::Stopping || slot.state == BrokerState::Starting || slot.state == BrokerState::Paused)
+      return done(wrongState(broker, slot.state));
+    if (slot.process) {
+      stopNode(slot, [this, broker, done = std::move(done)](Result<void> stopped) mutable {
+        if (!stopped) return done(std::move(stopped));
+        startNode(*slots_.at(broker), std::move(done));
+      });
+      return;
+    }
+    noteFault(broker, true, observe::FaultState::Killed);
+    startNode(slot, std::move(done));
+  });
+}
+
+// --- topics ---------------------------------------------------------------------------------------------------------
+
+metadata::ImagePtr Cluster::newestImage() const {
+  metadata::ImagePtr newest;
+  for (const auto& [id, slot] : slots_) {
+    if (!slot->isOpen || slot->state == BrokerState::Paused) continue;
+    metadata::ImagePtr image = slot->node->broker()->image();
+    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset) newest = std::move(image);
+  }
+  return newest;
+}
+
+void Cluster::createTopic(observe::TopicOptions topic, Done done) {
+  run([this, topic = std::move(topic), done = std::move(done)]() mutable { createTopicNow(std::move(topic), std::move(done)); });
+}
+
+void Cluster::createTopicNow(observe::TopicOptions topic, Handler done) {
+  if (!admin_) {
+    done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
+    return;
+  }
+  client::NewTopic created{.name = topic.name,
+                           .partitions = topic.partitions,
+                           .replicationFactor = static_cast<int16_t>(
+                               topic.replicationFactor > 0 ? topic.replicationFactor : std::min<int>(3, static_cast<int>(slots_.size()))),
+                           .configs = {},
+                           .assignments = {}};
+  for (const observe::Setting& setting : topic.configs) created.configs[setting.key] = setting.value;
+  admin_->createTopic(std::move(created), [this, name = topic.name, done = std::move(done)](Result<Uuid> id) mutable {
+    if (!id) {
+      done(fail(std::move(id).error()));
+      return;
+    }
+    // The topic is committed; each broker takes it up a moment later.
+    const uint64_t number = ++topicWaits_;
+    platform::Timer timeout = executor_->schedule(kTopicArrives, [this, number] {
+      const auto late = std::ranges::find(topicsAwaited_, number, &TopicWait::number);
+      if (late == topicsAwaited_.end()) return;
+      TopicWait wait = std::move(*late);
+      topicsAwaited_.erase(late);
+      wait.done(fail(ErrorCode::RequestTimedOut, fmt::format("topic {} is created, but not every broker has taken it up", wait.topic)));
+    });
+    topicsAwaited_.push_back({.number = number, .topic = std::move(name), .timeout = std::move(timeout), .done = std::move(done)});
+    metadataApplied();
+  });
+}
+
+bool Cluster::isEverywhere(const std::string& topic) const {
+  return std::ranges::all_of(slots_, [&](const auto& entry) {
+    const auto& [id, slot] = entry;
+    if (!slot->isOpen || slot->state != BrokerState::Running) return true;
+    const metadata::ImagePtr image = slot->node->broker()->image();
+    const metadata::TopicImage* known = image->topics.find(topic);
+    if (known == nullptr) return false;
+    for (const auto& [index, partition] : known->partitions)
+      if (partition->isReplica(id) && slot->node->broker()->replicas().find(TopicPartition{topic, index}) == nullptr) return false;
+    return true;
+  });
+}
+
+void Cluster::metadataApplied() {
+  for (auto wait = topicsAwaited_.begin(); wait != topicsAwaited_.end();) {
+    if (!isEverywhere(wait->topic)) {
+      ++wait;
+      continue;
+    }
+    Handler done = std::move(wait->done);
+    wait = topicsAwaited_.erase(wait);
+    done({});
+  }
+  changed();
+}
+
+void Cluster::findLeader(TopicPartition partition, std::move_only_function<void(Result<NodeId>)> done) {
+  run([this, partition = std::move(partition), done = std::move(done)]() mutable {
+    const metadata::ImagePtr image = newestImage();
+    const metadata::PartitionRegistration* registration =
+        image ? image->topics.partition(partition.topic, partition.partition) : nullptr;
+    if (registration == nullptr) {
+      done(fail(ErrorCode::UnknownTopicOrPartition, fmt::format("there is no partition {}", partition)));
+      return;
+    }
+    done(registration->leader);
+  });
+}
+
+void Cluster::listTopics(std::move_only_function<void(std::vector<std::string>)> done) {
+  run([this, done = std::move(done)]() mutable {
+    std::vector<std::string> names;
+    if (const metadata::ImagePtr image = newestImage())
+      for (const auto& [name, topic] : image->topics.byName) names.push_back(name);
+    done(std::move(names));
+  });
+}
+
+broker::Node* Cluster::node(NodeId id) {
+  const auto found = slots_.find(id);
+  return found != slots_.end() && found->second->isOpen ? found->second->node.get() : nullptr;
+}
+
+}  // namespace tidemark::cluster

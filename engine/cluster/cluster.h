@@ -1,0 +1,137 @@
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "broker/node.h"
+#include "client/admin.h"
+#include "client/client.h"
+#include "cluster/platform.h"
+#include "cluster/topology.h"
+#include "observe/cluster_source.h"
+#include "observe/collector.h"
+
+namespace tidemark::cluster {
+
+/// Runs the brokers of one cluster, each on a Process of its own, and breaks them on request: all that an application
+/// needs. Brokers meet only over sockets; what is shown of them is read from them, not kept beside them.
+///
+/// Calls may come from any thread and return at once; `done` handlers run on the cluster's own executor. Destroying it
+/// kills what still runs and removes a temporary folder; not from inside a handler.
+class Cluster final : public observe::ClusterSource {
+ public:
+  explicit Cluster(std::unique_ptr<ClusterPlatform> platform);
+  ~Cluster() override;
+
+  observe::SnapshotPtr snapshot() override;
+  observe::EventBatch drainEvents(uint64_t since, size_t limit) override;
+  void onChange(std::function<void()> wake) override;
+  void watch(std::optional<TopicPartition> partition) override;
+  std::vector<observe::Setting> profile(int brokers) const override;
+  void launch(observe::LaunchOptions options, Done done) override;
+  void shutdown(Done done) override;
+  void killBroker(NodeId broker, Done done) override;
+  void pauseBroker(NodeId broker, Done done) override;
+  void resumeBroker(NodeId broker, Done done) override;
+  void restartBroker(NodeId broker, Done done) override;
+  void stopBroker(NodeId broker, Done done) override;
+  void createTopic(observe::TopicOptions topic, Done done) override;
+
+  /// What brokers tell clients instead of the host they bind to; before launch().
+  void advertise(std::string host);
+  /// The leader of a partition as a running broker knows it; kNoNode: none.
+  void findLeader(TopicPartition partition, std::move_only_function<void(Result<NodeId>)> done);
+  void listTopics(std::move_only_function<void(std::vector<std::string>)> done);
+  /// Kills every broker at once, as when the program is asked a second time to end.
+  void abandon(Done done);
+
+  /// For tests: the node, on the cluster's executor or where nothing else runs. Null unless it runs.
+  broker::Node* node(NodeId id);
+
+ private:
+  struct Slot;
+  using Handler = std::move_only_function<void(Result<void>)>;
+
+  void run(std::move_only_function<void()> task);
+  // Of the executor, in cluster.cpp.
+  void launchNow(observe::LaunchOptions options, Handler done);
+  Result<void> prepare(const observe::LaunchOptions& options);
+  void startNode(Slot& slot, Handler done);
+  void opened(NodeId id, uint64_t incarnation, Result<void> result);
+  void stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleState state);
+  void died(NodeId id, uint64_t incarnation, const std::string& reason);
+  void stopNode(Slot& slot, Handler done);
+  void killNode(Slot& slot, observe::BrokerState state);
+  void enter(Slot& slot, observe::BrokerState state);
+  void settle(Slot& slot, Result<void> result);
+  void shutdownNow(Handler done);
+  void forgetCluster();
+  void createTopicNow(observe::TopicOptions topic, Handler done);
+  bool isEverywhere(const std::string& topic) const;
+  void metadataApplied();
+  Result<Slot*> find(NodeId id);
+  void noteFault(NodeId broker, bool healed, observe::FaultState kind);
+  /// The newest image of a running broker, or null.
+  metadata::ImagePtr newestImage() const;
+
+  // In snapshot.cpp.
+  void changed();
+  void refresh();
+  void lookAt(Slot& slot, bool looks);
+  /// Keeps what is known of a node's replicas, for when it does not run any more.
+  void remember(Slot& slot);
+  std::shared_ptr<observe::ClusterSnapshot> describe();
+  void describeBroker(const Slot& slot, observe::ClusterSnapshot& into) const;
+  void describeQuorum(observe::ClusterSnapshot& into) const;
+  void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
+  void describeReplica(const Slot& slot, const TopicPartition& name, bool watched, observe::ReplicaSnapshot& into) const;
+
+  const std::unique_ptr<ClusterPlatform> platform_;
+  const std::shared_ptr<platform::Process> lab_;
+  const std::shared_ptr<platform::Executor> executor_;
+  observe::Collector collector_;
+
+  // Of the executor.
+  std::string advertised_;
+  std::optional<Topology> topology_;
+  std::string dataFolder_;
+  bool temporary_ = false;
+  config::ConfigMap settings_;
+  std::map<NodeId, std::unique_ptr<Slot>> slots_;
+  std::unique_ptr<client::Client> client_;
+  std::unique_ptr<client::Admin> admin_;
+  uint64_t version_ = 0;
+  /// Somebody looks: events are gathered and snapshots made.
+  bool looking_ = false;
+  bool refreshDue_ = false;
+  platform::MonotonicTime lastRefresh_{};
+  platform::Timer refreshTimer_;
+  struct TopicWait {
+    uint64_t number = 0;
+    std::string topic;
+    platform::Timer timeout;
+    Handler done;
+  };
+  std::list<TopicWait> topicsAwaited_;
+  uint64_t topicWaits_ = 0;
+  std::optional<TopicPartition> watched_;
+  int nextFault_ = 1;
+
+  mutable Mutex mutex_;
+  observe::SnapshotPtr newest_ GUARDED_BY(mutex_);
+  /// The window took the newest one, so the next is worth making.
+  bool wanted_ GUARDED_BY(mutex_) = true;
+  bool dirty_ GUARDED_BY(mutex_) = false;
+  std::function<void()> wake_ GUARDED_BY(mutex_);
+  bool wakeArmed_ GUARDED_BY(mutex_) = true;
+};
+
+}  // namespace tidemark::cluster

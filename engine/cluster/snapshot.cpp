@@ -1,0 +1,352 @@
+#include <algorithm>
+
+#include "broker/auto_topics.h"
+#include "cluster/cluster.h"
+#include "cluster/slot.h"
+#include "raft/types.h"
+
+// How a cluster is read: from the running nodes' own numbers, on the cluster's executor, when somebody looks.
+
+namespace tidemark::cluster {
+namespace {
+
+using observe::BrokerState;
+
+/// At most 60 snapshots a second.
+constexpr platform::Duration kShortest = std::chrono::microseconds(16'600);
+
+std::string_view codecName(records::Codec codec) {
+  switch (codec) {
+    case records::Codec::Gzip: return "gzip";
+    case records::Codec::Snappy: return "snappy";
+    case records::Codec::Lz4: return "lz4";
+    case records::Codec::Zstd: return "zstd";
+    default: return "none";
+  }
+}
+
+}  // namespace
+
+// --- when -----------------------------------------------------------------------------------------------------------
+
+observe::SnapshotPtr Cluster::snapshot() {
+  observe::SnapshotPtr newest;
+  bool again = false;
+  {
+    Lock lock(mutex_);
+    newest = newest_;
+    wanted_ = true;
+    wakeArmed_ = true;
+    again = std::exchange(dirty_, false);
+  }
+  if (again) run([this] { changed(); });
+  return newest;
+}
+
+observe::EventBatch Cluster::drainEvents(uint64_t since, size_t limit) { return collector_.eventsAfter(since, limit); }
+
+void Cluster::onChange(std::function<void()> wake) {
+  const bool looks = static_cast<bool>(wake);
+  {
+    Lock lock(mutex_);
+    wake_ = std::move(wake);
+    wakeArmed_ = true;
+    wanted_ = true;
+  }
+  run([this, looks] {
+    looking_ = looks;
+    for (auto& [id, slot] : slots_)
+      if (slot->recorder) lookAt(*slot, looks);
+    changed();
+  });
+}
+
+void Cluster::lookAt(Slot& slot, bool looks) {
+  if (looks == slot.observed) return;
+  slot.observed = looks;
+  if (looks) {
+    collector_.attach(slot.recorder);
+  } else {
+    collector_.detach(slot.recorder);
+  }
+}
+
+void Cluster::watch(std::optional<TopicPartition> partition) {
+  run([this, partition = std::move(partition)]() mutable {
+    watched_ = std::move(partition);
+    changed();
+  });
+}
+
+void Cluster::changed() {
+  if (refreshDue_ || !looking_) return;
+  {
+    Lock lock(mutex_);
+    // Nobody took the last one: the next is made when it is asked for.
+    if (!wanted_) {
+      dirty_ = true;
+      return;
+    }
+  }
+  refreshDue_ = true;
+  const auto due = lastRefresh_ + kShortest - lab_->clock().monotonic();
+  refreshTimer_ = executor_->schedule(std::max(due, platform::Duration(0)), [this] { refresh(); });
+}
+
+void Cluster::refresh() {
+  refreshDue_ = false;
+  lastRefresh_ = lab_->clock().monotonic();
+  collector_.collect();
+  observe::SnapshotPtr next = describe();
+  Lock lock(mutex_);
+  newest_ = std::move(next);
+  wanted_ = false;
+  if (wakeArmed_ && wake_) {
+    wakeArmed_ = false;
+    wake_();
+  }
+}
+
+void Cluster::remember(Slot& slot) {
+  if (!slot.isOpen || !looking_) return;
+  slot.lastSeen.clear();
+  for (const auto& partition : slot.node->broker()->replicas().all())
+    describeReplica(slot, partition->name(), watched_ && *watched_ == partition->name(), slot.lastSeen[partition->name()]);
+}
+
+// --- what -----------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
+  auto cluster = std::make_shared<observe::ClusterSnapshot>();
+  cluster->version = ++version_;
+  cluster->at = lab_->clock().monotonic();
+  cluster->wall = lab_->clock().wall();
+  cluster->lostEvents = collector_.lost();
+  if (!topology_) return cluster;
+  cluster->clusterId = topology_->clusterId;
+  cluster->bootstrap = topology_->bootstrap();
+  if (!temporary_) cluster->dataFolder = dataFolder_;
+  for (const auto& [key, value] : settings_) cluster->settings.push_back({key, value});
+  for (const auto& [id, slot] : slots_) {
+    describeBroker(*slot, *cluster);
+    if (slot->fault) {
+      cluster->faults.push_back(*slot->fault);
+      cluster->faults.back().since = cluster->at - slot->faultSince;
+    }
+  }
+  describeQuorum(*cluster);
+  if (const metadata::ImagePtr image = newestImage()) describeTopics(*image, *cluster);
+  return cluster;
+}
+
+void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) const {
+  observe::BrokerSnapshot& broker = into.brokers.emplace_back();
+  broker.id = slot.place.id;
+  broker.state = slot.state;
+  broker.listener = {topology_->advertisedHost, slot.place.port};
+  broker.controller = {topology_->advertisedHost, slot.place.controllerPort};
+  broker.inState = into.at - slot.since;
+  if (!slot.isOpen) return;
+  broker::BrokerServer& server = *slot.node->broker();
+  broker.epoch = server.epoch();
+  const config::BrokerConfig& config = slot.node->shared().config();
+  broker.networkThreads = config.getInt("num.network.threads");
+  broker.handlerThreads = config.getInt("num.io.threads");
+  broker.fetcherThreads = server.replicas().fetcherCount();
+  for (const auto& partition : server.replicas().all()) {
+    broker.diskBytes += partition->log().sizeInBytes();
+    broker.segmentCount += static_cast<int>(partition->log().segments().size());
+  }
+  for (const network::ConnectionInfo& connection : server.server().connections()) {
+    const std::string& client = connection.client->clientId;
+    // Brokers among each other, and the lab's own errands.
+    if (client.starts_with("broker-") || client == "tidemark-lab") continue;
+    into.connections.push_back({.id = 0,
+                                .broker = slot.place.id,
+                                .listener = connection.peer->listener,
+                                .client = client,
+                                .softwareName = connection.client->softwareName == "unknown" ? "" : connection.client->softwareName,
+                                .softwareVersion = connection.client->softwareVersion == "unknown" ? "" : connection.client->softwareVersion,
+                                .peer = connection.peer->address,
+                                .own = client.starts_with("tidemark-")});
+    broker.producedBytes += static_cast<int64_t>(connection.bytesIn);
+    broker.fetchedBytes += static_cast<int64_t>(connection.bytesOut);
+  }
+  const auto park = [&](const std::vector<replication::ParkedView>& views, observe::ParkedKind kind) {
+    for (const replication::ParkedView& view : views)
+      into.parked.push_back({.broker = slot.place.id,
+                             .kind = kind,
+                             .client = view.label.client,
+                             .correlation = view.label.correlation,
+                             .partition = view.partition,
+                             .needs = view.needs,
+                             .minBytes = view.minBytes,
+                             .follower = view.follower,
+                             .timeout = view.timeout,
+                             .left = std::max(view.deadline - into.at, platform::Duration(0))});
+  };
+  park(server.replicas().parkedProduces(), observe::ParkedKind::Produce);
+  const std::vector<replication::ParkedView> fetches = server.replicas().parkedFetches();
+  park(fetches, observe::ParkedKind::Fetch);
+  for (const replication::ParkedView& view : fetches) {
+    if (view.follower != kNoNode) continue;
+    into.readers.push_back({.client = view.label.client,
+                            .group = {},
+                            .softwareName = {},
+                            .partition = view.partition,
+                            .fetchOffset = view.needs,
+                            .sinceFetch = view.timeout - (view.deadline - into.at),
+                            .external = !view.label.client.starts_with("tidemark-")});
+  }
+}
+
+void Cluster::describeQuorum(observe::ClusterSnapshot& into) const {
+  // The leader knows most; failing that, whoever knows the newest epoch.
+  std::optional<raft::QuorumDescription> best;
+  for (const auto& [id, slot] : slots_) {
+    if (!slot->isOpen || slot->state == BrokerState::Paused) continue;
+    raft::QuorumDescription description = slot->node->shared().raft->describe();
+    const bool leads = description.leader.leader == id;
+    if (!best || description.leader.epoch > best->leader.epoch || (leads && description.leader.epoch == best->leader.epoch))
+      best = std::move(description);
+  }
+  if (!best) return;
+  into.quorum.leader = best->leader.leader;
+  into.quorum.epoch = best->leader.epoch;
+  into.quorum.highWatermark = best->highWatermark;
+  const int64_t wall = into.wall.time_since_epoch().count();
+  const auto age = [wall](int64_t timestampMs) -> std::optional<platform::Duration> {
+    if (timestampMs < 0) return std::nullopt;
+    return std::chrono::milliseconds(std::max<int64_t>(wall - timestampMs, 0));
+  };
+  const auto add = [&](const raft::ReplicaDescription& replica, bool observer) {
+    into.quorum.voters.push_back({.id = replica.key.id,
+                                  .logEnd = replica.logEndOffset,
+                                  .sinceFetch = age(replica.lastFetchTimestampMs),
+                                  .sinceCaughtUp = age(replica.lastCaughtUpTimestampMs),
+                                  .observer = observer});
+  };
+  for (const raft::ReplicaDescription& voter : best->voters) add(voter, false);
+  for (const raft::ReplicaDescription& observer : best->observers) add(observer, true);
+}
+
+void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const {
+  for (observe::BrokerSnapshot& broker : into.brokers) {
+    const metadata::BrokerRegistration* registered = image.cluster.broker(broker.id);
+    if (registered != nullptr && registered->fenced && broker.state == BrokerState::Running) broker.state = BrokerState::Fenced;
+  }
+  for (const auto& [name, topic] : image.topics.byName) {
+    observe::TopicSnapshot& shown = into.topics.emplace_back();
+    shown.id = topic->id;
+    shown.name = name;
+    shown.internal = broker::isInternalTopic(name);
+    const config::ConfigMap& set = image.configs.topic(name);
+    const auto policy = set.find("cleanup.policy");
+    shown.compacted = policy != set.end() && policy->second.find("compact") != std::string::npos;
+    const auto minIsr = set.find("min.insync.replicas");
+    const auto clusterMin = settings_.find("min.insync.replicas");
+    shown.minInSync = std::atoi((minIsr != set.end() ? minIsr->second : clusterMin != settings_.end() ? clusterMin->second : "1").c_str());
+    for (const auto& [index, registration] : topic->partitions) {
+      observe::PartitionSnapshot& partition = shown.partitions.emplace_back();
+      partition.index = index;
+      partition.leader = registration->leader;
+      partition.leaderEpoch = registration->leaderEpoch;
+      partition.partitionEpoch = registration->partitionEpoch;
+      partition.replicas = registration->replicas;
+      partition.isr = registration->isr;
+      shown.replicationFactor = std::max(shown.replicationFactor, static_cast<int>(registration->replicas.size()));
+      const TopicPartition key{name, index};
+      const bool watched = watched_ && *watched_ == key;
+      std::map<NodeId, replication::FollowerState> followers;
+      for (NodeId node : registration->replicas) {
+        observe::ReplicaSnapshot copy;
+        copy.broker = node;
+        if (const auto slot = slots_.find(node); slot != slots_.end()) {
+          describeReplica(*slot->second, key, watched, copy);
+          if (node == registration->leader && copy.online) {
+            const auto leading = slot->second->node->broker()->replicas().find(key);
+            if (leading) followers = leading->view().followers;
+          }
+        }
+        copy.leader = node == registration->leader;
+        copy.inSync = registration->isInIsr(node);
+        copy.eligible = std::ranges::find(registration->elr, node) != registration->elr.end();
+        if (copy.leader) {
+          partition.highWatermark = copy.highWatermark;
+          partition.lastStable = copy.highWatermark;
+          partition.logStart = copy.logStart;
+          partition.logEnd = copy.logEnd;
+          ++std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id)->leaderCount;
+        }
+        if (const auto broker = std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id); broker != into.brokers.end())
+          ++broker->replicaCount;
+        partition.copies.push_back(std::move(copy));
+      }
+      for (observe::ReplicaSnapshot& copy : partition.copies) {
+        const auto known = followers.find(copy.broker);
+        if (known == followers.end()) continue;
+        copy.sinceCaughtUp = into.at - known->second.lastCaughtUp;
+        copy.fetchOffset = known->second.logEndOffset;
+        if (known->second.lastFetch != platform::MonotonicTime{}) copy.sinceFetch = into.at - known->second.lastFetch;
+      }
+    }
+  }
+  std::ranges::stable_sort(into.topics, [](const auto& a, const auto& b) { return a.internal < b.internal; });
+}
+
+void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool watched, observe::ReplicaSnapshot& into) const {
+  const auto partition = slot.isOpen ? slot.node->broker()->replicas().find(name) : nullptr;
+  if (!partition) {
+    // What was last seen of it, marked as old.
+    if (const auto seen = slot.lastSeen.find(name); seen != slot.lastSeen.end()) into = seen->second;
+    into.broker = slot.place.id;
+    into.online = false;
+    return;
+  }
+  const log::PartitionLog& log = partition->log();
+  const log::OffsetSnapshot ends = log.offsetSnapshot();
+  into.online = slot.state != BrokerState::Paused;
+  into.epoch = partition->leaderEpoch();
+  into.logStart = ends.logStartOffset;
+  into.logEnd = ends.logEndOffset.offset;
+  into.highWatermark = ends.highWatermark.offset;
+  into.sizeInBytes = log.sizeInBytes();
+  if (!watched) return;
+  for (const log::SegmentInfo& segment : log.segments()) into.segments.push_back({segment.baseOffset, segment.sizeInBytes});
+  // The newest batches: from so far back that as many as are shown surely fit, at one record a batch.
+  const Offset from = std::max(into.logStart, into.logEnd - static_cast<int64_t>(observe::ReplicaSnapshot::kMaxBatches));
+  if (from < into.logEnd) {
+    if (auto batches = log.batches(from, observe::ReplicaSnapshot::kMaxBatches)) {
+      for (const log::BatchInfo& batch : *batches)
+        into.batches.push_back({.baseOffset = batch.header.baseOffset,
+                                .lastOffset = batch.header.lastOffset(),
+                                .epoch = batch.header.leaderEpoch,
+                                .recordCount = batch.header.recordCount,
+                                .sizeInBytes = static_cast<int32_t>(batch.header.sizeInBytes()),
+                                .position = batch.position,
+                                .producer = batch.header.producerId,
+                                .baseSequence = batch.header.baseSequence,
+                                .codec = codecName(batch.header.codec()),
+                                .control = batch.header.isControl(),
+                                .transactional = batch.header.isTransactional(),
+                                .maxTimestamp = platform::WallTime(std::chrono::milliseconds(batch.header.maxTimestampMs))});
+    }
+  }
+  if (into.batches.empty()) return;
+  for (const observe::SegmentSnapshot& segment : into.segments) {
+    const bool shown = &segment == &into.segments.back() || std::next(&segment)->baseOffset > into.batches.front().baseOffset;
+    if (!shown) continue;
+    const log::SegmentInfo* info = nullptr;
+    const std::vector<log::SegmentInfo> infos = log.segments();
+    for (const log::SegmentInfo& each : infos)
+      if (each.baseOffset == segment.baseOffset) info = &each;
+    if (info == nullptr) continue;
+    const auto count = static_cast<size_t>(info->offsetIndexEntries);
+    const size_t first = count > observe::ReplicaSnapshot::kMaxBatches ? count - observe::ReplicaSnapshot::kMaxBatches : 0;
+    if (auto entries = log.offsetIndexEntries(segment.baseOffset, first, count - first))
+      for (const log::OffsetIndexEntry& entry : *entries)
+        if (entry.offset >= into.batches.front().baseOffset) into.indexEntries.push_back({entry.offset, entry.position});
+  }
+}
+
+}  // namespace tidemark::cluster

@@ -1,0 +1,110 @@
+#include "cluster/topology.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tidemark::cluster {
+namespace {
+
+using nlohmann::json;
+
+/// Brackets around an IPv6 address.
+std::string address(const std::string& host, uint16_t port) { return fmt::format("{}", platform::Endpoint{host, port}); }
+
+std::unexpected<Error> wrong(const std::string& what) { return fail(ErrorCode::InvalidConfig, fmt::format("{}: {}", kTopologyFile, what)); }
+
+}  // namespace
+
+std::string Topology::bootstrap() const { return address(advertisedHost, nodes.front().port); }
+
+raft::VoterSet Topology::voters() const {
+  std::vector<raft::Voter> voters;
+  for (const NodePlace& node : nodes)
+    voters.push_back({.key = {node.id, node.directoryId},
+                      .endpoints = {{.listener = "CONTROLLER", .host = advertisedHost, .port = node.controllerPort}},
+                      .minKRaftVersion = 0,
+                      .maxKRaftVersion = 1});
+  return raft::VoterSet(std::move(voters));
+}
+
+std::string encodeTopology(const Topology& topology) {
+  json nodes = json::array();
+  for (const NodePlace& node : topology.nodes)
+    nodes.push_back({{"id", node.id.value()},
+                     {"port", node.port},
+                     {"controllerPort", node.controllerPort},
+                     {"directoryId", node.directoryId.toString()}});
+  const json document = {{"version", 1},
+                         {"clusterId", topology.clusterId},
+                         {"host", topology.host},
+                         {"advertisedHost", topology.advertisedHost},
+                         {"nodes", std::move(nodes)}};
+  return document.dump(2) + "\n";
+}
+
+Result<Topology> decodeTopology(std::string_view text) {
+  const json document = json::parse(text, nullptr, false);
+  if (!document.is_object()) return wrong("this is not a JSON object");
+  const auto text_ = [&](const json& from, const char* key) -> Result<std::string> {
+    if (!from.contains(key) || !from[key].is_string()) return wrong(fmt::format("\"{}\" is missing or no string", key));
+    return from[key].get<std::string>();
+  };
+  const auto number = [&](const json& from, const char* key, int64_t least, int64_t most) -> Result<int64_t> {
+    if (!from.contains(key) || !from[key].is_number_integer()) return wrong(fmt::format("\"{}\" is missing or no number", key));
+    const auto value = from[key].get<int64_t>();
+    if (value < least || value > most) return wrong(fmt::format("\"{}\" is {}, it can be {} to {}", key, value, least, most));
+    return value;
+  };
+  Topology topology;
+  TIDEMARK_ASSIGN(const int64_t version, number(document, "version", 1, INT64_MAX));
+  if (version != 1) return wrong(fmt::format("version {} is newer than this program", version));
+  TIDEMARK_ASSIGN(topology.clusterId, text_(document, "clusterId"));
+  TIDEMARK_ASSIGN(topology.host, text_(document, "host"));
+  TIDEMARK_ASSIGN(topology.advertisedHost, text_(document, "advertisedHost"));
+  if (!document.contains("nodes") || !document["nodes"].is_array() || document["nodes"].empty()) return wrong("\"nodes\" is missing or empty");
+  for (const json& entry : document["nodes"]) {
+    NodePlace node;
+    TIDEMARK_ASSIGN(const int64_t id, number(entry, "id", 0, INT32_MAX));
+    TIDEMARK_ASSIGN(const int64_t port, number(entry, "port", 1, 65535));
+    TIDEMARK_ASSIGN(const int64_t controllerPort, number(entry, "controllerPort", 1, 65535));
+    TIDEMARK_ASSIGN(const std::string directory, text_(entry, "directoryId"));
+    const auto directoryId = Uuid::parse(directory);
+    if (!directoryId) return wrong(fmt::format("\"directoryId\" is \"{}\", which is no id", directory));
+    node.id = NodeId(static_cast<int32_t>(id));
+    node.port = static_cast<uint16_t>(port);
+    node.controllerPort = static_cast<uint16_t>(controllerPort);
+    node.directoryId = *directoryId;
+    topology.nodes.push_back(node);
+  }
+  return topology;
+}
+
+std::string nodeFolder(const std::string& dataFolder, NodeId id) { return fmt::format("{}/broker-{}", dataFolder, id); }
+
+config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& overrides) {
+  config::ConfigMap settings = config::labProfile(brokers);
+  for (const observe::Setting& setting : overrides) settings[setting.key] = setting.value;
+  return settings;
+}
+
+Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlace& place, const std::string& dataFolder,
+                                        const config::ConfigMap& settings) {
+  config::ConfigMap properties = settings;
+  std::string quorum;
+  for (const NodePlace& node : topology.nodes)
+    quorum += (quorum.empty() ? "" : ",") + address(topology.advertisedHost, node.controllerPort);
+  const auto listeners = [&](const std::string& host) {
+    return fmt::format("PLAINTEXT://{},CONTROLLER://{}", address(host, place.port), address(host, place.controllerPort));
+  };
+  properties["process.roles"] = "broker,controller";
+  properties["node.id"] = std::to_string(place.id.value());
+  properties["listeners"] = listeners(topology.host);
+  properties["advertised.listeners"] = listeners(topology.advertisedHost);
+  properties["controller.listener.names"] = "CONTROLLER";
+  properties["listener.security.protocol.map"] = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT";
+  properties["controller.quorum.bootstrap.servers"] = quorum;
+  properties["log.dirs"] = nodeFolder(dataFolder, place.id);
+  return config::BrokerConfig::create(std::move(properties));
+}
+
+}  // namespace tidemark::cluster

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/uuid.h"
+#include "config/broker_config.h"
+#include "observe/snapshot.h"
+#include "platform/file_system.h"
+#include "raft/types.h"
+
+namespace tidemark::cluster {
+
+/// One node of a lab's cluster: broker and controller.
+struct NodePlace {
+  NodeId id;
+  uint16_t port = 0;
+  uint16_t controllerPort = 0;
+  /// Of its metadata log.
+  Uuid directoryId;
+};
+
+/// Which nodes a cluster has and where they listen. Kept in its data folder as `tidemark.json`, so that it comes back
+/// under the same addresses.
+struct Topology {
+  std::string clusterId;
+  /// What brokers bind to, and what they tell clients.
+  std::string host;
+  std::string advertisedHost;
+  std::vector<NodePlace> nodes;
+
+  std::string bootstrap() const;
+  raft::VoterSet voters() const;
+};
+
+inline constexpr std::string_view kTopologyFile = "tidemark.json";
+
+std::string encodeTopology(const Topology& topology);
+/// InvalidConfig that says what is wrong with the file.
+Result<Topology> decodeTopology(std::string_view text);
+
+/// `FOLDER/broker-3`.
+std::string nodeFolder(const std::string& dataFolder, NodeId id);
+
+/// What a lab's cluster of that many nodes sets differently from Kafka's defaults, `overrides` on top.
+config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& overrides);
+
+/// The configuration of one node: the lab's settings, its addresses, its folder. InvalidConfig names key, value, reason.
+Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlace& place, const std::string& dataFolder,
+                                        const config::ConfigMap& settings);
+
+}  // namespace tidemark::cluster
