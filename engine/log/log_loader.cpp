@@ -5,6 +5,7 @@
 #include <set>
 
 #include "log/checkpoints.h"
+#include "log/directories.h"
 #include "log/file_names.h"
 #include "log/header_scanner.h"
 #include "records/record.h"
@@ -82,11 +83,7 @@ class Loader {
 Result<void> Loader::prepareFolder() {
   loaded_.segments = std::make_unique<SegmentList>();
   loaded_.producers = std::make_unique<ProducerStateManager>(*context_.files, *context_.logger, options_.directory);
-  if (!context_.files->exists(options_.directory)) {
-    TIDEMARK_TRY(context_.files->createDirectories(options_.directory));
-    if (const size_t slash = options_.directory.rfind('/'); slash != std::string::npos && slash > 0)
-      TIDEMARK_TRY(context_.files->syncDirectory(options_.directory.substr(0, slash)));
-  }
+  TIDEMARK_TRY(makeDirectories(*context_.files, options_.directory));
   const std::string metadata = pathOf(kPartitionMetadataFile);
   TIDEMARK_ASSIGN(const auto text, readTextFile(*context_.files, metadata));
   if (text) {
@@ -360,6 +357,8 @@ Result<void> Loader::finishProducers() {
                                   options_.config.producerIdExpirationMs));
   TIDEMARK_TRY(replayProducers(loaded_.nextOffset));
   producers.advanceTo(loaded_.nextOffset);
+  // Whom recovery found in the batches may be long gone.
+  producers.expire(context_.clock->wallMs(), options_.config.producerIdExpirationMs);
   TIDEMARK_TRY(producers.takeSnapshot());
   return producers.removeStraySnapshots(bases);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "log/directories.h"
 #include "log/file_names.h"
 #include "platform/random.h"
 
@@ -78,7 +79,7 @@ LogManager::~LogManager() = default;
 
 Result<void> LogManager::openDirectory(Directory& directory) {
   platform::FileSystem& files = *context_.files;
-  TIDEMARK_TRY(files.createDirectories(directory.path));
+  TIDEMARK_TRY(makeDirectories(files, directory.path));
   TIDEMARK_ASSIGN(directory.lock, files.lock(directory.file(kLockFile)));
   TIDEMARK_ASSIGN(auto meta, readMetaProperties(files, directory.path));
   const Lock guard(directory.metaMutex);
