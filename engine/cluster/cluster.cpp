@@ -537,6 +537,19 @@ void Cluster::listTopics(std::move_only_function<void(std::vector<std::string>)>
   });
 }
 
+void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
+  run([this, done = std::move(done)]() mutable {
+    Ready ready;
+    if (topology_) {
+      ready.bootstrap = topology_->bootstrap();
+      ready.clusterId = topology_->clusterId;
+      for (const NodePlace& node : topology_->nodes) ready.brokers.push_back(node.id.value());
+    }
+    for (const auto& [key, value] : settings_) ready.profile += (ready.profile.empty() ? "" : ", ") + key + "=" + value;
+    done(ready);
+  });
+}
+
 broker::Node* Cluster::node(NodeId id) {
   const auto found = slots_.find(id);
   return found != slots_.end() && found->second->isOpen ? found->second->node.get() : nullptr;

@@ -21,6 +21,15 @@
 
 namespace tidemark::cluster {
 
+/// What a launched cluster tells whoever wants to use it.
+struct Ready {
+  std::string bootstrap;
+  std::vector<int> brokers;
+  std::string clusterId;
+  /// "key=value, …" of what differs from Kafka's defaults.
+  std::string profile;
+};
+
 /// Runs the brokers of one cluster, each on a Process of its own, and breaks them on request: all that an application
 /// needs. Brokers meet only over sockets; what is shown of them is read from them, not kept beside them.
 ///
@@ -50,6 +59,8 @@ class Cluster final : public observe::ClusterSource {
   /// The leader of a partition as a running broker knows it; kNoNode: none.
   void findLeader(TopicPartition partition, std::move_only_function<void(Result<NodeId>)> done);
   void listTopics(std::move_only_function<void(std::vector<std::string>)> done);
+  /// After launch().
+  void whenReady(std::move_only_function<void(const Ready&)> done);
   /// Kills every broker at once, as when the program is asked a second time to end.
   void abandon(Done done);
 

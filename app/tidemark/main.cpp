@@ -1,0 +1,96 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tidemark/commands.h"
+
+namespace {
+
+/// `tidemark` without a command opens the window, which is a program of its own beside this one.
+int openWindow(char** argv) {
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string window = own.parent_path() / "tidemark-window";
+  std::string name = window;
+  std::vector<char*> arguments{name.data()};
+  for (char** argument = argv + 1; *argument != nullptr; ++argument) arguments.push_back(*argument);
+  arguments.push_back(nullptr);
+  ::execv(window.c_str(), arguments.data());
+  std::fprintf(stderr, "tidemark: there is no window beside this program (%s); `tidemark serve` runs a cluster without one\n", window.c_str());
+  return tidemark::app::kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace tidemark::app;
+  if (argc == 1) return openWindow(argv);
+  CLI::App app{"Tidemark: real brokers of a Kafka-protocol cluster, to watch and to break", "tidemark"};
+  app.require_subcommand(1);
+  app.set_help_all_flag("--help-all", "help of all commands");
+
+  ServeOptions serving;
+  std::string file;
+  CLI::App* serveCommand = app.add_subcommand("serve", "run a cluster (or, with --config, one node) until Ctrl-C");
+  serveCommand->footer(
+      "While it runs, standard input takes commands and each is answered by one line of JSON:\n"
+      "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics | status");
+  serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1, 3 or 5")->capture_default_str();
+  serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->capture_default_str();
+  serveCommand->add_option("--host", serving.host, "address to listen on")->capture_default_str();
+  serveCommand->add_option("--advertise", serving.advertise, "host name that clients are told, if it is another");
+  serveCommand->add_option("--data", serving.data, "folder for the data, goes on with what is there; without: a temporary one");
+  serveCommand->add_option("--set", serving.settings, "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
+  serveCommand->add_option("--config", file, "run one node from this Kafka configuration file instead");
+  serveCommand->add_flag("--json", serving.json, "print one line of JSON when all brokers are ready");
+  serveCommand->add_flag("--verbose", serving.verbose, "tell on standard error what brokers do");
+
+  FormatOptions formatting;
+  CLI::App* formatCommand = app.add_subcommand("format", "make the log directories of a configuration file ready for the first start");
+  formatCommand->add_option("--config", formatting.file, "Kafka configuration file")->required();
+  formatCommand->add_option("--cluster-id", formatting.clusterId, "22 characters of base64; without: a new one");
+  formatCommand->add_option("--initial-controllers", formatting.initialControllers, "ID@HOST:PORT:DIRECTORY-ID,…; without: this node alone");
+
+  TopicsOptions topicOptions;
+  CLI::App* topicsCommand = app.add_subcommand("topics", "create, list, describe or delete topics of any cluster");
+  topicsCommand->require_subcommand(1);
+  topicsCommand->add_option("--bootstrap", topicOptions.bootstrap, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
+  topicsCommand->add_flag("--json", topicOptions.json, "print JSON");
+  topicsCommand->fallthrough();
+  const auto action = [&](const char* name, const char* help, bool named) {
+    CLI::App* command = topicsCommand->add_subcommand(name, help);
+    command->fallthrough();
+    if (named) command->add_option("name", topicOptions.name, "the topic")->required();
+    command->callback([&topicOptions, name] { topicOptions.action = name; });
+    return command;
+  };
+  CLI::App* create = action("create", "make a topic", true);
+  create->add_option("--partitions", topicOptions.partitions, "without: the cluster's default");
+  create->add_option("--replication-factor", topicOptions.replicationFactor, "without: the cluster's default");
+  create->add_option("--config", topicOptions.configs, "KEY=VALUE");
+  action("list", "names of all topics", false);
+  action("describe", "partitions, leaders, replicas and ISR", true);
+  action("delete", "remove a topic with all its records", true);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  if (serveCommand->parsed()) {
+    if (file.empty()) return serve(serving);
+    for (const char* lone : {"--brokers", "--port", "--host", "--data", "--advertise"})
+      if (serveCommand->count(lone) > 0) {
+        std::fprintf(stderr, "tidemark: %s and --config exclude each other: the file says it\n", lone);
+        return kUsage;
+      }
+    return serveNode(file, serving.settings, serving.json, serving.verbose);
+  }
+  if (formatCommand->parsed()) return formatStorage(formatting);
+  return topics(topicOptions);
+}

@@ -1,0 +1,126 @@
+#include "broker/shared.h"
+
+#include <fmt/format.h>
+
+#include "log/checkpoints.h"
+#include "metadata/controller/feature_control.h"
+#include "raft/channel_transport.h"
+#include "raft/format.h"
+#include "raft/partition_raft_log.h"
+#include "replication/topic_settings.h"
+
+namespace tidemark::broker {
+namespace {
+
+std::shared_ptr<platform::Executor> serial(platform::Process& process, const char* name) {
+  return process.createExecutor({.name = name, .threads = 1});
+}
+
+/// The quorum's topic in a folder.
+std::string metadataFolder(const std::string& directory) { return fmt::format("{}/{}-0", directory, raft::kMetadataTopic); }
+
+log::LogManagerOptions logOptions(const config::BrokerConfig& config) {
+  const config::ConfigMap none;
+  return {.directories = config.logDirs(),
+          .defaults = replication::toLogConfig(config::TopicConfig::resolve(none, config.layers()), config.getInt("producer.id.expiration.ms")),
+          .highWatermarkInterval = config.getMs("replica.high.watermark.checkpoint.interval.ms"),
+          .recoveryPointInterval = config.getMs("log.flush.offset.checkpoint.interval.ms"),
+          .retentionInterval = config.getMs("log.retention.check.interval.ms")};
+}
+
+}  // namespace
+
+raft::RaftConfig raftConfig(const NodeOptions& options) {
+  const config::BrokerConfig& config = options.config;
+  raft::RaftConfig raft;
+  raft.electionTimeout = config.getMs("controller.quorum.election.timeout.ms");
+  raft.electionBackoffMax = config.getMs("controller.quorum.election.backoff.max.ms");
+  raft.fetchTimeout = config.getMs("controller.quorum.fetch.timeout.ms");
+  raft.requestTimeout = config.getMs("controller.quorum.request.timeout.ms");
+  raft.retryBackoff = config.getMs("controller.quorum.retry.backoff.ms");
+  raft.appendLinger = config.getMs("controller.quorum.append.linger.ms");
+  raft.lowestVoterStartsAtOnce = options.lowestVoterStartsAtOnce;
+  for (const config::QuorumAddress& server : config.quorumBootstrapServers()) raft.bootstrapServers.push_back({server.host, server.port});
+  for (const config::QuorumAddress& voter : config.quorumVoters()) raft.bootstrapServers.push_back({voter.host, voter.port});
+  return raft;
+}
+
+Shared::Shared(platform::Process& processUsed, events::Recorder& recorderUsed, NodeOptions optionsUsed)
+    : process(processUsed),
+      recorder(recorderUsed),
+      options(std::move(optionsUsed)),
+      background(serial(processUsed, "background")),
+      raftExecutor(serial(processUsed, "raft")) {}
+
+Shared::~Shared() = default;
+
+Result<void> Shared::open() {
+  TIDEMARK_ASSIGN(logs, log::LogManager::open(process, background, &recorder, logOptions(config())));
+  Uuid metadataDirectory;
+  const std::vector<std::optional<log::MetaProperties>> properties = logs->metaProperties();
+  for (size_t i = 0; i < properties.size(); ++i) {
+    const std::string& path = config().logDirs()[i];
+    if (!properties[i])
+      return fail(ErrorCode::InvalidConfig, fmt::format("{} is not formatted: `tidemark format --config FILE` makes it ready", path));
+    if (properties[i]->nodeId != self())
+      return fail(ErrorCode::InvalidConfig,
+                  fmt::format("{} belongs to node {}, the configuration says node.id={}", path, properties[i]->nodeId, self()));
+    if (!clusterId.empty() && properties[i]->clusterId != clusterId)
+      return fail(ErrorCode::InconsistentClusterId, fmt::format("{} belongs to cluster {}, the directories before it to {}", path,
+                                                                properties[i]->clusterId, clusterId));
+    clusterId = properties[i]->clusterId;
+    if (path == config().metadataLogDir()) metadataDirectory = properties[i]->directoryId;
+  }
+  TIDEMARK_ASSIGN(auto raftLog, raft::PartitionRaftLog::open({.context = logs->context(),
+                                                              .logDirectory = config().metadataLogDir(),
+                                                              .segmentBytes = config().getInt("metadata.log.segment.bytes"),
+                                                              .segmentMs = config().getLong("metadata.log.segment.ms")}));
+  const std::string listener = config().controllerListenerNames().front();
+  raft::NodeIdentity identity{.id = self(),
+                              .directoryId = metadataDirectory,
+                              .clusterId = clusterId,
+                              .controllerListener = listener,
+                              .endpoints = {}};
+  for (const config::Listener& own : config().controllerListeners())
+    identity.endpoints.push_back({.listener = own.name, .host = own.host, .port = own.port});
+  std::vector<raft::Voter> voters;
+  for (const config::QuorumAddress& voter : config().quorumVoters())
+    voters.push_back({.key = {voter.id, Uuid()}, .endpoints = {{.listener = listener, .host = voter.host, .port = voter.port}}});
+  raft = std::make_unique<raft::RaftNode>(raft::RaftNode::Setup{
+      .identity = std::move(identity),
+      .config = raftConfig(options),
+      .log = std::move(raftLog),
+      .store = std::make_unique<raft::FileQuorumStateStore>(process.files(), metadataFolder(config().metadataLogDir())),
+      .transport = std::make_unique<raft::ChannelTransport>(process, raftExecutor, fmt::format("raft-client-{}", self()), listener),
+      .process = &process,
+      .executor = raftExecutor,
+      .staticVoters = raft::VoterSet(std::move(voters))});
+  TIDEMARK_TRY(raft->open());
+  loader = std::make_shared<metadata::Loader>([this](const std::string& reason) {
+    process.kill(fmt::format("the metadata log cannot be read: {}", reason));
+  });
+  return {};
+}
+
+Result<void> formatNode(platform::Process& process, const FormatNode& format) {
+  platform::FileSystem& files = process.files();
+  raft::FormatOptions quorum{.logDirectory = format.config.metadataLogDir(),
+                             .kraftVersion = static_cast<int16_t>(format.voters.empty() ? 0 : 1),
+                             .voters = format.voters,
+                             .bootstrapRecords = {},
+                             .nowMs = process.clock().wallMs()};
+  TIDEMARK_ASSIGN(quorum.bootstrapRecords, metadata::encodeRecords(metadata::bootstrapRecords()));
+  for (const std::string& directory : format.config.logDirs()) TIDEMARK_TRY(files.createDirectories(directory));
+  TIDEMARK_TRY(raft::formatMetadataLog(files, quorum));
+  // Written last: a directory with meta.properties is a formatted one.
+  for (const std::string& directory : format.config.logDirs()) {
+    const bool metadata = directory == format.config.metadataLogDir();
+    TIDEMARK_TRY(log::writeMetaProperties(files, directory,
+                                          {.clusterId = format.clusterId,
+                                           .nodeId = format.config.nodeId(),
+                                           .directoryId = metadata ? format.directoryId : process.random().uuid()}));
+  }
+  return {};
+}
+
+}  // namespace tidemark::broker
