@@ -1,0 +1,74 @@
+#pragma once
+
+#include <compare>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error_code.h"
+#include "coordinator/coordinator_log.h"
+#include "platform/clock.h"
+#include "platform/executor.h"
+
+namespace tidemark::coordinator {
+
+/// Names a timer of a shard: one deadline per name; arming it anew moves the deadline.
+struct TimerKey {
+  enum class Kind : uint8_t {
+    Heartbeat,  ///< a member's session, or its parked JoinGroup
+    Join,       ///< the gathering of a group
+    Sync,       ///< the members' SyncGroup after it
+    Expiry,     ///< the periodic look for expired offsets
+  };
+  Kind kind = Kind::Expiry;
+  std::string group;
+  std::string member;
+  friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
+};
+
+/// Arms a timer, or disarms it.
+struct TimerChange {
+  TimerKey key;
+  std::optional<platform::Duration> after;
+};
+
+/// What a shard's handler wants done. The runtime does it in this order: records are appended and replayed, timers
+/// changed, replies sent; whenCommitted follows in its time, or at once if the append failed.
+struct Effects {
+  /// Called once: with None when `records` (without any: all that was written before) are committed, else with why not.
+  /// A commit that was not seen in time (RequestTimedOut) may still happen.
+  using Committed = std::move_only_function<Effects(ErrorCode)>;
+
+  std::vector<CoordinatorRecord> records;
+  /// One batch or nothing; otherwise as many batches as it takes.
+  bool atomic = true;
+  /// Whether they change the shard's state by replay(). Not so for classic groups, which are ahead of their records.
+  bool replay = true;
+  Committed whenCommitted;
+  std::vector<TimerChange> timers;
+  /// Answers that wait for nothing.
+  std::vector<platform::Task> replies;
+
+  void arm(TimerKey key, platform::Duration after) { timers.push_back({std::move(key), after}); }
+  void disarm(TimerKey key) { timers.push_back({std::move(key), std::nullopt}); }
+};
+
+/// Effects of which nothing but the answer is to come: `answer(code)` at commit or failure.
+template <class Answer>
+Effects answerWhenCommitted(std::vector<CoordinatorRecord> records, Answer answer) {
+  Effects effects;
+  effects.records = std::move(records);
+  effects.whenCommitted = [answer = std::move(answer)](ErrorCode code) mutable {
+    answer(code);
+    return Effects();
+  };
+  return effects;
+}
+
+/// What a client is told when a coordinator's write failed with `code`: it looks for the coordinator again, or tries
+/// again later (Kafka's CoordinatorOperationExceptionHelper).
+ErrorCode clientErrorOfWrite(ErrorCode code) noexcept;
+
+}  // namespace tidemark::coordinator

@@ -1,0 +1,385 @@
+#include "coordinator/group_coordinator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "coordinator/group_shard.h"
+#include "coordinator/key_partition.h"
+#include "coordinator/offset_requests.h"
+#include "coordinator/runtime.h"
+#include "protocol/generated/delete_groups_request.h"
+#include "protocol/generated/describe_groups_request.h"
+
+namespace tidemark::coordinator {
+
+using protocol::DeleteGroupsRequest;
+using protocol::DeleteGroupsResponse;
+using protocol::DescribeGroupsRequest;
+using protocol::DescribeGroupsResponse;
+using protocol::HeartbeatRequest;
+using protocol::HeartbeatResponse;
+using protocol::JoinGroupRequest;
+using protocol::JoinGroupResponse;
+using protocol::LeaveGroupRequest;
+using protocol::LeaveGroupResponse;
+using protocol::ListGroupsRequest;
+using protocol::ListGroupsResponse;
+using protocol::OffsetCommitRequest;
+using protocol::OffsetCommitResponse;
+using protocol::OffsetDeleteRequest;
+using protocol::OffsetDeleteResponse;
+using protocol::OffsetFetchRequest;
+using protocol::OffsetFetchResponse;
+using protocol::SyncGroupRequest;
+using protocol::SyncGroupResponse;
+
+namespace {
+
+constexpr std::string_view kName = "group-coordinator";
+/// Before it the name of the protocol may not be null.
+constexpr int16_t kFirstJoinVersionWithNullProtocol = 7;
+/// Before it LeaveGroup names one member and gets one error.
+constexpr int16_t kFirstLeaveVersionWithMembers = 3;
+
+int16_t number(ErrorCode code) {
+  return static_cast<int16_t>(code);
+}
+
+/// Shares a reply between those of whom one will call it.
+template <class Response>
+std::shared_ptr<Reply<Response>> shared(Reply<Response> reply) {
+  return std::make_shared<Reply<Response>>(std::move(reply));
+}
+
+}  // namespace
+
+struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
+  Impl(Dependencies given, GroupConfig settings) : dependencies(std::move(given)), config(settings) {
+    const CoordinatorRuntime::Options options{std::string(kName), config.commitTimeout, config.loadBufferSize};
+    runtime = std::make_shared<CoordinatorRuntime>(
+        CoordinatorRuntime::Dependencies{dependencies.executor, dependencies.clock, dependencies.log,
+                                         dependencies.partitions},
+        options, [this](PartitionIndex partition) {
+          return std::make_unique<GroupShard>(partition, config, *dependencies.clock, *dependencies.random,
+                                              *dependencies.log);
+        });
+  }
+
+  /// Runs `task(impl)` on the executor, unless the coordinator is gone by then.
+  template <class Task>
+  void post(Task task) {
+    dependencies.executor->post([weak = weak_from_this(), task = std::move(task)]() mutable {
+      if (const std::shared_ptr<Impl> self = weak.lock()) task(*self);
+    });
+  }
+
+  std::optional<PartitionIndex> partitionFor(std::string_view groupId) const {
+    const int32_t partitions = partitionCount.load(std::memory_order_relaxed);
+    if (partitions <= 0) return std::nullopt;
+    return partitionForKey(groupId, partitions);
+  }
+
+  /// Runs `handler(shard)` on the shard of the group; `unavailable(code)` if that is not here.
+  template <class Handler, class Unavailable>
+  void run(std::string_view groupId, Handler handler, Unavailable unavailable) {
+    const std::optional<PartitionIndex> partition = partitionFor(groupId);
+    if (!partition) return unavailable(ErrorCode::CoordinatorNotAvailable);
+    runtime->run(
+        *partition,
+        [handler = std::move(handler)](Shard& shard) mutable { return handler(static_cast<GroupShard&>(shard)); },
+        std::move(unavailable));
+  }
+
+  void fetchGroup(std::shared_ptr<OffsetFetchGather> gather, size_t index);
+
+  const Dependencies dependencies;
+  const GroupConfig config;
+  std::shared_ptr<CoordinatorRuntime> runtime;
+  std::atomic<int32_t> partitionCount{0};
+};
+
+GroupCoordinator::GroupCoordinator(Dependencies dependencies, GroupConfig config)
+    : impl_(std::make_shared<Impl>(std::move(dependencies), config)) {}
+
+GroupCoordinator::~GroupCoordinator() = default;
+
+void GroupCoordinator::setPartitionCount(int32_t partitions) {
+  impl_->partitionCount.store(partitions, std::memory_order_relaxed);
+}
+
+std::optional<PartitionIndex> GroupCoordinator::partitionFor(std::string_view groupId) const {
+  return impl_->partitionFor(groupId);
+}
+
+void GroupCoordinator::onBecomeLeader(PartitionIndex partition, LeaderEpoch epoch) {
+  impl_->post([partition, epoch](Impl& impl) { impl.runtime->load(partition, epoch); });
+}
+
+void GroupCoordinator::onResign(PartitionIndex partition) {
+  impl_->post([partition](Impl& impl) { impl.runtime->unload(partition); });
+}
+
+void GroupCoordinator::onHighWatermark(PartitionIndex partition, Offset highWatermark) {
+  impl_->runtime->onHighWatermark(partition, highWatermark);
+}
+
+void GroupCoordinator::onTopicsDeleted(std::vector<std::string> topics) {
+  impl_->post([topics = std::move(topics)](Impl& impl) {
+    impl.runtime->runOnAll([&](Shard& shard) { return static_cast<GroupShard&>(shard).onTopicsDeleted(topics); });
+  });
+}
+
+void GroupCoordinator::stop() {
+  impl_->post([](Impl& impl) { impl.runtime->unloadAll(); });
+}
+
+// ---- membership
+
+void GroupCoordinator::joinGroup(const RequestInfo& info, const JoinGroupRequest& request,
+                                 Reply<JoinGroupResponse> reply) {
+  impl_->post([info, request, reply = std::move(reply)](Impl& impl) mutable {
+    Reply<JoinGroupResponse> answer = [version = info.apiVersion,
+                                       reply = std::move(reply)](JoinGroupResponse response) mutable {
+      if (version < kFirstJoinVersionWithNullProtocol && !response.protocolName) response.protocolName = "";
+      reply(std::move(response));
+    };
+    const auto refuse = [memberId = request.memberId](Reply<JoinGroupResponse>& to, ErrorCode code) {
+      JoinGroupResponse response;
+      response.memberId = memberId;
+      response.protocolName.reset();
+      response.errorCode = number(code);
+      to(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(answer, ErrorCode::InvalidGroupId);
+    const platform::milliseconds session(request.sessionTimeoutMs);
+    if (session < impl.config.minSessionTimeout || session > impl.config.maxSessionTimeout) {
+      return refuse(answer, ErrorCode::InvalidSessionTimeout);
+    }
+    const auto to = shared(std::move(answer));
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.groups().join(info, request, [to](JoinGroupResponse response) { (*to)(std::move(response)); });
+        },
+        [&](ErrorCode code) { refuse(*to, code); });
+  });
+}
+
+void GroupCoordinator::syncGroup(const RequestInfo&, const SyncGroupRequest& request, Reply<SyncGroupResponse> reply) {
+  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
+    const auto to = shared(std::move(reply));
+    const auto refuse = [&](ErrorCode code) {
+      SyncGroupResponse response;
+      response.errorCode = number(code);
+      (*to)(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.groups().sync(request, [to](SyncGroupResponse response) { (*to)(std::move(response)); });
+        },
+        refuse);
+  });
+}
+
+void GroupCoordinator::heartbeat(const RequestInfo&, const HeartbeatRequest& request, Reply<HeartbeatResponse> reply) {
+  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
+    const auto to = shared(std::move(reply));
+    const auto refuse = [&](ErrorCode code) {
+      HeartbeatResponse response;
+      // Nobody is thrown out while the group is being read.
+      if (code != ErrorCode::CoordinatorLoadInProgress) response.errorCode = number(code);
+      (*to)(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.groups().heartbeat(request, [to](HeartbeatResponse response) { (*to)(std::move(response)); });
+        },
+        refuse);
+  });
+}
+
+void GroupCoordinator::leaveGroup(const RequestInfo& info, const LeaveGroupRequest& request,
+                                  Reply<LeaveGroupResponse> reply) {
+  impl_->post([version = info.apiVersion, request = LeaveGroupRequest(request),
+               reply = std::move(reply)](Impl& impl) mutable {
+    const bool single = version < kFirstLeaveVersionWithMembers;
+    if (single) {
+      auto& member = request.members.emplace_back();
+      member.memberId = request.memberId;
+    }
+    const auto to = shared<LeaveGroupResponse>([single, reply = std::move(reply)](LeaveGroupResponse response) mutable {
+      if (single) {
+        if (response.errorCode == 0 && !response.members.empty())
+          response.errorCode = response.members.front().errorCode;
+        response.members.clear();
+      }
+      reply(std::move(response));
+    });
+    const auto refuse = [&](ErrorCode code) {
+      LeaveGroupResponse response;
+      response.errorCode = number(code);
+      (*to)(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.groups().leave(request, [to](LeaveGroupResponse response) { (*to)(std::move(response)); });
+        },
+        refuse);
+  });
+}
+
+// ---- offsets
+
+void GroupCoordinator::commitOffsets(const RequestInfo& info, const OffsetCommitRequest& request,
+                                     Reply<OffsetCommitResponse> reply) {
+  impl_->post([info, request = OffsetCommitRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+    // What names no topic is answered beside the rest.
+    OffsetCommitResponse unknown = takeUnknownTopics(request, info.apiVersion, *impl.dependencies.topics);
+    if (request.topics.empty()) return reply(std::move(unknown));
+    const auto to = shared<OffsetCommitResponse>(
+        [unknown = std::move(unknown), reply = std::move(reply)](OffsetCommitResponse response) mutable {
+          for (auto& topic : response.topics) unknown.topics.push_back(std::move(topic));
+          reply(std::move(unknown));
+        });
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.commitOffsets(info, request,
+                                     [to](OffsetCommitResponse response) { (*to)(std::move(response)); });
+        },
+        [&](ErrorCode code) { (*to)(refusedCommit(request, code)); });
+  });
+}
+
+void GroupCoordinator::fetchOffsets(const RequestInfo& info, const OffsetFetchRequest& request,
+                                    Reply<OffsetFetchResponse> reply) {
+  impl_->post([info, request = OffsetFetchRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+    auto gather = std::make_shared<OffsetFetchGather>(info.apiVersion, std::move(request), *impl.dependencies.topics,
+                                                      std::move(reply));
+    const size_t count = gather->groupCount();
+    for (size_t i = 0; i < count; ++i) impl.fetchGroup(gather, i);
+    gather->started();
+  });
+}
+
+void GroupCoordinator::Impl::fetchGroup(std::shared_ptr<OffsetFetchGather> gather, size_t index) {
+  const auto& group = gather->group(index);
+  run(
+      group.groupId,
+      [&](GroupShard& shard) {
+        return shard.fetchOffsets(group, gather->requiresStable(),
+                                  [gather, index](OffsetFetchResponse::OffsetFetchResponseGroup answer) {
+                                    gather->answer(index, std::move(answer));
+                                  });
+      },
+      [&](ErrorCode code) { gather->refuse(index, code); });
+}
+
+void GroupCoordinator::deleteOffsets(const RequestInfo&, const OffsetDeleteRequest& request,
+                                     Reply<OffsetDeleteResponse> reply) {
+  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
+    const auto to = shared(std::move(reply));
+    const auto refuse = [&](ErrorCode code) {
+      OffsetDeleteResponse response;
+      response.errorCode = number(code);
+      (*to)(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.deleteOffsets(request, [to](OffsetDeleteResponse response) { (*to)(std::move(response)); });
+        },
+        refuse);
+  });
+}
+
+// ---- administration
+
+void GroupCoordinator::describeGroups(const RequestInfo& info, const DescribeGroupsRequest& request,
+                                      Reply<DescribeGroupsResponse> reply) {
+  impl_->post([version = info.apiVersion, request, reply = std::move(reply)](Impl& impl) mutable {
+    DescribeGroupsResponse response;
+    for (const protocol::Text& id : request.groups) {
+      impl.run(
+          id,
+          [&](GroupShard& shard) {
+            response.groups.push_back(shard.describe(id, version));
+            return Effects();
+          },
+          [&](ErrorCode code) {
+            auto& described = response.groups.emplace_back();
+            described.groupId = id;
+            described.errorCode = number(code);
+          });
+    }
+    reply(std::move(response));
+  });
+}
+
+void GroupCoordinator::listGroups(const RequestInfo&, const ListGroupsRequest& request,
+                                  Reply<ListGroupsResponse> reply) {
+  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
+    ListGroupsResponse response;
+    if (impl.runtime->isLoading()) {
+      response.errorCode = number(ErrorCode::CoordinatorLoadInProgress);
+    } else {
+      impl.runtime->forEach(
+          [&](PartitionIndex, Shard& shard) { static_cast<GroupShard&>(shard).list(request, response.groups); });
+    }
+    reply(std::move(response));
+  });
+}
+
+void GroupCoordinator::deleteGroups(const RequestInfo&, const DeleteGroupsRequest& request,
+                                    Reply<DeleteGroupsResponse> reply) {
+  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
+    /// Answers when the last group has been answered for.
+    struct Gather {
+      explicit Gather(Reply<DeleteGroupsResponse> to) : reply(std::move(to)) {}
+      ~Gather() {
+        if (left == 0) reply(std::move(response));
+      }
+      Reply<DeleteGroupsResponse> reply;
+      DeleteGroupsResponse response;
+      size_t left = 0;
+    };
+    const auto gather = std::make_shared<Gather>(std::move(reply));
+    gather->response.results.resize(request.groupsNames.size());
+    gather->left = request.groupsNames.size();
+    for (size_t i = 0; i < request.groupsNames.size(); ++i) {
+      const protocol::Text& id = request.groupsNames[i];
+      const auto answer = [gather, i](DeleteGroupsResponse::DeletableGroupResult result) {
+        gather->response.results[i] = std::move(result);
+        --gather->left;
+      };
+      impl.run(
+          id, [&](GroupShard& shard) { return shard.deleteGroup(id, answer); },
+          [&](ErrorCode code) {
+            DeleteGroupsResponse::DeletableGroupResult result;
+            result.groupId = id;
+            result.errorCode = number(code);
+            answer(std::move(result));
+          });
+    }
+  });
+}
+
+void GroupCoordinator::snapshot(Reply<std::vector<GroupSnapshot>> reply) {
+  impl_->post([reply = std::move(reply)](Impl& impl) mutable {
+    std::vector<GroupSnapshot> groups;
+    impl.runtime->forEach([&](PartitionIndex, Shard& shard) { static_cast<GroupShard&>(shard).snapshot(groups); });
+    std::sort(groups.begin(), groups.end(),
+              [](const GroupSnapshot& a, const GroupSnapshot& b) { return a.groupId < b.groupId; });
+    reply(std::move(groups));
+  });
+}
+
+}  // namespace tidemark::coordinator

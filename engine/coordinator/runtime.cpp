@@ -1,0 +1,342 @@
+#include "coordinator/runtime.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/invariant.h"
+#include "records/batch_builder.h"
+#include "records/control.h"
+
+namespace tidemark::coordinator {
+
+/// A timer of a shard. It is current as long as its partition's map holds it.
+struct CoordinatorRuntime::ArmedTimer : purgatory::TimerEntry, std::enable_shared_from_this<ArmedTimer> {
+  ArmedTimer(std::weak_ptr<CoordinatorRuntime> owner, PartitionIndex partition, uint64_t inIncarnation, TimerKey name)
+      : runtime(std::move(owner)), index(partition), incarnation(inIncarnation), key(std::move(name)) {}
+
+  void onTimeout() override {
+    if (const std::shared_ptr<CoordinatorRuntime> alive = runtime.lock()) {
+      alive->onTimer(index, incarnation, shared_from_this());
+    }
+  }
+
+  std::weak_ptr<CoordinatorRuntime> runtime;
+  PartitionIndex index;
+  uint64_t incarnation;
+  TimerKey key;
+};
+
+namespace {
+
+/// Runs a function when its time comes.
+struct CommitTimeout : purgatory::TimerEntry {
+  explicit CommitTimeout(platform::Task what) : task(std::move(what)) {}
+  void onTimeout() override { task(); }
+  platform::Task task;
+};
+
+}  // namespace
+
+CoordinatorRuntime::CoordinatorRuntime(Dependencies dependencies, Options options, ShardFactory factory)
+    : dependencies_(std::move(dependencies)),
+      options_(std::move(options)),
+      factory_(std::move(factory)),
+      timer_(purgatory::ExpirationTimer::create(dependencies_.executor, *dependencies_.clock)) {}
+
+CoordinatorRuntime::~CoordinatorRuntime() = default;
+
+CoordinatorRuntime::Partition* CoordinatorRuntime::find(PartitionIndex index, uint64_t incarnation) {
+  const auto found = partitions_.find(index);
+  if (found == partitions_.end() || found->second->incarnation != incarnation) return nullptr;
+  return found->second.get();
+}
+
+// ---- loading
+
+void CoordinatorRuntime::load(PartitionIndex index, LeaderEpoch epoch) {
+  if (const auto found = partitions_.find(index); found != partitions_.end()) {
+    if (found->second->epoch >= epoch) return;
+    if (found->second->epoch.next() == epoch) {
+      // The very next epoch is ours as well: nobody else wrote, so what was loaded is still what the log says.
+      found->second->epoch = epoch;
+      return;
+    }
+    unload(index);
+  }
+  auto partition = std::make_unique<Partition>();
+  partition->index = index;
+  partition->epoch = epoch;
+  partition->incarnation = ++lastNumber_;
+  partition->shard = factory_(index);
+  const uint64_t incarnation = partition->incarnation;
+  partitions_.emplace(index, std::move(partition));
+  dependencies_.log->info(options_.name, "loads partition {} in epoch {}", index, epoch);
+  loadNext(index, incarnation);
+}
+
+void CoordinatorRuntime::loadNext(PartitionIndex index, uint64_t incarnation) {
+  Partition* partition = find(index, incarnation);
+  if (partition == nullptr) return;
+  const Result<bool> done = loadSome(*partition);
+  if (!done) {
+    dependencies_.log->error(options_.name, "cannot load partition {}: {}", index, done.error().message);
+    unload(index);
+    return;
+  }
+  if (*done) {
+    finishLoading(*partition);
+    return;
+  }
+  // Piece by piece, so that the other partitions are served in between.
+  dependencies_.executor->post([weak = weak_from_this(), index, incarnation] {
+    if (const auto self = weak.lock()) self->loadNext(index, incarnation);
+  });
+}
+
+Result<bool> CoordinatorRuntime::loadSome(Partition& partition) {
+  TIDEMARK_ASSIGN(const LogRange range, dependencies_.partitions->range(partition.index));
+  partition.loadedTo = std::max(partition.loadedTo, range.start);
+  if (partition.loadedTo >= range.end) {
+    partition.end = range.end;
+    partition.highWatermark = std::max(partition.highWatermark, range.highWatermark);
+    return true;
+  }
+  TIDEMARK_ASSIGN(const SharedBytes bytes,
+                  dependencies_.partitions->read(partition.index, partition.loadedTo, options_.loadBufferSize));
+  records::BatchCursor cursor(bytes.view());
+  bool any = false;
+  while (cursor.next() == records::Step::Next) {
+    any = true;
+    TIDEMARK_TRY(replayBatch(partition, cursor.batch(), buffer_));
+    partition.loadedTo = std::max(partition.loadedTo, cursor.batch().header.nextOffset());
+  }
+  if (!any) partition.loadedTo = range.end;
+  return false;
+}
+
+Result<void> CoordinatorRuntime::replayBatch(Partition& partition, const records::BatchView& batch,
+                                             ByteVector& buffer) {
+  TIDEMARK_ASSIGN(const ByteView payload, records::openPayload(batch, buffer));
+  records::RecordCursor cursor(batch.header, payload);
+  while (true) {
+    const records::Step step = cursor.next();
+    if (step == records::Step::End) return {};
+    if (step == records::Step::Corrupt) {
+      return fail(ErrorCode::CorruptMessage, fmt::format("a record of the batch at offset {} cannot be read: {}",
+                                                         batch.header.baseOffset, cursor.reason()));
+    }
+    const records::RecordView& record = cursor.record();
+    if (record.offset < partition.loadedTo) continue;
+    if (batch.header.isControl()) {
+      if (const auto marker = records::readEndTxnMarker(record)) {
+        partition.shard->replayEndTxn(record.offset, batch.header.producerId, marker->commit);
+      }
+      continue;
+    }
+    if (!record.key) continue;
+    const ProducerId producerId = batch.header.isTransactional() ? batch.header.producerId : kNoProducerId;
+    if (const Result<void> replayed = partition.shard->replay(record.offset, producerId, *record.key, record.value);
+        !replayed) {
+      // As Kafka: a record that nobody can read must not keep the whole partition away.
+      dependencies_.log->warning(options_.name, "partition {} offset {} is passed over: {}", partition.index,
+                                 record.offset, replayed.error().message);
+    }
+  }
+}
+
+void CoordinatorRuntime::finishLoading(Partition& partition) {
+  partition.loading = false;
+  partition.shard->onHighWatermark(partition.highWatermark);
+  dependencies_.log->info(options_.name, "serves partition {}, loaded up to offset {}", partition.index, partition.end);
+  perform(partition, partition.shard->onLoaded());
+}
+
+void CoordinatorRuntime::unload(PartitionIndex index) {
+  auto node = partitions_.extract(index);
+  if (node.empty()) return;
+  Partition& partition = *node.mapped();
+  for (auto& [key, timer] : partition.timers) timer_->cancel(*timer);
+  partition.timers.clear();
+  // Whoever waits for a commit cannot know whether it will come.
+  std::deque<Pending> pending = std::move(partition.pending);
+  std::vector<Effects> last;
+  for (Pending& one : pending) {
+    timer_->cancel(*one.timeout);
+    last.push_back(one.whenCommitted(ErrorCode::NotCoordinator));
+  }
+  last.push_back(partition.shard->onUnloaded());
+  for (Effects& effects : last) {
+    for (platform::Task& reply : effects.replies) reply();
+  }
+  dependencies_.log->info(options_.name, "gave up partition {}", index);
+}
+
+void CoordinatorRuntime::unloadAll() {
+  while (!partitions_.empty()) unload(partitions_.begin()->first);
+}
+
+bool CoordinatorRuntime::isLoading() const {
+  return std::any_of(partitions_.begin(), partitions_.end(), [](const auto& one) { return one.second->loading; });
+}
+
+// ---- serving
+
+void CoordinatorRuntime::run(PartitionIndex index, std::move_only_function<Effects(Shard&)> handler,
+                             std::move_only_function<void(ErrorCode)> unavailable) {
+  const auto found = partitions_.find(index);
+  if (found == partitions_.end()) return unavailable(ErrorCode::NotCoordinator);
+  if (found->second->loading) return unavailable(ErrorCode::CoordinatorLoadInProgress);
+  perform(*found->second, handler(*found->second->shard));
+}
+
+void CoordinatorRuntime::forEach(const std::function<void(PartitionIndex, Shard&)>& visit) {
+  for (auto& [index, partition] : partitions_) {
+    if (!partition->loading) visit(index, *partition->shard);
+  }
+}
+
+void CoordinatorRuntime::runOnAll(const std::function<Effects(Shard&)>& handler) {
+  for (auto& [index, partition] : partitions_) {
+    if (!partition->loading) perform(*partition, handler(*partition->shard));
+  }
+}
+
+void CoordinatorRuntime::perform(Partition& partition, Effects effects) {
+  Result<void> written;
+  if (!effects.records.empty()) written = write(partition, effects);
+  for (TimerChange& timer : effects.timers) change(partition, std::move(timer));
+  for (platform::Task& reply : effects.replies) reply();
+  if (!written) {
+    dependencies_.log->warning(options_.name, "cannot write to partition {}: {}", partition.index,
+                               written.error().message);
+    if (effects.whenCommitted) perform(partition, effects.whenCommitted(written.error().code));
+    return;
+  }
+  if (!effects.whenCommitted) return;
+  if (effects.records.empty() && partition.pending.empty()) {
+    // Nothing is uncommitted that the answer could give away.
+    return perform(partition, effects.whenCommitted(ErrorCode::None));
+  }
+  const uint64_t number = ++lastNumber_;
+  auto timeout = std::make_shared<CommitTimeout>(
+      [weak = weak_from_this(), index = partition.index, incarnation = partition.incarnation, number] {
+        if (const auto self = weak.lock()) self->onCommitTimeout(index, incarnation, number);
+      });
+  partition.pending.push_back({partition.end, std::move(effects.whenCommitted), timeout, number});
+  timer_->add(timeout, options_.commitTimeout);
+}
+
+Result<void> CoordinatorRuntime::write(Partition& partition, const Effects& effects) {
+  std::span<const CoordinatorRecord> left = effects.records;
+  const size_t limit = dependencies_.partitions->maxBatchSize(partition.index);
+  while (!left.empty()) {
+    size_t count = 0;
+    size_t size = records::kBatchHeaderSize;
+    for (const CoordinatorRecord& record : left) {
+      std::optional<ByteView> value;
+      if (record.value) value = *record.value;
+      size += records::BatchBuilder::recordSizeLimit(record.key, value);
+      if (!effects.atomic && count > 0 && size > limit) break;
+      ++count;
+    }
+    TIDEMARK_TRY(writeBatch(partition, left.first(count), effects.replay));
+    left = left.subspan(count);
+  }
+  return {};
+}
+
+Result<void> CoordinatorRuntime::writeBatch(Partition& partition, std::span<const CoordinatorRecord> records,
+                                            bool replay) {
+  records::BatchOptions options;
+  options.baseSequence = 0;  // as Kafka's coordinators write it, though without a producer id
+  records::BatchBuilder builder(options);
+  const int64_t nowMs = dependencies_.clock->wallMs();
+  for (const CoordinatorRecord& record : records) {
+    std::optional<ByteView> value;
+    if (record.value) value = *record.value;
+    builder.append(nowMs, record.key, value);
+  }
+  const size_t limit = dependencies_.partitions->maxBatchSize(partition.index);
+  if (builder.uncompressedSize() > limit) {
+    return fail(ErrorCode::RecordListTooLarge,
+                fmt::format("a write of {} bytes where the topic takes {}", builder.uncompressedSize(), limit));
+  }
+  TIDEMARK_ASSIGN(partition.end, dependencies_.partitions->append(partition.index, partition.epoch, builder.build()));
+  if (!replay) return {};
+  Offset offset = partition.end - static_cast<int64_t>(records.size());
+  for (const CoordinatorRecord& record : records) {
+    std::optional<ByteView> value;
+    if (record.value) value = *record.value;
+    const Result<void> replayed = partition.shard->replay(offset, kNoProducerId, record.key, value);
+    TIDEMARK_INVARIANT(replayed.has_value(), "a coordinator cannot replay what it wrote: " + replayed.error().message);
+    offset = offset.next();
+  }
+  return {};
+}
+
+// ---- timers
+
+void CoordinatorRuntime::change(Partition& partition, TimerChange change) {
+  if (const auto found = partition.timers.find(change.key); found != partition.timers.end()) {
+    timer_->cancel(*found->second);
+    partition.timers.erase(found);
+  }
+  if (!change.after) return;
+  auto timer = std::make_shared<ArmedTimer>(weak_from_this(), partition.index, partition.incarnation, change.key);
+  partition.timers.emplace(std::move(change.key), timer);
+  timer_->add(std::move(timer), *change.after);
+}
+
+void CoordinatorRuntime::onTimer(PartitionIndex index, uint64_t incarnation, const std::shared_ptr<ArmedTimer>& timer) {
+  Partition* partition = find(index, incarnation);
+  if (partition == nullptr) return;
+  const auto found = partition->timers.find(timer->key);
+  if (found == partition->timers.end() || found->second != timer) return;
+  partition->timers.erase(found);
+  perform(*partition, partition->shard->onTimeout(timer->key));
+}
+
+// ---- commits
+
+void CoordinatorRuntime::onHighWatermark(PartitionIndex index, Offset highWatermark) {
+  dependencies_.executor->post([weak = weak_from_this(), index, highWatermark] {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (const auto found = self->partitions_.find(index); found != self->partitions_.end()) {
+      self->advance(*found->second, highWatermark);
+    }
+  });
+}
+
+void CoordinatorRuntime::advance(Partition& partition, Offset highWatermark) {
+  if (highWatermark <= partition.highWatermark) return;
+  partition.highWatermark = highWatermark;
+  if (partition.loading) return;
+  partition.shard->onHighWatermark(highWatermark);
+  completeUpTo(partition);
+}
+
+void CoordinatorRuntime::completeUpTo(Partition& partition) {
+  while (!partition.pending.empty() && partition.pending.front().end <= partition.highWatermark) {
+    Pending done = std::move(partition.pending.front());
+    partition.pending.pop_front();
+    timer_->cancel(*done.timeout);
+    perform(partition, done.whenCommitted(ErrorCode::None));
+  }
+}
+
+void CoordinatorRuntime::onCommitTimeout(PartitionIndex index, uint64_t incarnation, uint64_t number) {
+  Partition* partition = find(index, incarnation);
+  if (partition == nullptr) return;
+  const auto found = std::find_if(partition->pending.begin(), partition->pending.end(),
+                                  [number](const Pending& one) { return one.number == number; });
+  if (found == partition->pending.end()) return;
+  Pending late = std::move(*found);
+  partition->pending.erase(found);
+  dependencies_.log->warning(options_.name, "a write to partition {} was not committed in time", index);
+  perform(*partition, late.whenCommitted(ErrorCode::RequestTimedOut));
+}
+
+}  // namespace tidemark::coordinator

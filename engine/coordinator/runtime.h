@@ -1,0 +1,129 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "coordinator/coordinator_log.h"
+#include "coordinator/effects.h"
+#include "platform/executor.h"
+#include "platform/logger.h"
+#include "purgatory/expiration_timer.h"
+#include "records/batch.h"
+#include "records/record.h"
+
+namespace tidemark::coordinator {
+
+/// The state that one partition of a coordinator's topic holds, as a state machine without I/O: it decides, the runtime
+/// does. State follows the log by replay(). Called on the runtime's executor only.
+class Shard {
+ public:
+  virtual ~Shard() = default;
+
+  /// Applies a record, on loading and after each append. `offset` is its own. `producerId`: none, or that of the
+  /// transaction it belongs to. Records that it does not know are passed over; ones it cannot read are an error.
+  virtual Result<void> replay(Offset offset, ProducerId producerId, ByteView key, std::optional<ByteView> value) = 0;
+  /// A transaction has ended, by the marker at `offset`: its records count from now on, or never.
+  virtual void replayEndTxn(Offset offset, ProducerId producerId, bool commit) = 0;
+  /// Everything below is committed.
+  virtual void onHighWatermark(Offset highWatermark) = 0;
+  /// All of the log was replayed; the shard serves from now on.
+  virtual Effects onLoaded() = 0;
+  /// The last call: answers what is parked with NotCoordinator.
+  virtual Effects onUnloaded() = 0;
+  virtual Effects onTimeout(const TimerKey& key) = 0;
+};
+
+/// Runs the shards of one coordinator (Kafka's CoordinatorRuntime): loads them when this broker becomes the leader of
+/// their partition, serialises what happens to them, appends what they write, and holds answers back until the high
+/// watermark has passed. One serial executor for all. All public calls on that executor, but for those marked.
+class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntime> {
+ public:
+  struct Dependencies {
+    std::shared_ptr<platform::Executor> executor;
+    const platform::Clock* clock = nullptr;
+    platform::Logger* log = nullptr;
+    CoordinatorLog* partitions = nullptr;
+  };
+  struct Options {
+    std::string name;
+    platform::milliseconds commitTimeout{5000};
+    size_t loadBufferSize = 5242880;
+  };
+  using ShardFactory = std::function<std::unique_ptr<Shard>(PartitionIndex)>;
+
+  CoordinatorRuntime(Dependencies dependencies, Options options, ShardFactory factory);
+  ~CoordinatorRuntime();
+
+  void load(PartitionIndex partition, LeaderEpoch epoch);
+  void unload(PartitionIndex partition);
+  void unloadAll();
+  /// Any thread.
+  void onHighWatermark(PartitionIndex partition, Offset highWatermark);
+
+  /// Runs `handler` on the partition's shard. `unavailable` is called instead if there is none: with NotCoordinator, or
+  /// with CoordinatorLoadInProgress.
+  void run(PartitionIndex partition, std::move_only_function<Effects(Shard&)> handler,
+           std::move_only_function<void(ErrorCode)> unavailable);
+  /// Each shard that serves.
+  void forEach(const std::function<void(PartitionIndex, Shard&)>& visit);
+  /// Runs `handler` on every shard that serves, effects included.
+  void runOnAll(const std::function<Effects(Shard&)>& handler);
+  /// Whether any partition is being loaded.
+  bool isLoading() const;
+  size_t shardCount() const { return partitions_.size(); }
+
+ private:
+  struct ArmedTimer;
+  struct Pending {
+    Offset end;
+    Effects::Committed whenCommitted;
+    std::shared_ptr<purgatory::TimerEntry> timeout;
+    uint64_t number = 0;
+  };
+  struct Partition {
+    PartitionIndex index;
+    LeaderEpoch epoch;
+    std::unique_ptr<Shard> shard;
+    bool loading = true;
+    Offset loadedTo;
+    /// End of what was appended or loaded, and how much of it is committed.
+    Offset end{0};
+    Offset highWatermark{0};
+    /// In order of their ends.
+    std::deque<Pending> pending;
+    std::map<TimerKey, std::shared_ptr<ArmedTimer>> timers;
+    /// Tells a partition from one that was unloaded and loaded again.
+    uint64_t incarnation = 0;
+  };
+
+  Partition* find(PartitionIndex index, uint64_t incarnation);
+  void loadNext(PartitionIndex index, uint64_t incarnation);
+  Result<bool> loadSome(Partition& partition);
+  Result<void> replayBatch(Partition& partition, const records::BatchView& batch, ByteVector& buffer);
+  void finishLoading(Partition& partition);
+  void perform(Partition& partition, Effects effects);
+  Result<void> write(Partition& partition, const Effects& effects);
+  Result<void> writeBatch(Partition& partition, std::span<const CoordinatorRecord> records, bool replay);
+  void change(Partition& partition, TimerChange change);
+  void advance(Partition& partition, Offset highWatermark);
+  void completeUpTo(Partition& partition);
+  void onTimer(PartitionIndex index, uint64_t incarnation, const std::shared_ptr<ArmedTimer>& timer);
+  void onCommitTimeout(PartitionIndex index, uint64_t incarnation, uint64_t number);
+
+  const Dependencies dependencies_;
+  const Options options_;
+  const ShardFactory factory_;
+  const std::shared_ptr<purgatory::ExpirationTimer> timer_;
+  std::map<PartitionIndex, std::unique_ptr<Partition>> partitions_;
+  uint64_t lastNumber_ = 0;
+  /// Read buffer while loading.
+  ByteVector buffer_;
+};
+
+}  // namespace tidemark::coordinator
