@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct RaftConfig {
   int32_t fetchMaxBytes = 1024 * 1024;
   /// controller.quorum.fetch.snapshot.max.bytes
   int32_t fetchSnapshotMaxBytes = 1024 * 1024;
+  /// metadata.max.retention.bytes: the log is cut at an older snapshot once it is larger.
+  uint64_t retentionBytes = 100 * 1024 * 1024;
   /// How long a leader may keep a fetch of ours without data. 500 ms in Kafka; never above a quarter of fetchTimeout.
   Duration fetchMaxWait = milliseconds(500);
   /// The lab's rule, off in Kafka: in a quorum without history the voter with the lowest id starts the first election

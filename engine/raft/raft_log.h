@@ -65,7 +65,8 @@ class RawSnapshot {
   virtual Result<size_t> readAt(uint64_t position, MutableBytes into) const = 0;
 };
 
-/// The metadata log with its snapshots. Owned by a RaftNode, used on its executor only. After an error of a write or a
+/// The metadata log with its snapshots. Owned by a RaftNode, used on its executor only, but for endOffsetForEpoch(),
+/// createSnapshot() and openSnapshot(), which any thread may call. After an error of a write or a
 /// sync the log may not be used any more: the node dies (invariants.md, "fsync fails").
 class RaftLog : public LogView {
  public:
@@ -91,6 +92,9 @@ class RaftLog : public LogView {
   virtual Result<std::shared_ptr<const RawSnapshot>> openSnapshot(OffsetAndEpoch id) const = 0;
   /// Removes snapshots older than `id` and what the log holds below `id` (K6: the log starts at the oldest one kept).
   virtual Result<void> deleteBefore(OffsetAndEpoch id) = 0;
+  virtual std::vector<OffsetAndEpoch> snapshotIds() const = 0;
+  /// Of the log, without snapshots.
+  virtual uint64_t sizeInBytes() const = 0;
 
   virtual Result<void> close() = 0;
 };

@@ -22,6 +22,9 @@
 namespace tidemark::platform {
 class Process;
 }
+namespace tidemark::events {
+class Recorder;
+}
 
 namespace tidemark::raft {
 
@@ -52,6 +55,8 @@ class RaftNode {
     std::unique_ptr<RaftTransport> transport;
     platform::Process* process = nullptr;
     std::shared_ptr<platform::Executor> executor;
+    /// Null: nobody looks.
+    events::Recorder* recorder = nullptr;
     /// controller.quorum.voters, for a quorum of kraft.version 0; otherwise empty, voters come from snapshot and log.
     VoterSet staticVoters;
   };
