@@ -41,8 +41,8 @@ void ServerConnection::close(std::string_view reason) {
   // We may be inside one of its handlers, and the last to hold us may be on another thread.
   processor_->executor().post([socket = std::move(socket_)] {});
   shared().process.log().debug(kComponent, "{} closed: {}", record_->peer()->connectionId, reason);
-  if (auto* observer = shared().options.observer) observer->connectionClosed(*record_->peer(), reason);
   processor_->remove(*this);
+  if (auto* observer = shared().options.observer) observer->connectionClosed(*record_->peer(), reason);
 }
 
 // --- Receiving -------------------------------------------------------------------------------------------------------

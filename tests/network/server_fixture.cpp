@@ -7,8 +7,21 @@ namespace tidemark::test {
 
 using protocol::ApiKey;
 
+void Watch::connectionOpened(const network::Peer& /*peer*/) {
+  stage_->change([&] { ++open; });
+}
+
+void Watch::connectionClosed(const network::Peer& /*peer*/, std::string_view /*reason*/) {
+  stage_->change([&] { --open; });
+}
+
+void Watch::connectionMuted(const network::Peer& /*peer*/, std::string_view reason) {
+  stage_->change([&] { ++mutes[std::string(reason)]; });
+}
+
 network::ServerOptions ServerTest::defaults() {
   network::ServerOptions options;
+  options.observer = &watch;
   options.listeners = {{.name = "PLAINTEXT", .endpoint = {stage->isSimulated() ? "server" : "127.0.0.1", 0}}};
   options.apis = network::ApiTable{{ApiKey::Heartbeat, 0, 4}, {ApiKey::Fetch, 4, 18}, {ApiKey::Produce, 3, 13},
                                    {ApiKey::ApiVersions, 0, 4}};
@@ -40,7 +53,6 @@ void ServerTest::handle(network::RequestPtr request) {
   } else {
     stage->change([&] { parked.push_back(std::move(request)); });
   }
-  stage->change([&] { ++handled; });
 }
 
 void ServerTest::answerHeartbeat(network::Request& request, int16_t error, network::Request::Throttle throttle) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,22 @@
 #include "network/stage.h"
 
 namespace tidemark::test {
+
+/// Wakes the test when something happened, and counts.
+class Watch final : public network::ServerObserver {
+ public:
+  explicit Watch(std::unique_ptr<Stage>& stage) : stage_(stage) {}
+  void connectionOpened(const network::Peer& peer) override;
+  void connectionClosed(const network::Peer& peer, std::string_view reason) override;
+  void connectionMuted(const network::Peer& peer, std::string_view reason) override;
+
+  // Only inside await() and change().
+  int open = 0;
+  std::map<std::string, int> mutes;
+
+ private:
+  std::unique_ptr<Stage>& stage_;
+};
 
 /// A server whose handler does what the test says.
 class ServerTest : public OnEachPlatform, public network::RequestHandler {
@@ -37,7 +54,7 @@ class ServerTest : public OnEachPlatform, public network::RequestHandler {
 
   std::function<void(network::RequestPtr)> script;
   std::vector<network::RequestPtr> parked;  ///< Only inside await() and change().
-  int handled = 0;                          ///< Only inside await() and change().
+  Watch watch{stage};
   std::shared_ptr<platform::Process> serverProcess;
   std::shared_ptr<platform::Process> clientProcess;
   std::unique_ptr<network::Server> server;

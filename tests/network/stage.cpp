@@ -33,8 +33,7 @@ class SimulatedStage final : public Stage {
 class NativeStage final : public Stage {
  public:
   std::shared_ptr<platform::Process> createProcess(const std::string& name) override {
-    static_cast<void>(name);
-    return nullptr;
+    return platform::makeNativeProcess({.name = name, .level = platform::Logger::Level::Warning, .sink = {}});
   }
   void change(const std::function<void()>& action) override {
     const std::lock_guard lock(mutex_);

@@ -54,7 +54,7 @@ class OnEachPlatform : public testing::TestWithParam<const char*> {
 };
 
 #define TIDEMARK_ON_EACH_PLATFORM(Suite)                                              \
-  INSTANTIATE_TEST_SUITE_P(Platforms, Suite, testing::Values("simulated"), \
+  INSTANTIATE_TEST_SUITE_P(Platforms, Suite, testing::Values("simulated", "native"), \
                            [](const auto& each) { return std::string(each.param); })
 
 }  // namespace tidemark::test

@@ -1,0 +1,381 @@
+#include "client/admin.h"
+
+#include <fmt/format.h>
+
+#include "client/client_codec.h"
+#include "protocol/generated/create_partitions_request.h"
+#include "protocol/generated/create_partitions_response.h"
+#include "protocol/generated/create_topics_request.h"
+#include "protocol/generated/create_topics_response.h"
+#include "protocol/generated/delete_records_request.h"
+#include "protocol/generated/delete_records_response.h"
+#include "protocol/generated/delete_topics_request.h"
+#include "protocol/generated/delete_topics_response.h"
+#include "protocol/generated/describe_cluster_request.h"
+#include "protocol/generated/describe_cluster_response.h"
+#include "protocol/generated/describe_configs_request.h"
+#include "protocol/generated/describe_configs_response.h"
+#include "protocol/generated/incremental_alter_configs_request.h"
+#include "protocol/generated/incremental_alter_configs_response.h"
+#include "protocol/generated/list_offsets_request.h"
+#include "protocol/generated/list_offsets_response.h"
+#include "protocol/generated/metadata_request.h"
+#include "protocol/generated/metadata_response.h"
+
+namespace tidemark::client {
+
+using platform::Duration;
+using platform::MonotonicTime;
+using protocol::Text;
+
+namespace {
+
+Error errorOf(int16_t code, const std::optional<Text>& message, std::string_view what) {
+  const auto error = static_cast<ErrorCode>(code);
+  if (message && !message->empty()) return {error, message->str()};
+  return {error, fmt::format("{}: {}", what, errorName(error))};
+}
+
+std::unexpected<Error> noAnswerFor(std::string_view what) {
+  return fail(ErrorCode::UnknownServerError, fmt::format("the answer says nothing of {}", what));
+}
+
+/// Who is asked.
+struct Target {
+  enum class Kind : uint8_t { Any, Leader, Node } kind = Kind::Any;
+  TopicPartition partition = {};
+  NodeId node = {};
+};
+
+/// One call and its repetitions.
+template <class T, class Request>
+struct Call {
+  using Response = typename Request::Response;
+  std::string what;
+  Target target;
+  Request request;
+  std::function<Result<T>(const Response&)> extract;
+  std::move_only_function<void(Result<T>)> handler;
+  network::SendOptions options;
+  /// An error of this code is the answer, though it might pass.
+  ErrorCode isAnswer = ErrorCode::None;
+  MonotonicTime deadline;
+  int attempts = 0;
+  platform::Timer timer;
+};
+
+}  // namespace
+
+class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
+ public:
+  Core(Client& itsClient, Duration timeout) : client(itsClient), timeout_(timeout) {}
+
+  template <class T, class Request>
+  void start(std::shared_ptr<Call<T, Request>> call) {
+    call->deadline = client.process().clock().monotonic() + timeout_;
+    run(std::move(call));
+  }
+
+  int32_t timeoutMs() const {
+    return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(client.options().requestTimeout).count());
+  }
+
+  Client& client;
+  bool stopped = false;
+
+ private:
+  template <class T, class Request>
+  void run(std::shared_ptr<Call<T, Request>> call) {
+    const bool needsMetadata =
+        (call->target.kind == Target::Kind::Leader && (call->attempts > 0 || !client.metadata().leaderOf(call->target.partition))) ||
+        (call->target.kind == Target::Kind::Node && !client.metadata().brokers.contains(call->target.node));
+    if (!needsMetadata) return ask(std::move(call));
+    std::vector<std::string> topics;
+    if (call->target.kind == Target::Kind::Leader) topics.push_back(call->target.partition.topic);
+    client.refresh(std::move(topics), [weak = weak_from_this(), call](const Result<void>&) {
+      const auto self = weak.lock();
+      if (self && !self->stopped) self->ask(call);
+    });
+  }
+
+  template <class T, class Request>
+  void ask(std::shared_ptr<Call<T, Request>> call) {
+    using Response = typename Request::Response;
+    auto handler = [weak = weak_from_this(), call](Result<network::Received<Response>> received) {
+      const auto self = weak.lock();
+      if (!self || self->stopped) return;
+      if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())));
+      self->judge(call, call->extract(received->message));
+    };
+    Request copy = call->request;
+    switch (call->target.kind) {
+      case Target::Kind::Any: return client.sendToAny(std::move(copy), call->options, std::move(handler));
+      case Target::Kind::Node:
+        return client.sendTo(call->target.node, std::move(copy), call->options, std::move(handler));
+      case Target::Kind::Leader:
+        return client.sendToLeader(call->target.partition, std::move(copy), call->options, std::move(handler));
+    }
+  }
+
+  template <class T, class Request>
+  void judge(std::shared_ptr<Call<T, Request>> call, Result<T> result) {
+    if (result || !isRetriable(result.error().code) || result.error().code == call->isAnswer) return call->handler(std::move(result));
+    const Duration wait = client.backoff(++call->attempts);
+    if (client.process().clock().monotonic() + wait > call->deadline) return call->handler(std::move(result));
+    if (call->target.kind == Target::Kind::Any) client.anyFailed();
+    call->timer = client.executor().schedule(wait, [weak = weak_from_this(), waiting = std::weak_ptr(call)] {
+      const auto self = weak.lock();
+      const auto again = waiting.lock();
+      if (self && again && !self->stopped) {
+        std::erase(self->waiting_, std::shared_ptr<void>(again));
+        self->run(again);
+      }
+    });
+    waiting_.push_back(std::move(call));
+  }
+
+  const Duration timeout_;
+  /// Calls between two attempts.
+  std::vector<std::shared_ptr<void>> waiting_;
+};
+
+Admin::Admin(Client& client, Duration timeout) : core_(std::make_shared<Core>(client, timeout)) {}
+
+Admin::~Admin() { core_->stopped = true; }
+
+void Admin::createTopic(NewTopic topic, Handler<Uuid> handler) {
+  using namespace protocol;
+  CreateTopicsRequest request;
+  request.timeoutMs = core_->timeoutMs();
+  CreateTopicsRequest::CreatableTopic creatable;
+  creatable.name = topic.name;
+  creatable.numPartitions = topic.assignments.empty() ? topic.partitions : -1;
+  creatable.replicationFactor = topic.assignments.empty() ? topic.replicationFactor : int16_t{-1};
+  for (size_t i = 0; i < topic.assignments.size(); ++i) {
+    CreateTopicsRequest::CreatableReplicaAssignment assignment{.partitionIndex = static_cast<int32_t>(i), .brokerIds = {}};
+    for (const NodeId node : topic.assignments[i]) assignment.brokerIds.push_back(node.value());
+    creatable.assignments.push_back(std::move(assignment));
+  }
+  for (const auto& [name, value] : topic.configs) creatable.configs.push_back({.name = name, .value = value});
+  request.topics.push_back(std::move(creatable));
+  core_->start(std::make_shared<Call<Uuid, CreateTopicsRequest>>(Call<Uuid, CreateTopicsRequest>{
+      .what = "CreateTopics",
+      .target = {},
+      .request = std::move(request),
+      .extract = [name = topic.name](const CreateTopicsResponse& response) -> Result<Uuid> {
+        for (const auto& each : response.topics) {
+          if (each.name != name) continue;
+          if (each.errorCode != 0) return fail(errorOf(each.errorCode, each.errorMessage, name));
+          return each.topicId;
+        }
+        return noAnswerFor(name);
+      },
+      .handler = std::move(handler)}));
+}
+
+void Admin::deleteTopic(std::string name, Done done) {
+  using namespace protocol;
+  DeleteTopicsRequest request;
+  request.timeoutMs = core_->timeoutMs();
+  request.topicNames.emplace_back(name);
+  core_->start(std::make_shared<Call<void, DeleteTopicsRequest>>(Call<void, DeleteTopicsRequest>{
+      .what = "DeleteTopics",
+      .target = {},
+      .request = std::move(request),
+      .extract = [name](const DeleteTopicsResponse& response) -> Result<void> {
+        for (const auto& each : response.responses) {
+          if (!each.name || *each.name != name) continue;
+          if (each.errorCode != 0) return fail(errorOf(each.errorCode, each.errorMessage, name));
+          return {};
+        }
+        return noAnswerFor(name);
+      },
+      .handler = std::move(done),
+      .options = {.maxVersion = 5},  // Names in the form of all versions before 6.
+      .isAnswer = ErrorCode::UnknownTopicOrPartition}));
+}
+
+void Admin::createPartitions(std::string topic, int32_t total, Done done) {
+  using namespace protocol;
+  CreatePartitionsRequest request;
+  request.timeoutMs = core_->timeoutMs();
+  request.topics.push_back({.name = topic, .count = total, .assignments = std::nullopt});
+  core_->start(std::make_shared<Call<void, CreatePartitionsRequest>>(Call<void, CreatePartitionsRequest>{
+      .what = "CreatePartitions",
+      .target = {},
+      .request = std::move(request),
+      .extract = [topic](const CreatePartitionsResponse& response) -> Result<void> {
+        for (const auto& each : response.results) {
+          if (each.name != topic) continue;
+          if (each.errorCode != 0) return fail(errorOf(each.errorCode, each.errorMessage, topic));
+          return {};
+        }
+        return noAnswerFor(topic);
+      },
+      .handler = std::move(done)}));
+}
+
+void Admin::listTopics(Handler<std::vector<std::string>> handler) {
+  using namespace protocol;
+  MetadataRequest request;
+  request.topics.reset();
+  core_->start(std::make_shared<Call<std::vector<std::string>, MetadataRequest>>(
+      Call<std::vector<std::string>, MetadataRequest>{
+          .what = "Metadata",
+          .target = {},
+          .request = std::move(request),
+          .extract = [](const MetadataResponse& response) -> Result<std::vector<std::string>> {
+            std::vector<std::string> names;
+            for (const auto& topic : response.topics) {
+              if (topic.name) names.push_back(topic.name->str());
+            }
+            return names;
+          },
+          .handler = std::move(handler)}));
+}
+
+void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
+  using namespace protocol;
+  MetadataRequest request;
+  request.allowAutoTopicCreation = false;
+  request.topics->push_back({.topicId = {}, .name = name});
+  core_->start(std::make_shared<Call<TopicDescription, MetadataRequest>>(Call<TopicDescription, MetadataRequest>{
+      .what = "Metadata",
+      .target = {},
+      .request = std::move(request),
+      .extract = [name](const MetadataResponse& response) -> Result<TopicDescription> {
+        for (const auto& topic : response.topics) {
+          if (!topic.name || *topic.name != name) continue;
+          if (topic.errorCode != 0) return fail(errorOf(topic.errorCode, {}, name));
+          MetadataCache cache;
+          cache.update(response);
+          const MetadataCache::Topic* found = cache.find(name);
+          return TopicDescription{name, found->id, found->internal, found->partitions};
+        }
+        return noAnswerFor(name);
+      },
+      .handler = std::move(handler),
+      .isAnswer = ErrorCode::UnknownTopicOrPartition}));
+}
+
+void Admin::describeCluster(Handler<ClusterDescription> handler) {
+  using namespace protocol;
+  core_->start(std::make_shared<Call<ClusterDescription, DescribeClusterRequest>>(
+      Call<ClusterDescription, DescribeClusterRequest>{
+          .what = "DescribeCluster",
+          .target = {},
+          .request = {},
+          .extract = [](const DescribeClusterResponse& response) -> Result<ClusterDescription> {
+            if (response.errorCode != 0) return fail(errorOf(response.errorCode, response.errorMessage, "the cluster"));
+            ClusterDescription cluster{response.clusterId.str(), NodeId(response.controllerId), {}};
+            for (const auto& broker : response.brokers) {
+              cluster.brokers[NodeId(broker.brokerId)] = {broker.host.str(), static_cast<uint16_t>(broker.port)};
+            }
+            return cluster;
+          },
+          .handler = std::move(handler)}));
+}
+
+namespace {
+
+/// A broker's own settings are asked of that broker.
+Target targetOf(ConfigResourceType type, const std::string& name) {
+  if (type != ConfigResourceType::Broker || name.empty()) return {};
+  return {.kind = Target::Kind::Node, .node = NodeId(std::atoi(name.c_str()))};
+}
+
+}  // namespace
+
+void Admin::describeConfigs(ConfigResourceType type, std::string name, Handler<std::vector<ConfigEntry>> handler) {
+  using namespace protocol;
+  DescribeConfigsRequest request;
+  request.resources.push_back(
+      {.resourceType = static_cast<int8_t>(type), .resourceName = name, .configurationKeys = std::nullopt});
+  core_->start(std::make_shared<Call<std::vector<ConfigEntry>, DescribeConfigsRequest>>(
+      Call<std::vector<ConfigEntry>, DescribeConfigsRequest>{
+          .what = "DescribeConfigs",
+          .target = targetOf(type, name),
+          .request = std::move(request),
+          .extract = [name](const DescribeConfigsResponse& response) -> Result<std::vector<ConfigEntry>> {
+            if (response.results.size() != 1) return noAnswerFor(name);
+            const auto& result = response.results[0];
+            if (result.errorCode != 0) return fail(errorOf(result.errorCode, result.errorMessage, name));
+            std::vector<ConfigEntry> entries;
+            for (const auto& each : result.configs) {
+              entries.push_back({.name = each.name.str(),
+                                 .value = each.value ? std::optional(each.value->str()) : std::nullopt,
+                                 .readOnly = each.readOnly,
+                                 .sensitive = each.isSensitive,
+                                 .source = each.configSource});
+            }
+            return entries;
+          },
+          .handler = std::move(handler)}));
+}
+
+void Admin::alterConfigs(ConfigResourceType type, std::string name, std::vector<ConfigChange> changes, Done done) {
+  using namespace protocol;
+  IncrementalAlterConfigsRequest request;
+  request.resources.push_back({.resourceType = static_cast<int8_t>(type), .resourceName = name, .configs = {}});
+  for (const auto& change : changes) {
+    std::optional<Text> value;
+    if (change.operation != ConfigChange::Operation::Delete) value = Text(change.value);
+    request.resources[0].configs.push_back({.name = change.name,
+                                            .configOperation = static_cast<int8_t>(change.operation),
+                                            .value = std::move(value)});
+  }
+  core_->start(std::make_shared<Call<void, IncrementalAlterConfigsRequest>>(Call<void, IncrementalAlterConfigsRequest>{
+      .what = "IncrementalAlterConfigs",
+      .target = targetOf(type, name),
+      .request = std::move(request),
+      .extract = [name](const IncrementalAlterConfigsResponse& response) -> Result<void> {
+        if (response.responses.size() != 1) return noAnswerFor(name);
+        const auto& result = response.responses[0];
+        if (result.errorCode != 0) return fail(errorOf(result.errorCode, result.errorMessage, name));
+        return {};
+      },
+      .handler = std::move(done)}));
+}
+
+void Admin::listOffset(TopicPartition where, int64_t timestampMs, Handler<ListedOffset> handler) {
+  using namespace protocol;
+  ListOffsetsRequest request;
+  request.replicaId = -1;
+  request.timeoutMs = core_->timeoutMs();
+  request.topics.push_back({.name = where.topic, .partitions = {}});
+  request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .timestamp = timestampMs});
+  core_->start(std::make_shared<Call<ListedOffset, ListOffsetsRequest>>(Call<ListedOffset, ListOffsetsRequest>{
+      .what = "ListOffsets",
+      .target = {.kind = Target::Kind::Leader, .partition = where},
+      .request = std::move(request),
+      .extract = [where](const ListOffsetsResponse& response) -> Result<ListedOffset> {
+        const std::string what = fmt::format("{}", where);
+        if (response.topics.size() != 1 || response.topics[0].partitions.size() != 1) return noAnswerFor(what);
+        const auto& result = response.topics[0].partitions[0];
+        if (result.errorCode != 0) return fail(errorOf(result.errorCode, {}, what));
+        return ListedOffset{Offset(result.offset), result.timestamp, LeaderEpoch(result.leaderEpoch)};
+      },
+      .handler = std::move(handler)}));
+}
+
+void Admin::deleteRecords(TopicPartition where, Offset before, Handler<Offset> handler) {
+  using namespace protocol;
+  DeleteRecordsRequest request;
+  request.timeoutMs = core_->timeoutMs();
+  request.topics.push_back({.name = where.topic, .partitions = {}});
+  request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .offset = before.value()});
+  core_->start(std::make_shared<Call<Offset, DeleteRecordsRequest>>(Call<Offset, DeleteRecordsRequest>{
+      .what = "DeleteRecords",
+      .target = {.kind = Target::Kind::Leader, .partition = where},
+      .request = std::move(request),
+      .extract = [where](const DeleteRecordsResponse& response) -> Result<Offset> {
+        const std::string what = fmt::format("{}", where);
+        if (response.topics.size() != 1 || response.topics[0].partitions.size() != 1) return noAnswerFor(what);
+        const auto& result = response.topics[0].partitions[0];
+        if (result.errorCode != 0) return fail(errorOf(result.errorCode, {}, what));
+        return Offset(result.lowWatermark);
+      },
+      .handler = std::move(handler)}));
+}
+
+}  // namespace tidemark::client

@@ -1,0 +1,508 @@
+#include "client/consumer.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "client/client_codec.h"
+#include "client/fetch_reader.h"
+#include "protocol/generated/fetch_request.h"
+#include "protocol/generated/fetch_response.h"
+#include "protocol/generated/list_offsets_request.h"
+#include "protocol/generated/list_offsets_response.h"
+
+namespace tidemark::client {
+
+using platform::Duration;
+using platform::MonotonicTime;
+using protocol::FetchRequest;
+using protocol::FetchResponse;
+using protocol::ListOffsetsRequest;
+using protocol::ListOffsetsResponse;
+
+namespace {
+
+constexpr MonotonicTime kNever = MonotonicTime::max();
+constexpr int64_t kLatest = -1;
+constexpr int64_t kEarliest = -2;
+
+int32_t millis(Duration duration) {
+  return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(duration).count());
+}
+
+/// One partition that is read.
+struct Reading {
+  TopicPartition where;
+  std::optional<Offset> position;
+  /// Which end to look up while there is no position.
+  int64_t lookup = kEarliest;
+  bool lookingUp = false;
+  bool paused = false;
+  /// An error that does not pass.
+  bool stopped = false;
+  LeaderEpoch lastEpoch;
+  Offset highWatermark;
+  Offset lastStable;
+  MonotonicTime notBefore{};
+  int failures = 0;
+  /// Raised by each seek: what was asked for before is not wanted any more.
+  uint64_t seeks = 0;
+
+  bool isFetchable(MonotonicTime now) const { return position && !paused && !stopped && notBefore <= now; }
+};
+
+/// What was asked of a leader for one partition.
+struct Asked {
+  Uuid topicId;
+  Offset offset;
+  LeaderEpoch leaderEpoch;
+  LeaderEpoch lastEpoch;
+  uint64_t seeks = 0;
+  friend bool operator==(const Asked&, const Asked&) = default;
+};
+using AskedAll = std::map<TopicPartition, Asked>;
+
+/// The one fetch at a time at one leader, and the session it belongs to.
+struct Source {
+  bool inFlight = false;
+  int32_t sessionId = 0;
+  /// 0: the next one asks for everything; −1: without a session.
+  int32_t sessionEpoch = 0;
+  /// What the leader believes is wanted.
+  AskedAll session;
+  MonotonicTime notBefore{};
+  int failures = 0;
+
+  void forgetSession() {
+    sessionId = 0;
+    sessionEpoch = 0;
+    session.clear();
+  }
+};
+
+}  // namespace
+
+class Consumer::Core : public std::enable_shared_from_this<Consumer::Core> {
+ public:
+  Core(Client& client, ConsumerOptions options, RecordHandler onRecord, ErrorHandler onError)
+      : client_(client), options_(options), onRecord_(std::move(onRecord)), onError_(std::move(onError)) {}
+
+  void assign(std::vector<Position> positions);
+  void seek(const TopicPartition& where, std::optional<Offset> offset, int64_t lookup);
+  void setPaused(const TopicPartition& where, bool paused);
+  const Reading* find(const TopicPartition& where) const {
+    const auto at = readings_.find(where);
+    return at == readings_.end() ? nullptr : &at->second;
+  }
+  void stop() {
+    stopped_ = true;
+    timer_.cancel();
+  }
+
+ private:
+  void pumpSoon();
+  void pump();
+  void armTimer();
+
+  void lookUp(Reading& reading);
+  void lookedUp(const TopicPartition& where, uint64_t seeks, const Result<network::Received<ListOffsetsResponse>>& received);
+
+  void fetch(NodeId leader, Source& source);
+  FetchRequest requestFor(Source& source, const AskedAll& wanted) const;
+  void fetched(NodeId leader, const AskedAll& asked, Result<network::Received<FetchResponse>> received);
+  void take(Reading& reading, const Asked& asked, const FetchResponse::PartitionData& data);
+  void takeError(Reading& reading, ErrorCode code);
+  void takeRecords(Reading& reading, const FetchResponse::PartitionData& data);
+  void reset(Reading& reading, const Error& error);
+  void stopReading(Reading& reading, const Error& error);
+  void backOff(Reading& reading);
+
+  void askForMetadata(const std::string& topic);
+  MonotonicTime now() const { return client_.process().clock().monotonic(); }
+
+  Client& client_;
+  const ConsumerOptions options_;
+  const RecordHandler onRecord_;
+  const ErrorHandler onError_;
+  std::map<TopicPartition, Reading> readings_;
+  std::map<NodeId, Source> sources_;
+  std::set<std::string> unknownTopics_;
+  int metadataFailures_ = 0;
+  MonotonicTime metadataNotBefore_{};
+  FetchReader reader_;
+  platform::Timer timer_;
+  bool pumpPosted_ = false;
+  bool stopped_ = false;
+};
+
+// --- What is wanted --------------------------------------------------------------------------------------------------
+
+void Consumer::Core::assign(std::vector<Position> positions) {
+  std::map<TopicPartition, Reading> next;
+  for (auto& position : positions) {
+    const auto known = readings_.find(position.where);
+    Reading reading = known != readings_.end() ? std::move(known->second) : Reading();
+    reading.where = position.where;
+    if (known == readings_.end()) reading.lookup = options_.reset == OffsetReset::Latest ? kLatest : kEarliest;
+    if (position.offset) {
+      reading.position = position.offset;
+      reading.lastEpoch = {};
+      reading.stopped = false;
+      ++reading.seeks;
+    }
+    next.emplace(position.where, std::move(reading));
+  }
+  readings_ = std::move(next);
+  pumpSoon();
+}
+
+void Consumer::Core::seek(const TopicPartition& where, std::optional<Offset> offset, int64_t lookup) {
+  const auto at = readings_.find(where);
+  if (at == readings_.end()) return;
+  Reading& reading = at->second;
+  reading.position = offset;
+  reading.lookup = lookup;
+  reading.lookingUp = false;
+  reading.stopped = false;
+  reading.lastEpoch = {};
+  reading.notBefore = {};
+  ++reading.seeks;
+  pumpSoon();
+}
+
+void Consumer::Core::setPaused(const TopicPartition& where, bool paused) {
+  const auto at = readings_.find(where);
+  if (at == readings_.end()) return;
+  at->second.paused = paused;
+  pumpSoon();
+}
+
+// --- The loop --------------------------------------------------------------------------------------------------------
+
+void Consumer::Core::pumpSoon() {
+  if (std::exchange(pumpPosted_, true)) return;
+  client_.executor().post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || self->stopped_) return;
+    self->pumpPosted_ = false;
+    self->pump();
+  });
+}
+
+void Consumer::Core::pump() {
+  const MonotonicTime time = now();
+  std::set<NodeId> leaders;
+  for (auto& [where, reading] : readings_) {
+    if (reading.stopped || reading.notBefore > time) continue;
+    const auto leader = client_.metadata().leaderOf(where);
+    if (!leader) {
+      askForMetadata(where.topic);
+    } else if (!reading.position) {
+      if (!reading.lookingUp) lookUp(reading);
+    } else {
+      leaders.insert(*leader);
+    }
+  }
+  for (const NodeId leader : leaders) {
+    Source& source = sources_[leader];
+    if (!source.inFlight && source.notBefore <= time) fetch(leader, source);
+  }
+  armTimer();
+}
+
+void Consumer::Core::armTimer() {
+  const MonotonicTime time = now();
+  MonotonicTime next = kNever;
+  auto consider = [&](MonotonicTime at) {
+    if (at > time) next = std::min(next, at);
+  };
+  for (const auto& [where, reading] : readings_) {
+    if (!reading.stopped) consider(reading.notBefore);
+  }
+  for (const auto& [leader, source] : sources_) {
+    if (!source.inFlight) consider(source.notBefore);
+  }
+  consider(metadataNotBefore_);
+  timer_.cancel();
+  if (next == kNever) return;
+  timer_ = client_.executor().schedule(next - time, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->stopped_) self->pump();
+  });
+}
+
+void Consumer::Core::askForMetadata(const std::string& topic) {
+  if (metadataNotBefore_ > now() || !unknownTopics_.insert(topic).second) return;
+  client_.refresh({topic}, [weak = weak_from_this(), topic](const Result<void>&) {
+    const auto self = weak.lock();
+    if (!self || self->stopped_) return;
+    self->unknownTopics_.erase(topic);
+    const bool known = std::all_of(self->readings_.begin(), self->readings_.end(), [&](const auto& each) {
+      return each.first.topic != topic || self->client_.metadata().leaderOf(each.first);
+    });
+    self->metadataFailures_ = known ? 0 : self->metadataFailures_ + 1;
+    self->metadataNotBefore_ = known ? MonotonicTime{} : self->now() + self->client_.backoff(self->metadataFailures_);
+    self->pumpSoon();
+  });
+}
+
+void Consumer::Core::backOff(Reading& reading) { reading.notBefore = now() + client_.backoff(++reading.failures); }
+
+// --- Positions -------------------------------------------------------------------------------------------------------
+
+void Consumer::Core::lookUp(Reading& reading) {
+  reading.lookingUp = true;
+  ListOffsetsRequest request;
+  request.replicaId = -1;
+  request.isolationLevel = static_cast<int8_t>(options_.isolation);
+  request.timeoutMs = millis(client_.options().requestTimeout);
+  const auto* partition = client_.metadata().find(reading.where);
+  request.topics.push_back({.name = reading.where.topic, .partitions = {}});
+  request.topics[0].partitions.push_back({.partitionIndex = reading.where.partition.value(),
+                                          .currentLeaderEpoch = partition->leaderEpoch.value(),
+                                          .timestamp = reading.lookup});
+  client_.sendToLeader(reading.where, std::move(request), {},
+                       [weak = weak_from_this(), where = reading.where, seeks = reading.seeks](
+                           const Result<network::Received<ListOffsetsResponse>>& received) {
+                         const auto self = weak.lock();
+                         if (self && !self->stopped_) self->lookedUp(where, seeks, received);
+                       });
+}
+
+void Consumer::Core::lookedUp(const TopicPartition& where, uint64_t seeks,
+                              const Result<network::Received<ListOffsetsResponse>>& received) {
+  const auto at = readings_.find(where);
+  if (at == readings_.end() || at->second.seeks != seeks) return pumpSoon();
+  Reading& reading = at->second;
+  reading.lookingUp = false;
+  ErrorCode code = received ? ErrorCode::None : received.error().code;
+  if (received) {
+    const auto& topics = received->message.topics;
+    if (topics.size() == 1 && topics[0].partitions.size() == 1) {
+      code = static_cast<ErrorCode>(topics[0].partitions[0].errorCode);
+      if (code == ErrorCode::None) {
+        reading.position = Offset(topics[0].partitions[0].offset);
+        reading.failures = 0;
+        return pumpSoon();
+      }
+    } else {
+      code = ErrorCode::UnknownServerError;
+    }
+  }
+  if (isRetriable(code)) {
+    backOff(reading);
+    askForMetadata(where.topic);
+  } else {
+    stopReading(reading, {code, fmt::format("{}: no offset: {}", where, errorName(code))});
+  }
+  if (!stopped_) pumpSoon();
+}
+
+// --- Fetching --------------------------------------------------------------------------------------------------------
+
+void Consumer::Core::fetch(NodeId leader, Source& source) {
+  const MonotonicTime time = now();
+  AskedAll wanted;
+  for (const auto& [where, reading] : readings_) {
+    if (!reading.isFetchable(time) || client_.metadata().leaderOf(where) != leader) continue;
+    const auto* topic = client_.metadata().find(where.topic);
+    wanted[where] = {.topicId = topic->id,
+                     .offset = *reading.position,
+                     .leaderEpoch = client_.metadata().find(where)->leaderEpoch,
+                     .lastEpoch = reading.lastEpoch,
+                     .seeks = reading.seeks};
+  }
+  if (wanted.empty()) return;
+  for (const auto& [where, asked] : wanted) {
+    const auto before = source.session.find(where);
+    if (before != source.session.end() && before->second.topicId != asked.topicId) source.forgetSession();
+  }
+  if (!options_.sessions) source.sessionEpoch = -1;
+  FetchRequest request = requestFor(source, wanted);
+  source.inFlight = true;
+  source.session = wanted;
+  network::SendOptions how{.timeout = client_.options().requestTimeout + options_.maxWait};
+  for (const auto& topic : request.topics) {
+    if (topic.topicId.isZero()) how.maxVersion = 12;
+  }
+  client_.sendTo(leader, std::move(request), how,
+                 [weak = weak_from_this(), leader, wanted = std::move(wanted)](
+                     Result<network::Received<FetchResponse>> received) {
+                   const auto self = weak.lock();
+                   if (self && !self->stopped_) self->fetched(leader, wanted, std::move(received));
+                 });
+}
+
+FetchRequest Consumer::Core::requestFor(Source& source, const AskedAll& wanted) const {
+  FetchRequest request;
+  request.maxWaitMs = millis(options_.maxWait);
+  request.minBytes = options_.minBytes;
+  request.maxBytes = options_.maxBytes;
+  request.isolationLevel = static_cast<int8_t>(options_.isolation);
+  request.sessionId = source.sessionId;
+  request.sessionEpoch = source.sessionEpoch;
+  const bool incremental = source.sessionEpoch > 0;
+  for (const auto& [where, asked] : wanted) {
+    const auto before = source.session.find(where);
+    if (incremental && before != source.session.end() && before->second == asked) continue;
+    if (request.topics.empty() || request.topics.back().topic != where.topic) {
+      request.topics.push_back({.topic = where.topic, .topicId = asked.topicId, .partitions = {}});
+    }
+    request.topics.back().partitions.push_back({.partition = where.partition.value(),
+                                                .currentLeaderEpoch = asked.leaderEpoch.value(),
+                                                .fetchOffset = asked.offset.value(),
+                                                .lastFetchedEpoch = asked.lastEpoch.value(),
+                                                .partitionMaxBytes = options_.partitionMaxBytes});
+  }
+  if (!incremental) return request;
+  for (const auto& [where, asked] : source.session) {
+    if (wanted.contains(where)) continue;
+    if (request.forgottenTopicsData.empty() || request.forgottenTopicsData.back().topic != where.topic) {
+      request.forgottenTopicsData.push_back({.topic = where.topic, .topicId = asked.topicId, .partitions = {}});
+    }
+    request.forgottenTopicsData.back().partitions.push_back(where.partition.value());
+  }
+  return request;
+}
+
+void Consumer::Core::fetched(NodeId leader, const AskedAll& asked, Result<network::Received<FetchResponse>> received) {
+  const auto self = shared_from_this();
+  Source& source = sources_[leader];
+  source.inFlight = false;
+  const ErrorCode code = received ? static_cast<ErrorCode>(received->message.errorCode) : received.error().code;
+  if (code != ErrorCode::None) {
+    source.forgetSession();
+    const bool sessionOnly = code == ErrorCode::FetchSessionIdNotFound || code == ErrorCode::InvalidFetchSessionEpoch;
+    if (!sessionOnly) {
+      source.notBefore = now() + client_.backoff(++source.failures);
+      std::set<std::string> topics;
+      for (const auto& [where, each] : asked) topics.insert(where.topic);
+      for (const auto& topic : topics) askForMetadata(topic);
+    }
+    return pumpSoon();
+  }
+  source.failures = 0;
+  const FetchResponse& response = received->message;
+  if (options_.sessions) {
+    source.sessionId = response.sessionId;
+    source.sessionEpoch = response.sessionId == 0 ? 0 : (source.sessionEpoch == INT32_MAX ? 1 : source.sessionEpoch + 1);
+  }
+  for (const auto& topic : response.responses) {
+    const std::string name =
+        received->version >= 13 ? std::string(client_.metadata().nameOf(topic.topicId)) : topic.topic.str();
+    for (const auto& data : topic.partitions) {
+      if (stopped_) return;
+      const TopicPartition where{name, PartitionIndex(data.partitionIndex)};
+      const auto wasAsked = asked.find(where);
+      const auto reading = readings_.find(where);
+      if (wasAsked == asked.end() || reading == readings_.end()) continue;
+      if (reading->second.seeks == wasAsked->second.seeks) take(reading->second, wasAsked->second, data);
+    }
+  }
+  if (!stopped_) pumpSoon();
+}
+
+void Consumer::Core::take(Reading& reading, const Asked& asked, const FetchResponse::PartitionData& data) {
+  const auto code = static_cast<ErrorCode>(data.errorCode);
+  if (code != ErrorCode::None) {
+    // Errors are told again only if the partition is asked for again.
+    for (auto& [leader, source] : sources_) source.session.erase(reading.where);
+    return takeError(reading, code);
+  }
+  reading.failures = 0;
+  if (data.divergingEpoch.endOffset >= 0) {
+    // The log was cut below the position: go on where both histories part.
+    reading.position = std::min(*reading.position, Offset(data.divergingEpoch.endOffset));
+    reading.lastEpoch = LeaderEpoch(data.divergingEpoch.epoch);
+    return;
+  }
+  reading.highWatermark = Offset(data.highWatermark);
+  reading.lastStable = Offset(data.lastStableOffset);
+  if (reading.position == asked.offset) takeRecords(reading, data);
+}
+
+void Consumer::Core::takeError(Reading& reading, ErrorCode code) {
+  const Error error{code, fmt::format("{}: {}", reading.where, errorName(code))};
+  if (code == ErrorCode::OffsetOutOfRange) return reset(reading, error);
+  if (!isRetriable(code)) return stopReading(reading, error);
+  backOff(reading);
+  askForMetadata(reading.where.topic);
+}
+
+void Consumer::Core::takeRecords(Reading& reading, const FetchResponse::PartitionData& data) {
+  const TopicPartition where = reading.where;
+  const uint64_t seeks = reading.seeks;
+  reader_.begin(data.records.view(), *reading.position);
+  if (options_.isolation == IsolationLevel::ReadCommitted && data.abortedTransactions) {
+    for (const auto& aborted : *data.abortedTransactions) {
+      reader_.addAborted(ProducerId(aborted.producerId), Offset(aborted.firstOffset));
+    }
+  }
+  for (;;) {
+    const records::Step step = reader_.next();
+    // The handler may have sought, assigned anew or ended us.
+    if (stopped_) return;
+    const auto at = readings_.find(where);
+    if (at == readings_.end() || at->second.seeks != seeks) return;
+    Reading& current = at->second;
+    current.position = reader_.position();
+    if (reader_.lastEpoch() != kNoLeaderEpoch) current.lastEpoch = reader_.lastEpoch();
+    if (step == records::Step::End) return;
+    if (step == records::Step::Corrupt) {
+      return stopReading(current, {ErrorCode::CorruptMessage, fmt::format("{}: {}", where, reader_.reason())});
+    }
+    onRecord_({.where = where, .leaderEpoch = reader_.lastEpoch(), .record = reader_.record()});
+  }
+}
+
+void Consumer::Core::reset(Reading& reading, const Error& error) {
+  if (options_.reset == OffsetReset::Fail) return stopReading(reading, error);
+  reading.position.reset();
+  reading.lookup = options_.reset == OffsetReset::Latest ? kLatest : kEarliest;
+  reading.lastEpoch = {};
+  ++reading.seeks;
+}
+
+void Consumer::Core::stopReading(Reading& reading, const Error& error) {
+  reading.stopped = true;
+  const TopicPartition where = reading.where;
+  if (onError_) onError_(where, error);
+}
+
+// --- Consumer --------------------------------------------------------------------------------------------------------
+
+Consumer::Consumer(Client& client, ConsumerOptions options, RecordHandler onRecord, ErrorHandler onError)
+    : core_(std::make_shared<Core>(client, options, std::move(onRecord), std::move(onError))) {}
+
+Consumer::~Consumer() { core_->stop(); }
+
+void Consumer::assign(std::vector<Position> positions) { core_->assign(std::move(positions)); }
+
+void Consumer::seek(const TopicPartition& where, Offset offset) { core_->seek(where, offset, kEarliest); }
+
+void Consumer::seekToBeginning(const TopicPartition& where) { core_->seek(where, std::nullopt, kEarliest); }
+
+void Consumer::seekToEnd(const TopicPartition& where) { core_->seek(where, std::nullopt, kLatest); }
+
+void Consumer::pause(const TopicPartition& where) { core_->setPaused(where, true); }
+
+void Consumer::resume(const TopicPartition& where) { core_->setPaused(where, false); }
+
+std::optional<Offset> Consumer::position(const TopicPartition& where) const {
+  const auto* reading = core_->find(where);
+  return reading == nullptr ? std::nullopt : reading->position;
+}
+
+Offset Consumer::highWatermark(const TopicPartition& where) const {
+  const auto* reading = core_->find(where);
+  return reading == nullptr ? kNoOffset : reading->highWatermark;
+}
+
+Offset Consumer::lastStableOffset(const TopicPartition& where) const {
+  const auto* reading = core_->find(where);
+  return reading == nullptr ? kNoOffset : reading->lastStable;
+}
+
+}  // namespace tidemark::client
