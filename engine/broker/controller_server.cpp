@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "broker/requests.h"
+#include "metadata/controller/feature_control.h"
 #include "metadata/features.h"
 #include "protocol/generated/allocate_producer_ids_request.h"
 #include "protocol/generated/allocate_producer_ids_response.h"
@@ -121,9 +122,13 @@ ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(
   const config::BrokerConfig& config = shared.config();
   std::vector<NodeId> quorum;
   for (const raft::Voter& voter : shared.raft->voters().all()) quorum.push_back(voter.key.id);
-  driver_ = std::make_unique<metadata::ControllerDriver>(
-      shared.process, shared.process.createExecutor({.name = "controller", .threads = 1}), static_cast<metadata::RaftAppender&>(*this),
-      metadata::ControllerSettings::from(config, shared.clusterId, std::move(quorum)));
+  driver_ = std::make_unique<metadata::ControllerDriver>(metadata::ControllerDriver::Setup{
+      .settings = metadata::ControllerSettings::from(config, shared.clusterId, std::move(quorum)),
+      .appender = this,
+      .process = &shared.process,
+      .executor = shared.process.createExecutor({.name = "controller", .threads = 1}),
+      .bootstrap = metadata::bootstrapRecords(),
+      .verifyImages = false});
   shared.loader->addPublisher(*driver_);
   network::ServerOptions server;
   server.namePrefix = "controller-";
@@ -228,12 +233,11 @@ void ControllerServer::askQuorum(network::RequestPtr request) {
 
 template <class Message>
 void ControllerServer::askController(network::RequestPtr request) {
-  withDecoded<Message>(std::move(request), [this](network::RequestPtr held, Message message) {
+  withDecoded<Message>(std::move(request), [this](network::RequestPtr held, const Message& message) {
     const int16_t version = held->apiVersion();
-    // A copy owns what the frame holds.
-    Message owned = message;
+    const network::FramePtr frame = held->frame();
     held->releaseFrame();
-    driver_->submit(std::move(owned), version, [held = std::move(held)](Result<typename Message::Response> response) mutable {
+    driver_->submit(message, version, [held = std::move(held)](Result<typename Message::Response> response) mutable {
       if (response) {
         held->respond(*response);
         return;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "broker/shared.h"
-#include "metadata/controller/driver.h"
+#include "metadata/controller/controller_driver.h"
 #include "metadata/controller/raft_appender.h"
 #include "network/server.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cluster/slot.h"
-#include "metadata/controller/bootstrap.h"
+#include "log/checkpoints.h"
 
 namespace tidemark::cluster {
 namespace {
@@ -81,7 +81,9 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
     return fail(ErrorCode::InvalidConfig, fmt::format("{} brokers cannot be launched: it can be 1, 3 or 5", options.brokers));
   temporary_ = options.dataFolder.empty();
   dataFolder_ = options.dataFolder;
-  if (temporary_) TIDEMARK_ASSIGN(dataFolder_, platform_->temporaryFolder());
+  if (temporary_) {
+    TIDEMARK_ASSIGN(dataFolder_, platform_->temporaryFolder());
+  }
   platform::FileSystem& files = lab_->files();
   TIDEMARK_TRY(files.createDirectories(dataFolder_));
   settings_ = labSettings(options.brokers, options.settings);

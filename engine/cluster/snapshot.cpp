@@ -15,16 +15,6 @@ using observe::BrokerState;
 /// At most 60 snapshots a second.
 constexpr platform::Duration kShortest = std::chrono::microseconds(16'600);
 
-std::string_view codecName(records::Codec codec) {
-  switch (codec) {
-    case records::Codec::Gzip: return "gzip";
-    case records::Codec::Snappy: return "snappy";
-    case records::Codec::Lz4: return "lz4";
-    case records::Codec::Zstd: return "zstd";
-    default: return "none";
-  }
-}
-
 }  // namespace
 
 // --- when -----------------------------------------------------------------------------------------------------------
@@ -326,7 +316,7 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
                                 .position = batch.position,
                                 .producer = batch.header.producerId,
                                 .baseSequence = batch.header.baseSequence,
-                                .codec = codecName(batch.header.codec()),
+                                .codec = records::codecName(batch.header.codec()),
                                 .control = batch.header.isControl(),
                                 .transactional = batch.header.isTransactional(),
                                 .maxTimestamp = platform::WallTime(std::chrono::milliseconds(batch.header.maxTimestampMs))});
