@@ -39,6 +39,12 @@ void Loader::onCommit(std::span<const raft::CommittedBatch> batches) {
 
 void Loader::onLoadSnapshot(raft::SnapshotReader& reader) {
   if (faulty_) return;
+  if (reader.id().offset == Offset(0)) {
+    if (Result<void> loaded = loadBootstrap(reader); !loaded) {
+      fault(fmt::format("The bootstrap snapshot cannot be loaded: {}", loaded.error().message));
+    }
+    return;
+  }
   if (Result<void> loaded = loadSnapshot(reader); !loaded) {
     return fault(fmt::format("The metadata snapshot {}-{} cannot be loaded: {}", reader.id().offset, reader.id().epoch,
                              loaded.error().message));
@@ -90,6 +96,20 @@ Result<void> Loader::replayRecord(ByteView framed) {
   }
   if (!committed_.inTransaction) return pending_.replay(record);
   transaction_.push_back(record);
+  return {};
+}
+
+Result<void> Loader::loadBootstrap(raft::SnapshotReader& reader) {
+  auto records = std::make_shared<Records>();
+  while (true) {
+    TIDEMARK_ASSIGN(const std::optional<std::vector<ByteView>> batch, reader.next());
+    if (!batch) break;
+    for (ByteView framed : *batch) {
+      TIDEMARK_ASSIGN(const Record record, decodeRecord(framed));
+      records->push_back(record);
+    }
+  }
+  committed_.bootstrap = std::move(records);
   return {};
 }
 

@@ -53,6 +53,7 @@ class Loader final : public raft::Listener {
   Result<void> replayRecords(std::span<const ByteView> records, Offset base);
   Result<void> replayRecord(ByteView framed);
   Result<void> loadSnapshot(raft::SnapshotReader& reader);
+  Result<void> loadBootstrap(raft::SnapshotReader& reader);
   /// Makes an image of what is pending and tells everybody.
   void step();
   void fault(const std::string& reason);

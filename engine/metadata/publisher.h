@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/ids.h"
 #include "metadata/delta.h"
 #include "metadata/image.h"
+#include "metadata/records.h"
 #include "raft/types.h"
 
 namespace tidemark::metadata {
@@ -16,6 +18,9 @@ struct CommittedState {
   /// The last committed offset, control batches and open transactions included.
   OffsetAndEpoch end;
   bool inTransaction = false;
+  /// Records of the bootstrap snapshot (offset 0), which formatting wrote. They are not part of the image: the first
+  /// active controller appends them to the log. Null: there was none.
+  std::shared_ptr<const Records> bootstrap;
 };
 
 /// Told of what is committed. Lives longer than the Loader it was given to, or is removed from it. Every call comes on
