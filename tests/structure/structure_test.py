@@ -17,7 +17,7 @@ AMBIENT = [
     (re.compile(r"\bpthread_create\b"), "starts a thread"),
     (re.compile(r"\bstd::condition_variable"), "blocks a thread"),
     (re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b"), "sleeps"),
-    (re.compile(r"\b(ifstream|ofstream|fstream|fopen|::open\s*\(|mkstemp|std::filesystem::(exists|remove|rename|create_))"), "touches a file"),
+    (re.compile(r"\b(ifstream|ofstream|fstream|fopen|mkstemp|std::filesystem::(exists|remove|rename|create_))|(?<![\w>])::open\s*\("), "touches a file"),
     (re.compile(r"(?<![\w.>])::(socket|connect|bind|listen|accept|send|recv|sendfile)\s*\("), "opens a socket"),
     (re.compile(r"\basio::"), "names Asio"),
     (re.compile(r"\b(random_device|std::rand\b|srand\b|getrandom)\b"), "draws a random number"),
