@@ -160,7 +160,7 @@ void GroupCoordinator::joinGroup(const RequestInfo& info, const JoinGroupRequest
     impl.run(
         request.groupId,
         [&](GroupShard& shard) {
-          return shard.groups().join(info, request, [to](JoinGroupResponse response) { (*to)(std::move(response)); });
+          return shard.join(info, request, [to](JoinGroupResponse response) { (*to)(std::move(response)); });
         },
         [&](ErrorCode code) { refuse(*to, code); });
   });

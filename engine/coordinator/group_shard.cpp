@@ -8,8 +8,11 @@
 
 #include "coordinator/consumer_protocol.h"
 #include "protocol/framing.h"
+#include "protocol/generated/consumer_group_metadata_key.h"
 #include "protocol/generated/group_metadata_key.h"
 #include "protocol/generated/offset_commit_key.h"
+#include "protocol/generated/share_group_metadata_key.h"
+#include "protocol/generated/streams_group_metadata_key.h"
 
 namespace tidemark::coordinator {
 
@@ -84,7 +87,30 @@ Result<void> GroupShard::replay(Offset offset, ProducerId producerId, ByteView k
     groups_.ensureExists(group);
     offsets_.replay(offset, producerId, group, decoded.topic.str(), decoded.partition, &committed);
   }
+  if (framed.type == protocol::ConsumerGroupMetadataKey::kRecordType ||
+      framed.type == protocol::ShareGroupMetadataKey::kRecordType ||
+      framed.type == protocol::StreamsGroupMetadataKey::kRecordType) {
+    // All three have the group's id first, and nothing else.
+    TIDEMARK_ASSIGN(const auto decoded,
+                    protocol::decode<protocol::ConsumerGroupMetadataKey>(framed.body, framed.version));
+    if (value) {
+      foreign_.insert(decoded.groupId.str());
+    } else {
+      foreign_.erase(decoded.groupId.str());
+    }
+  }
   return {};
+}
+
+Effects GroupShard::join(const RequestInfo& info, const protocol::JoinGroupRequest& request, JoinReply reply) {
+  if (!foreign_.contains(request.groupId.view())) return groups_.join(info, request, std::move(reply));
+  Effects out;
+  protocol::JoinGroupResponse refused;
+  refused.memberId = request.memberId;
+  refused.errorCode = static_cast<int16_t>(ErrorCode::InconsistentGroupProtocol);
+  out.replies.emplace_back(
+      [reply = std::move(reply), refused = std::move(refused)]() mutable { reply(std::move(refused)); });
+  return out;
 }
 
 void GroupShard::replayEndTxn(Offset offset, ProducerId producerId, bool commit) {
@@ -112,6 +138,7 @@ Effects GroupShard::expire() {
   Effects out;
   out.atomic = false;
   for (const auto& [id, group] : groups_.all()) {
+    if (foreign_.contains(id)) continue;
     if (offsets_.expire(group, clock_.wallMs(), out.records) && group.isIn(ClassicState::Empty)) {
       out.records.push_back(groupTombstone(id));
     }

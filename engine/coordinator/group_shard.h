@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ namespace tidemark::coordinator {
 
 /// One partition of `__consumer_offsets`: its groups and their committed offsets. Groups of the consumer, share and
 /// streams protocols (KIP-848, 932, 1071) have their records here as well; those are passed over until their managers
-/// stand beside ClassicGroups.
+/// stand beside ClassicGroups, but such a group is known as one, and neither expires nor takes classic members.
 class GroupShard final : public Shard {
  public:
   GroupShard(PartitionIndex partition, const GroupConfig& config, const platform::Clock& clock,
@@ -33,7 +34,9 @@ class GroupShard final : public Shard {
   Effects onUnloaded() override;
   Effects onTimeout(const TimerKey& key) override;
 
-  /// JoinGroup, SyncGroup, Heartbeat, LeaveGroup.
+  /// INCONSISTENT_GROUP_PROTOCOL for a group of another protocol.
+  Effects join(const RequestInfo& info, const protocol::JoinGroupRequest& request, JoinReply reply);
+  /// SyncGroup, Heartbeat, LeaveGroup.
   ClassicGroups& groups() noexcept { return groups_; }
 
   Effects commitOffsets(const RequestInfo& info, const protocol::OffsetCommitRequest& request,
@@ -60,6 +63,8 @@ class GroupShard final : public Shard {
   const platform::Clock& clock_;
   ClassicGroups groups_;
   Offsets offsets_;
+  /// Groups of protocols that are not served here.
+  std::set<std::string, std::less<>> foreign_;
 };
 
 /// The answer to a commit of which nothing was accepted.
