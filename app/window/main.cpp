@@ -1,0 +1,91 @@
+// tidemark-window: the window, and nothing but the wiring of it.
+#include <memory>
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QSettings>
+#include <QTextStream>
+
+#include "cluster_source_factory.h"
+#include "main_window.h"
+#include "scene_shot.h"
+#include "theme/theme.h"
+
+using namespace tidemark;  // NOLINT(google-build-using-namespace)
+
+int main(int argc, char** argv) {
+  // The scale must be known before the application object is made.
+  for (int i = 1; i + 1 < argc; ++i)
+    if (qstrcmp(argv[i], "--scale") == 0) qputenv("QT_SCALE_FACTOR", argv[i + 1]);
+  QApplication application(argc, argv);
+  QApplication::setApplicationName(QStringLiteral("tidemark"));
+  QApplication::setOrganizationName(QStringLiteral("tidemark"));
+  QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
+
+  QCommandLineParser parser;
+  parser.setApplicationDescription(
+      QApplication::translate("main", "A lab for clusters that speak Kafka's protocol, in a window."));
+  parser.addHelpOption();
+  parser.addVersionOption();
+  const QCommandLineOption shot(QStringLiteral("offscreen-shot"),
+                                QApplication::translate("main", "Write a picture of the window to <file> and end."),
+                                QStringLiteral("file"));
+  const QCommandLineOption after(QStringLiteral("after"),
+                                 QApplication::translate("main", "When the picture is taken: %1.")
+                                     .arg(widgets::SceneShot::conditions().join(QStringLiteral(", "))),
+                                 QStringLiteral("condition"), QStringLiteral("launch"));
+  const QCommandLineOption scale(QStringLiteral("scale"),
+                                 QApplication::translate("main", "1 or 2 pixels for each pixel."),
+                                 QStringLiteral("factor"));
+  const QCommandLineOption theme(QStringLiteral("theme"),
+                                 QApplication::translate("main", "light or dark; else as the desktop."),
+                                 QStringLiteral("name"));
+  const QCommandLineOption port(
+      QStringLiteral("port"),
+      QApplication::translate("main", "Port of broker 1 for the picture's cluster; 0: free ones."),
+      QStringLiteral("port"), QStringLiteral("0"));
+  const QCommandLineOption size(QStringLiteral("size"),
+                                QApplication::translate("main", "Size of the window for the picture."),
+                                QStringLiteral("WxH"), QStringLiteral("1680x1020"));
+  parser.addOptions({shot, after, scale, theme, port, size});
+  parser.process(application);
+  const auto refuse = [](const QString& text) {
+    QTextStream(stderr) << text << Qt::endl;
+    return 2;
+  };
+
+  widgets::Theme looks(application);
+  if (parser.isSet(theme)) {
+    if (parser.value(theme) == QStringLiteral("dark"))
+      looks.setChoice(widgets::ThemeChoice::Dark);
+    else if (parser.value(theme) == QStringLiteral("light"))
+      looks.setChoice(widgets::ThemeChoice::Light);
+    else
+      return refuse(QApplication::translate("main", "--theme: light or dark, not “%1”").arg(parser.value(theme)));
+  }
+  const std::unique_ptr<observe::ClusterSource> source = makeClusterSource();
+
+  if (parser.isSet(shot)) {
+    if (!widgets::SceneShot::conditions().contains(parser.value(after)))
+      return refuse(QApplication::translate("main", "--after: one of %1")
+                        .arg(widgets::SceneShot::conditions().join(QStringLiteral(", "))));
+    widgets::MainWindow window(*source, nullptr);
+    const QStringList parts = parser.value(size).split(QLatin1Char('x'));
+    if (parts.size() != 2 || parts[0].toInt() < 400 || parts[1].toInt() < 300)
+      return refuse(QApplication::translate("main", "--size: like 1680x1020"));
+    window.resize(parts[0].toInt(), parts[1].toInt());
+    window.show();
+    widgets::SceneShot scene(window, parser.value(after), parser.value(shot),
+                             static_cast<uint16_t>(parser.value(port).toUInt()));
+    QObject::connect(&scene, &widgets::SceneShot::finished, &application, &QApplication::exit, Qt::QueuedConnection);
+    scene.begin();
+    const int code = QApplication::exec();
+    if (code != 0) QTextStream(stderr) << scene.problem() << Qt::endl;
+    return code;
+  }
+
+  QSettings settings;
+  widgets::MainWindow window(*source, &settings);
+  window.show();
+  return QApplication::exec();
+}

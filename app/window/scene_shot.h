@@ -1,0 +1,60 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+
+#include "base/ids.h"
+
+namespace tidemark::widgets {
+
+class MainWindow;
+
+/// Brings a window into a state and takes its picture: for view checks, on any platform of Qt, offscreen as well.
+/// `launch`: the first page. `steady`: three brokers, orders with three partitions, a load, every ISR full.
+/// `killed`: its leader was killed, another leads, records go on. `recovered`: it was started again, the ISR is full.
+/// `table`: the table twin of steady. `partition`: steady with the partition in the inspector.
+class SceneShot : public QObject {
+  Q_OBJECT
+
+ public:
+  SceneShot(MainWindow& window, QString condition, QString file, uint16_t port, QObject* parent = nullptr);
+  static QStringList conditions();
+  void begin();
+  QString problem() const { return m_problem; }
+
+ Q_SIGNALS:
+  /// 0: the picture is written.
+  void finished(int code);
+
+ private:
+  struct Step {
+    QString what;
+    /// Called again and again until it is true.
+    std::function<bool()> reached;
+  };
+  void look();
+  void take();
+  bool isrIsFull() const;
+  int64_t logEnd() const;
+  /// True once `ms` have gone since this step began.
+  bool held(int ms) const { return m_inStep.elapsed() >= ms; }
+
+  MainWindow& m_window;
+  const QString m_condition;
+  const QString m_file;
+  const uint16_t m_port;
+  std::vector<Step> m_steps;
+  size_t m_step = 0;
+  QTimer m_timer;
+  QElapsedTimer m_inStep;
+  QString m_problem;
+  NodeId m_victim;
+  int64_t m_end = 0;
+};
+
+}  // namespace tidemark::widgets

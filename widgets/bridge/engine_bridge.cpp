@@ -1,0 +1,145 @@
+#include "bridge/engine_bridge.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include <QCoreApplication>
+#include <QPointer>
+
+#include "text/format.h"
+
+namespace tidemark::widgets {
+
+/// Lives as long as any command is under way; after the bridge is gone it swallows what comes.
+struct EngineBridge::Gate {
+  std::mutex mutex;
+  EngineBridge* bridge = nullptr;
+
+  template <class Call>
+  void post(Call&& call) {
+    const std::lock_guard lock(mutex);
+    if (bridge != nullptr) QMetaObject::invokeMethod(bridge, std::forward<Call>(call), Qt::QueuedConnection);
+  }
+};
+
+EngineBridge::EngineBridge(observe::ClusterSource& source, QObject* parent)
+    : QObject(parent), m_source(source), m_gate(std::make_shared<Gate>()) {
+  m_gate->bridge = this;
+  m_timer.setInterval(kFrameMs);
+  m_timer.setTimerType(Qt::PreciseTimer);
+  connect(&m_timer, &QTimer::timeout, this, &EngineBridge::tick);
+  m_secondTimer.setInterval(1000);
+  m_secondTimer.setTimerType(Qt::VeryCoarseTimer);
+  connect(&m_secondTimer, &QTimer::timeout, this, &EngineBridge::second);
+  m_secondTimer.start();
+  m_clock.start();
+  m_sinceSnapshot.start();
+  m_frame.snapshot = m_source.snapshot();
+  m_frame.previous = m_frame.snapshot;
+  m_source.onChange([gate = m_gate] {
+    gate->post([gate] {
+      if (gate->bridge != nullptr) gate->bridge->wake();
+    });
+  });
+  wake();
+}
+
+EngineBridge::~EngineBridge() {
+  m_source.onChange({});
+  const std::lock_guard lock(m_gate->mutex);
+  m_gate->bridge = nullptr;
+}
+
+void EngineBridge::wake() {
+  if (!m_timer.isActive()) m_timer.start();
+}
+
+void EngineBridge::keepTicking(int ms) {
+  m_tickUntil = std::max(m_tickUntil, m_clock.elapsed() + ms);
+  wake();
+}
+
+void EngineBridge::refresh() {
+  tick();
+}
+
+void EngineBridge::tick() {
+  observe::SnapshotPtr next = m_source.snapshot();
+  m_frame.events = m_source.drainEvents(m_lastEvent, kEventsPerFrame);
+  m_lastEvent = m_frame.events.last;
+  m_frame.previous = std::exchange(m_frame.snapshot, std::move(next));
+  const bool changed = m_frame.snapshot != m_frame.previous;
+  m_frame.anotherCluster = m_frame.snapshot->clusterId != m_frame.previous->clusterId;
+  if (changed) m_sinceSnapshot.restart();
+  const bool moving = m_clock.elapsed() < m_tickUntil;
+  if (!changed && m_frame.events.events.empty() && !moving) {
+    m_timer.stop();
+    return;
+  }
+  Q_EMIT frame(m_frame);
+}
+
+void EngineBridge::watch(const std::optional<TopicPartition>& partition) {
+  if (partition == m_watched) return;
+  m_watched = partition;
+  m_source.watch(partition);
+  wake();
+}
+
+observe::ClusterSource::Done EngineBridge::done(QObject* context, Handler handler) {
+  // The guard is made and asked on the window's thread only; the engine's threads just carry it.
+  struct Carried {
+    QPointer<QObject> context;
+    Handler handler;
+  };
+  auto carried = std::make_shared<Carried>(Carried{context, std::move(handler)});
+  return [gate = m_gate, carried](Result<void> result) mutable {
+    gate->post([gate, carried, result = std::move(result)] {
+      if (carried->context && carried->handler) carried->handler(result);
+      if (gate->bridge != nullptr) gate->bridge->wake();
+    });
+    carried.reset();
+  };
+}
+
+void EngineBridge::launch(observe::LaunchOptions options, QObject* context, Handler handler) {
+  m_source.launch(std::move(options), done(context, std::move(handler)));
+}
+
+void EngineBridge::shutdown(QObject* context, Handler handler) {
+  m_source.shutdown(done(context, std::move(handler)));
+}
+
+void EngineBridge::createTopic(observe::TopicOptions topic, QObject* context, Handler handler) {
+  m_source.createTopic(std::move(topic), done(context, std::move(handler)));
+}
+
+void EngineBridge::command(BrokerCommand what, NodeId broker, QObject* context, Handler handler) {
+  auto answer = done(context, std::move(handler));
+  switch (what) {
+    case BrokerCommand::Kill:
+      m_source.killBroker(broker, std::move(answer));
+      break;
+    case BrokerCommand::Pause:
+      m_source.pauseBroker(broker, std::move(answer));
+      break;
+    case BrokerCommand::Resume:
+      m_source.resumeBroker(broker, std::move(answer));
+      break;
+    case BrokerCommand::Restart:
+      m_source.restartBroker(broker, std::move(answer));
+      break;
+    case BrokerCommand::Stop:
+      m_source.stopBroker(broker, std::move(answer));
+      break;
+  }
+}
+
+QString errorText(const Error& error) {
+  const QString code = fromUtf8(errorName(error.code));
+  return error.message.empty() ? code
+                               : QCoreApplication::translate("Errors", "%1 (%2)").arg(fromUtf8(error.message), code);
+}
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+#include "observe/cluster_source.h"
+
+namespace tidemark::widgets {
+
+/// What a tick of the frame timer brings to every view: one snapshot and one batch of events.
+struct Frame {
+  observe::SnapshotPtr snapshot;
+  /// The one before; equal to `snapshot` if only time went on. Never null.
+  observe::SnapshotPtr previous;
+  observe::EventBatch events;
+  /// Launched, shut down, or another cluster than before: models are reset only then.
+  bool anotherCluster = false;
+};
+
+/// The one object of the window that touches the engine. It lives on the window's thread; the engine wakes it from any
+/// thread by a posted message, at most one at a time.
+///
+/// The frame timer runs at most 60 times a second and only as long as something changes or moves: a tick that finds
+/// neither a new snapshot nor events nor a motion stops it, the engine's next wake-up starts it again. Signals:
+/// `frame` on every tick, `second` about once a second while the window is shown, for texts that tell an age.
+class EngineBridge : public QObject {
+  Q_OBJECT
+
+ public:
+  static constexpr int kFrameMs = 16;
+  static constexpr size_t kEventsPerFrame = 5'000;
+
+  /// `source` must outlive the bridge.
+  explicit EngineBridge(observe::ClusterSource& source, QObject* parent = nullptr);
+  ~EngineBridge() override;
+
+  const observe::SnapshotPtr& snapshot() const noexcept { return m_frame.snapshot; }
+  bool hasCluster() const noexcept { return !m_frame.snapshot->clusterId.empty(); }
+  bool isTicking() const noexcept { return m_timer.isActive(); }
+  /// Age of the snapshot: to be added to every "since" in it, taken from every "left".
+  platform::Duration age() const { return std::chrono::milliseconds(m_sinceSnapshot.elapsed()); }
+
+  /// A view moves something: ticks go on for `ms` more.
+  void keepTicking(int ms);
+  /// Takes a frame at once, outside the timer.
+  void refresh();
+
+  std::vector<observe::Setting> profile(int brokers) const { return m_source.profile(brokers); }
+  void watch(const std::optional<TopicPartition>& partition);
+  const std::optional<TopicPartition>& watched() const noexcept { return m_watched; }
+
+  // Commands. They return at once; `handler` runs on the window's thread, unless the bridge or `context` is gone.
+  using Handler = std::function<void(const Result<void>&)>;
+  void launch(observe::LaunchOptions options, QObject* context, Handler handler);
+  void shutdown(QObject* context, Handler handler);
+  void createTopic(observe::TopicOptions topic, QObject* context, Handler handler);
+  enum class BrokerCommand { Kill, Pause, Resume, Restart, Stop };
+  void command(BrokerCommand what, NodeId broker, QObject* context, Handler handler);
+
+ Q_SIGNALS:
+  void frame(const tidemark::widgets::Frame& frame);
+  void second();
+
+ private:
+  struct Gate;
+  void wake();
+  void tick();
+  observe::ClusterSource::Done done(QObject* context, Handler handler);
+
+  observe::ClusterSource& m_source;
+  /// What threads of the engine reach instead of the bridge itself.
+  std::shared_ptr<Gate> m_gate;
+  QTimer m_timer;
+  QTimer m_secondTimer;
+  QElapsedTimer m_sinceSnapshot;
+  QElapsedTimer m_clock;
+  qint64 m_tickUntil = 0;
+  uint64_t m_lastEvent = 0;
+  Frame m_frame;
+  std::optional<TopicPartition> m_watched;
+};
+
+/// A sentence for the reader: what went wrong with which command, and the engine's own reason.
+QString errorText(const Error& error);
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,229 @@
+#include "clients/producer_load.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <librdkafka/rdkafka.h>
+#include <QPointer>
+
+#include "text/format.h"
+
+namespace tidemark::widgets {
+
+using Clock = std::chrono::steady_clock;
+
+/// All that the thread touches. Shared, so that a load that is given up may finish on its own.
+struct ProducerLoad::Worker {
+  ProduceOptions options;
+  rd_kafka_t* client = nullptr;
+  std::thread thread;
+  std::atomic<bool> running{true};
+  std::atomic<double> rate{0};
+  /// How long outstanding records are waited for at the end; short if the window itself closes.
+  std::atomic<int> lastWaitMs{2000};
+  std::atomic<qint64> sent{0}, acknowledged{0}, failed{0}, bytes{0};
+
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool stopping = false;
+  QString error;
+  double latencySumMs = 0, latencyMaxMs = 0;
+  qint64 latencyCount = 0;
+  double shownMeanMs = 0, shownMaxMs = 0;
+  Clock::time_point latencySince = Clock::now();
+
+  void complain(const QString& text) {
+    const std::lock_guard lock(mutex);
+    error = text;
+  }
+
+  static void delivered(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+    auto& self = *static_cast<Worker*>(opaque);
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      ++self.failed;
+      self.complain(QString::fromUtf8(rd_kafka_err2str(message->err)));
+      return;
+    }
+    ++self.acknowledged;
+    const double ms = static_cast<double>(rd_kafka_message_latency(message)) / 1000;
+    const std::lock_guard lock(self.mutex);
+    self.latencySumMs += ms;
+    self.latencyMaxMs = std::max(self.latencyMaxMs, ms);
+    ++self.latencyCount;
+    if (Clock::now() - self.latencySince >= std::chrono::seconds(1)) {
+      self.shownMeanMs = self.latencySumMs / static_cast<double>(self.latencyCount);
+      self.shownMaxMs = self.latencyMaxMs;
+      self.latencySumMs = self.latencyMaxMs = 0;
+      self.latencyCount = 0;
+      self.latencySince = Clock::now();
+    }
+  }
+  static void failedAltogether(rd_kafka_t*, int code, const char* reason, void* opaque) {
+    // Lost connections come back by themselves; they are told as long as nothing better is known.
+    static_cast<Worker*>(opaque)->complain(QStringLiteral("%1: %2").arg(
+        QString::fromUtf8(rd_kafka_err2name(static_cast<rd_kafka_resp_err_t>(code))), QString::fromUtf8(reason)));
+  }
+  static void ignoreLog(const rd_kafka_t*, int, const char*, const char*) {}
+
+  bool make(QString* reason) {
+    rd_kafka_conf_t* conf = rd_kafka_conf_new();
+    const auto set = [&](const char* key, const QString& value) {
+      char text[512];
+      if (rd_kafka_conf_set(conf, key, value.toUtf8().constData(), text, sizeof text) == RD_KAFKA_CONF_OK) return true;
+      *reason = QString::fromUtf8(text);
+      return false;
+    };
+    bool ok = set("bootstrap.servers", options.bootstrap) &&
+              set("client.id", QLatin1String(kOwnClientPrefix) + QStringLiteral("-producer")) &&
+              set("acks", options.acks == QStringLiteral("all") ? QStringLiteral("-1") : options.acks) &&
+              set("compression.codec", options.codec) && set("linger.ms", QStringLiteral("5")) &&
+              set("message.timeout.ms", QStringLiteral("30000")) &&
+              set("queue.buffering.max.messages", QStringLiteral("100000")) &&
+              // A broker that was killed is asked again soon: the lab's times are short.
+              set("reconnect.backoff.max.ms", QStringLiteral("500")) &&
+              set("topic.metadata.refresh.interval.ms", QStringLiteral("5000")) &&
+              set("retry.backoff.ms", QStringLiteral("50"));
+    if (ok && options.idempotent) ok = set("enable.idempotence", QStringLiteral("true"));
+    rd_kafka_conf_set_opaque(conf, this);
+    rd_kafka_conf_set_dr_msg_cb(conf, &Worker::delivered);
+    rd_kafka_conf_set_error_cb(conf, &Worker::failedAltogether);
+    rd_kafka_conf_set_log_cb(conf, &Worker::ignoreLog);
+    char text[512];
+    if (ok) client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof text);
+    if (client != nullptr) return true;
+    if (ok) *reason = QString::fromUtf8(text);
+    rd_kafka_conf_destroy(conf);
+    return false;
+  }
+
+  void run() {
+    const QByteArray topic = options.topic.toUtf8();
+    std::vector<char> value(static_cast<size_t>(std::max(1, options.size)), '.');
+    qint64 number = 0;
+    auto due = Clock::now();
+    while (true) {
+      {
+        std::unique_lock lock(mutex);
+        if (stopping) break;
+      }
+      const double perSecond = rate.load();
+      const auto now = Clock::now();
+      if (perSecond > 0) {
+        if (now - due > std::chrono::seconds(1)) due = now;
+        if (now < due) {
+          rd_kafka_poll(client, 0);
+          std::unique_lock lock(mutex);
+          wake.wait_for(lock, std::min<Clock::duration>(due - now, std::chrono::milliseconds(50)),
+                        [this] { return stopping; });
+          continue;
+        }
+        due += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / perSecond));
+      }
+      fill(value, number);
+      const QByteArray key =
+          options.keys > 0 ? QByteArray("key-") + QByteArray::number(number % options.keys) : QByteArray();
+      const rd_kafka_resp_err_t code = rd_kafka_producev(
+          client, RD_KAFKA_V_TOPIC(topic.constData()), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+          RD_KAFKA_V_VALUE(value.data(), value.size()),
+          RD_KAFKA_V_KEY(key.isEmpty() ? nullptr : key.constData(), static_cast<size_t>(key.size())), RD_KAFKA_V_END);
+      if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        rd_kafka_poll(client, 20);
+        continue;
+      }
+      if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        ++failed;
+        complain(QString::fromUtf8(rd_kafka_err2str(code)));
+        std::unique_lock lock(mutex);
+        wake.wait_for(lock, std::chrono::milliseconds(200), [this] { return stopping; });
+        continue;
+      }
+      ++sent;
+      bytes += static_cast<qint64>(value.size());
+      ++number;
+      rd_kafka_poll(client, 0);
+    }
+    rd_kafka_flush(client, lastWaitMs.load());
+    rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(client, 100);
+    rd_kafka_destroy(client);
+    running = false;
+  }
+
+  /// "record 17 ....": to be recognised in the consumer, and of the size that was asked for.
+  static void fill(std::vector<char>& value, qint64 number) {
+    const std::string text = fmt::format("record {} ", number);
+    std::copy_n(text.begin(), std::min(text.size(), value.size()), value.begin());
+  }
+};
+
+ProducerLoad::ProducerLoad(QObject* parent) : QObject(parent) {}
+
+ProducerLoad::~ProducerLoad() {
+  if (!m_worker) return;
+  m_worker->lastWaitMs = 250;
+  stop();
+  if (m_worker->thread.joinable()) m_worker->thread.join();
+}
+
+bool ProducerLoad::start(const ProduceOptions& options, QString* error) {
+  if (isRunning()) return true;
+  if (m_worker && m_worker->thread.joinable()) m_worker->thread.join();
+  auto worker = std::make_shared<Worker>();
+  worker->options = options;
+  worker->rate = options.rate;
+  QString reason;
+  if (!worker->make(&reason)) {
+    if (error != nullptr) *error = reason;
+    return false;
+  }
+  m_options = options;
+  m_worker = worker;
+  // Queued to the window's thread; destroying this object joins the thread first.
+  worker->thread = std::thread([this, worker] {
+    worker->run();
+    QMetaObject::invokeMethod(this, &ProducerLoad::stopped, Qt::QueuedConnection);
+  });
+  return true;
+}
+
+void ProducerLoad::setRate(double recordsPerSecond) {
+  m_options.rate = recordsPerSecond;
+  if (!m_worker) return;
+  m_worker->rate = recordsPerSecond;
+  m_worker->wake.notify_all();
+}
+
+void ProducerLoad::stop() {
+  if (!m_worker) return;
+  {
+    const std::lock_guard lock(m_worker->mutex);
+    m_worker->stopping = true;
+  }
+  m_worker->wake.notify_all();
+}
+
+bool ProducerLoad::isRunning() const {
+  return m_worker && m_worker->running;
+}
+
+ProducerLoad::Figures ProducerLoad::figures() const {
+  Figures figures;
+  if (!m_worker) return figures;
+  figures.sent = m_worker->sent;
+  figures.acknowledged = m_worker->acknowledged;
+  figures.failed = m_worker->failed;
+  figures.bytes = m_worker->bytes;
+  const std::lock_guard lock(m_worker->mutex);
+  figures.meanLatencyMs = m_worker->shownMeanMs;
+  figures.maxLatencyMs = m_worker->shownMaxMs;
+  figures.error = m_worker->error;
+  return figures;
+}
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,474 @@
+#include "launch/launch_page.h"
+
+#include <QButtonGroup>
+#include <QCheckBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QSpinBox>
+#include <QStorageInfo>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include "launch/launch_picture.h"
+#include "launch/setting_chips.h"
+#include "text/format.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+namespace {
+
+QLabel* makeLabel(const QString& kind, const QString& text = {}) {
+  auto* label = new QLabel(text);
+  label->setProperty("kind", kind);
+  return label;
+}
+
+void setKind(QWidget* widget, const QString& kind) {
+  if (widget->property("kind").toString() == kind) return;
+  widget->setProperty("kind", kind);
+  widget->style()->unpolish(widget);
+  widget->style()->polish(widget);
+}
+
+void setWrong(QWidget* widget, bool wrong) {
+  if (widget->property("wrong").toBool() == wrong) return;
+  widget->setProperty("wrong", wrong);
+  widget->style()->unpolish(widget);
+  widget->style()->polish(widget);
+}
+
+/// Of Tidemark or of Apache Kafka: a folder that a cluster has used has a meta.properties in it or one level below.
+bool holdsCluster(const QString& folder) {
+  const QDir dir(folder);
+  if (dir.exists(QStringLiteral("meta.properties"))) return true;
+  for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot))
+    if (QFileInfo::exists(dir.filePath(name + QStringLiteral("/meta.properties")))) return true;
+  return false;
+}
+
+}  // namespace
+
+QString topicNameProblem(const QString& name) {
+  if (name.isEmpty()) return LaunchPage::tr("a topic needs a name");
+  if (name.size() > 249) return LaunchPage::tr("at most 249 characters");
+  if (name == QStringLiteral(".") || name == QStringLiteral(".."))
+    return LaunchPage::tr("“.” and “..” are not allowed");
+  for (const QChar c : name)
+    if (!((c >= QLatin1Char('a') && c <= QLatin1Char('z')) || (c >= QLatin1Char('A') && c <= QLatin1Char('Z')) ||
+          (c >= QLatin1Char('0') && c <= QLatin1Char('9')) || c == QLatin1Char('.') || c == QLatin1Char('_') ||
+          c == QLatin1Char('-')))
+      return LaunchPage::tr("only letters, digits, “.”, “_” and “-”");
+  return {};
+}
+
+LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(parent), m_bridge(bridge) {
+  setWidgetResizable(true);
+  setFrameShape(QFrame::NoFrame);
+  m_inside = new QWidget;
+  m_inside->setProperty("kind", QStringLiteral("clear"));
+  auto* across = new QHBoxLayout(m_inside);
+  across->setContentsMargins(40, 28, 40, 32);
+  across->addStretch(1);
+  auto* page = new QWidget;
+  page->setMaximumWidth(1380);
+  page->setMinimumWidth(1080);
+  across->addWidget(page, 100);
+  across->addStretch(1);
+
+  auto* down = new QVBoxLayout(page);
+  down->setContentsMargins(0, 0, 0, 0);
+  down->setSpacing(0);
+  down->addStretch(1);
+  down->addWidget(makeLabel(QStringLiteral("page"), tr("Start a cluster")));
+  down->addSpacing(6);
+  down->addWidget(
+      makeLabel(QStringLiteral("lead"),
+                tr("Real brokers inside this window. Any Kafka client can connect to their ports; when you close "
+                   "the window, they stop.")));
+  down->addSpacing(22);
+  auto* columns = new QHBoxLayout;
+  columns->setSpacing(40);
+  down->addLayout(columns);
+  down->addStretch(3);
+
+  auto* left = new QVBoxLayout;
+  left->setSpacing(0);
+  columns->addLayout(left, 800);
+  left->addWidget(makeLabel(QStringLiteral("head"), tr("CLUSTER")));
+  left->addSpacing(10);
+  m_form = makeCard();
+  left->addWidget(m_form);
+  left->addSpacing(20);
+  auto* startRow = new QHBoxLayout;
+  startRow->setSpacing(14);
+  m_start = new QPushButton;
+  m_start->setProperty("kind", QStringLiteral("big"));
+  m_start->setAutoDefault(false);
+  m_start->setMinimumWidth(208);
+  startRow->addWidget(m_start);
+  auto* enter = makeLabel(QStringLiteral("key"), QStringLiteral("⏎"));
+  startRow->addWidget(enter);
+  m_startNote = makeLabel(QStringLiteral("muted"), tr("takes about a second"));
+  startRow->addWidget(m_startNote, 1);
+  auto* same = new QVBoxLayout;
+  same->setSpacing(2);
+  auto* sameNote = makeLabel(QStringLiteral("note"), tr("the same without a window:"));
+  sameNote->setAlignment(Qt::AlignRight);
+  m_command = makeLabel(QStringLiteral("command"));
+  m_command->setAlignment(Qt::AlignRight);
+  m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  m_command->setFont(Theme::mono(12, QFont::Medium));
+  same->addWidget(sameNote);
+  same->addWidget(m_command);
+  startRow->addLayout(same);
+  left->addLayout(startRow);
+  left->addSpacing(10);
+  m_error = makeLabel(QStringLiteral("error"));
+  m_error->setWordWrap(true);
+  m_error->hide();
+  left->addWidget(m_error);
+  left->addStretch();
+
+  auto* right = new QVBoxLayout;
+  right->setSpacing(0);
+  columns->addLayout(right, 540);
+  right->addSpacing(24);
+  m_picture = new LaunchPicture;
+  right->addWidget(m_picture);
+  right->addStretch();
+  setWidget(m_inside);
+
+  m_checkSoon.setSingleShot(true);
+  m_checkSoon.setInterval(150);
+  connect(&m_checkSoon, &QTimer::timeout, this, &LaunchPage::check);
+  connect(m_start, &QPushButton::clicked, this, &LaunchPage::start);
+  changed();
+}
+
+QWidget* LaunchPage::makeRow(const QString& name, QLayout* content, bool last) {
+  auto* row = new QWidget;
+  row->setProperty("kind", last ? QStringLiteral("lastrow") : QStringLiteral("row"));
+  row->setAttribute(Qt::WA_StyledBackground);
+  auto* layout = new QHBoxLayout(row);
+  layout->setContentsMargins(0, 11, 0, 11);
+  auto* label = makeLabel(QStringLiteral("rowname"), name);
+  label->setFixedWidth(170);
+  layout->addWidget(label, 0, Qt::AlignTop);
+  label->setFixedHeight(28);
+  layout->addLayout(content, 1);
+  return row;
+}
+
+QWidget* LaunchPage::makeCard() {
+  auto* card = new QFrame;
+  card->setProperty("kind", QStringLiteral("card"));
+  auto* rows = new QVBoxLayout(card);
+  rows->setContentsMargins(20, 4, 20, 6);
+  rows->setSpacing(0);
+
+  auto* brokers = new QHBoxLayout;
+  brokers->setSpacing(6);
+  m_brokers = new QButtonGroup(this);
+  for (const int count : {1, 3, 5}) {
+    auto* button = new QPushButton(QString::number(count));
+    button->setProperty("kind", QStringLiteral("choice"));
+    button->setCheckable(true);
+    button->setAutoDefault(false);
+    button->setFixedSize(48, 28);
+    button->setAccessibleName(tr("%n broker(s)", nullptr, count));
+    m_brokers->addButton(button, count);
+    brokers->addWidget(button);
+  }
+  m_brokers->button(3)->setChecked(true);
+  brokers->addSpacing(12);
+  m_quorumNote = makeLabel(QStringLiteral("muted"));
+  brokers->addWidget(m_quorumNote, 1);
+  rows->addWidget(makeRow(tr("Brokers"), brokers));
+
+  auto* ports = new QHBoxLayout;
+  ports->setSpacing(8);
+  m_host = new QLineEdit(QStringLiteral("127.0.0.1"));
+  m_host->setFont(Theme::mono(12.5));
+  m_host->setFixedWidth(140);
+  m_host->setAccessibleName(tr("Address to listen on"));
+  m_port = new QSpinBox;
+  m_port->setRange(0, 65'000);
+  m_port->setValue(19'092);
+  m_port->setSpecialValueText(tr("free"));
+  m_port->setFont(Theme::mono(12.5, QFont::DemiBold));
+  m_port->setFixedWidth(86);
+  m_port->setAccessibleName(tr("Port of broker 1"));
+  m_port->setToolTip(tr("Broker i listens on this port + i − 1, its controller 100 higher. 0: free ports are picked."));
+  m_portNote = makeLabel(QStringLiteral("good"));
+  m_hostNote = makeLabel(QStringLiteral("muted"));
+  ports->addWidget(m_host);
+  ports->addWidget(m_port);
+  ports->addSpacing(8);
+  ports->addWidget(m_portNote, 1);
+  ports->addWidget(m_hostNote);
+  rows->addWidget(makeRow(tr("Ports"), ports));
+
+  auto* storage = new QVBoxLayout;
+  storage->setSpacing(6);
+  auto* temporaryRow = new QHBoxLayout;
+  m_temporary = new QRadioButton(tr("A temporary folder"));
+  m_temporary->setChecked(true);
+  m_temporary->setFixedWidth(160);
+  temporaryRow->addWidget(m_temporary);
+  temporaryRow->addWidget(makeLabel(QStringLiteral("muted"), tr("removed at the end")), 1);
+  auto* chosenRow = new QHBoxLayout;
+  m_chosen = new QRadioButton(tr("A folder"));
+  m_chosen->setFixedWidth(160);
+  m_folder = QDir::homePath() + QStringLiteral("/Tidemark/cluster");
+  m_folderNote = makeLabel(QStringLiteral("muted"));
+  m_choose = new QPushButton(tr("Choose…"));
+  m_choose->setProperty("kind", QStringLiteral("link"));
+  m_choose->setAutoDefault(false);
+  chosenRow->addWidget(m_chosen);
+  chosenRow->addWidget(m_folderNote, 1);
+  chosenRow->addWidget(m_choose);
+  storage->addLayout(temporaryRow);
+  storage->addLayout(chosenRow);
+  rows->addWidget(makeRow(tr("Storage"), storage));
+
+  auto* topic = new QVBoxLayout;
+  topic->setSpacing(10);
+  auto* topicRow = new QHBoxLayout;
+  topicRow->setSpacing(8);
+  m_withTopic = new QCheckBox(tr("Create"));
+  m_withTopic->setChecked(true);
+  m_topic = new QLineEdit(QStringLiteral("orders"));
+  m_topic->setFixedWidth(160);
+  m_topic->setAccessibleName(tr("Name of the first topic"));
+  m_partitions = new QSpinBox;
+  m_partitions->setRange(1, 100);
+  m_partitions->setValue(3);
+  m_partitions->setFixedWidth(68);
+  m_partitions->setAccessibleName(tr("Partitions"));
+  m_topicNote = makeLabel(QStringLiteral("muted"));
+  topicRow->addWidget(m_withTopic);
+  topicRow->addWidget(m_topic);
+  topicRow->addWidget(makeLabel(QStringLiteral("muted"), tr("with")));
+  topicRow->addWidget(m_partitions);
+  topicRow->addWidget(m_topicNote, 1);
+  auto* loadRow = new QHBoxLayout;
+  loadRow->setSpacing(8);
+  m_withLoad = new QCheckBox(tr("Write"));
+  m_withLoad->setChecked(true);
+  m_load = new QSpinBox;
+  m_load->setRange(1, 100'000);
+  m_load->setValue(5);
+  m_load->setFixedWidth(86);
+  m_load->setAccessibleName(tr("Records a second"));
+  loadRow->addWidget(m_withLoad);
+  loadRow->addWidget(m_load);
+  loadRow->addWidget(
+      makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all, so that there is something to see")),
+      1);
+  topic->addLayout(topicRow);
+  topic->addLayout(loadRow);
+  const int checkWidth = std::max(m_withTopic->sizeHint().width(), m_withLoad->sizeHint().width());
+  m_withTopic->setFixedWidth(checkWidth + 4);
+  m_withLoad->setFixedWidth(checkWidth + 4);
+  rows->addWidget(makeRow(tr("First topic"), topic));
+
+  auto* settings = new QVBoxLayout;
+  settings->setSpacing(8);
+  m_settingsNote = makeLabel(QStringLiteral("plain"));
+  m_settingsNote->setFixedHeight(28);
+  m_settings = new SettingChips;
+  settings->addWidget(m_settingsNote);
+  settings->addWidget(m_settings);
+  rows->addWidget(makeRow(tr("Settings"), settings, true));
+
+  connect(m_brokers, &QButtonGroup::idClicked, this, &LaunchPage::changed);
+  connect(m_host, &QLineEdit::textChanged, this, &LaunchPage::changed);
+  connect(m_port, &QSpinBox::valueChanged, this, &LaunchPage::changed);
+  connect(m_temporary, &QRadioButton::toggled, this, &LaunchPage::changed);
+  connect(m_choose, &QPushButton::clicked, this, &LaunchPage::chooseFolder);
+  connect(m_withTopic, &QCheckBox::toggled, this, &LaunchPage::changed);
+  connect(m_topic, &QLineEdit::textChanged, this, &LaunchPage::changed);
+  connect(m_partitions, &QSpinBox::valueChanged, this, &LaunchPage::changed);
+  connect(m_withLoad, &QCheckBox::toggled, this, &LaunchPage::changed);
+  connect(m_load, &QSpinBox::valueChanged, this, &LaunchPage::changed);
+  return card;
+}
+
+observe::LaunchOptions LaunchPage::options() const {
+  observe::LaunchOptions options;
+  options.brokers = m_brokers->checkedId();
+  options.host = m_host->text().trimmed().toStdString();
+  options.port = static_cast<uint16_t>(m_port->value());
+  if (m_chosen->isChecked()) options.dataFolder = m_folder.toStdString();
+  if (m_withTopic->isChecked()) {
+    observe::TopicOptions topic;
+    topic.name = m_topic->text().trimmed().toStdString();
+    topic.partitions = m_partitions->value();
+    options.firstTopic = topic;
+  }
+  return options;
+}
+
+double LaunchPage::load() const {
+  return m_withTopic->isChecked() && m_withLoad->isChecked() ? m_load->value() : 0;
+}
+
+void LaunchPage::setOptions(const observe::LaunchOptions& options) {
+  if (auto* button = m_brokers->button(options.brokers)) button->setChecked(true);
+  m_host->setText(fromUtf8(options.host));
+  m_port->setValue(options.port);
+  m_chosen->setChecked(!options.dataFolder.empty());
+  m_temporary->setChecked(options.dataFolder.empty());
+  if (!options.dataFolder.empty()) m_folder = fromUtf8(options.dataFolder);
+  m_withTopic->setChecked(options.firstTopic.has_value());
+  if (options.firstTopic) {
+    m_topic->setText(fromUtf8(options.firstTopic->name));
+    m_partitions->setValue(options.firstTopic->partitions);
+  }
+  changed();
+}
+
+void LaunchPage::changed() {
+  m_error->hide();
+  const observe::LaunchOptions chosen = options();
+  const int brokers = chosen.brokers;
+  m_start->setText(m_starting ? tr("Starting…") : tr("Start %n broker(s)", nullptr, brokers));
+  m_quorumNote->setText(
+      brokers == 1
+          ? tr("a quorum of 1: nothing is replicated")
+          : tr("each a controller too; a quorum of %1 survives the loss of %2").arg(brokers).arg((brokers - 1) / 2));
+  m_topic->setEnabled(m_withTopic->isChecked());
+  m_partitions->setEnabled(m_withTopic->isChecked());
+  m_withLoad->setEnabled(m_withTopic->isChecked());
+  m_load->setEnabled(m_withTopic->isChecked() && m_withLoad->isChecked());
+  const QString topicProblem = m_withTopic->isChecked() ? topicNameProblem(m_topic->text().trimmed()) : QString();
+  setWrong(m_topic, !topicProblem.isEmpty());
+  setKind(m_topicNote, topicProblem.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
+  m_topicNote->setText(!topicProblem.isEmpty() ? topicProblem
+                                               : tr("partitions, %n replica(s) each", nullptr, std::min(3, brokers)));
+  const std::vector<observe::Setting> profile = m_bridge.profile(brokers);
+  m_settingsNote->setText(tr("Kafka 4.4 defaults, but for %n, so that changes are seen at once:", nullptr,
+                             static_cast<int>(profile.size())));
+  m_settings->setSettings(profile);
+  QString command = QStringLiteral("tidemark serve --brokers %1 --port %2").arg(brokers).arg(chosen.port);
+  if (chosen.host != "127.0.0.1") command += QStringLiteral(" --host %1").arg(fromUtf8(chosen.host));
+  if (!chosen.dataFolder.empty()) {
+    QString folder = m_folder;
+    if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());
+    command += QStringLiteral(" --data %1").arg(folder);
+  }
+  m_command->setText(command);
+  m_picture->setOptions(chosen, load());
+  m_checkSoon.start();
+}
+
+void LaunchPage::check() {
+  m_checkSoon.stop();
+  const observe::LaunchOptions chosen = options();
+  m_problem.clear();
+  m_ports = checkPorts(fromUtf8(chosen.host), chosen.port, chosen.brokers);
+  const auto list = [](const std::vector<uint16_t>& ports) {
+    QStringList texts;
+    for (const uint16_t port : ports) texts << QString::number(port);
+    return texts.join(QStringLiteral(", "));
+  };
+  if (m_ports.badHost) {
+    m_problem = tr("“%1” is not an address of this machine").arg(fromUtf8(chosen.host));
+    m_portNote->setText(QStringLiteral("✕  ") + m_problem);
+  } else if (!m_ports.taken.empty()) {
+    m_problem = m_ports.taken.size() == 1 ? tr("%1 is taken").arg(list(m_ports.taken))
+                                          : tr("%1 are taken").arg(list(m_ports.taken));
+    m_portNote->setText(QStringLiteral("✕  ") + m_problem);
+  } else if (chosen.port == 0) {
+    m_portNote->setText(QStringLiteral("●  ") + tr("free ports are picked"));
+  } else {
+    m_portNote->setText(QStringLiteral("●  ") + (m_ports.wanted.size() == 1
+                                                     ? tr("%1 is free").arg(list(m_ports.wanted))
+                                                     : tr("%1 are free").arg(list(m_ports.wanted))));
+  }
+  setKind(m_portNote, m_problem.isEmpty() ? QStringLiteral("good") : QStringLiteral("error"));
+  setWrong(m_host, m_ports.badHost);
+  setWrong(m_port, !m_ports.taken.empty());
+  const bool local = m_ports.badHost || isLoopback(fromUtf8(chosen.host));
+  m_hostNote->setText(m_ports.badHost ? QString() : local ? tr("only this machine") : tr("▲ anyone there can connect"));
+  setKind(m_hostNote, local ? QStringLiteral("muted") : QStringLiteral("warn"));
+
+  QString folder = m_folder;
+  if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());
+  QString folderNote = folder;
+  QFileInfo info(m_folder);
+  bool writable = true;
+  if (info.exists()) {
+    writable = info.isDir() && info.isWritable();
+    if (writable && holdsCluster(m_folder)) folderNote += QStringLiteral("   ") + tr("holds a cluster: it goes on");
+  } else {
+    // It will be made: the nearest folder above must allow that.
+    QDir above = info.absoluteDir();
+    while (!above.exists() && above.cdUp()) {
+    }
+    writable = QFileInfo(above.absolutePath()).isWritable();
+    info = QFileInfo(above.absolutePath());
+  }
+  const QStorageInfo disk(info.absoluteFilePath());
+  if (disk.isValid()) folderNote += QStringLiteral("   ") + tr("%1 free").arg(bytesText(disk.bytesAvailable()));
+  m_folderNote->setText(folderNote);
+  const bool folderWrong = m_chosen->isChecked() && !writable;
+  setKind(m_folderNote, folderWrong ? QStringLiteral("error") : QStringLiteral("muted"));
+  if (folderWrong && m_problem.isEmpty()) m_problem = tr("%1 cannot be written").arg(folder);
+  if (m_withTopic->isChecked() && m_problem.isEmpty()) m_problem = topicNameProblem(m_topic->text().trimmed());
+  m_start->setEnabled(m_problem.isEmpty() && !m_starting);
+  m_startNote->setText(m_starting            ? tr("the brokers register and elect their leaders")
+                       : m_problem.isEmpty() ? tr("takes about a second")
+                                             : m_problem);
+}
+
+void LaunchPage::chooseFolder() {
+  const QString folder =
+      QFileDialog::getExistingDirectory(this, tr("Folder for the cluster's data"), QFileInfo(m_folder).absolutePath());
+  if (folder.isEmpty()) return;
+  m_folder = folder;
+  m_chosen->setChecked(true);
+  changed();
+}
+
+void LaunchPage::start() {
+  if (m_starting) return;
+  check();
+  if (!m_problem.isEmpty()) return;
+  Q_EMIT startWanted(options(), load());
+}
+
+void LaunchPage::setStarting(bool starting) {
+  m_starting = starting;
+  m_form->setEnabled(!starting);
+  changed();
+  check();
+}
+
+void LaunchPage::showError(const QString& text) {
+  m_error->setText(tr("It did not start: %1").arg(text));
+  m_error->show();
+}
+
+void LaunchPage::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
+    start();
+  else
+    QScrollArea::keyPressEvent(event);
+}
+
+void LaunchPage::showEvent(QShowEvent* event) {
+  QScrollArea::showEvent(event);
+  check();
+}
+
+}  // namespace tidemark::widgets

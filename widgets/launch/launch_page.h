@@ -1,0 +1,93 @@
+#pragma once
+
+#include <QScrollArea>
+#include <QTimer>
+
+#include "bridge/engine_bridge.h"
+#include "launch/port_check.h"
+
+class QButtonGroup;
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QRadioButton;
+class QSpinBox;
+
+namespace tidemark::widgets {
+
+class LaunchPicture;
+class SettingChips;
+
+/// The first page: how many brokers, where, on which folder, with which first topic. Enter starts. What cannot start
+/// says why beside the choice that is wrong.
+class LaunchPage : public QScrollArea {
+  Q_OBJECT
+
+ public:
+  explicit LaunchPage(EngineBridge& bridge, QWidget* parent = nullptr);
+
+  observe::LaunchOptions options() const;
+  /// Records a second to be written into the first topic once it is there; 0: none.
+  double load() const;
+  /// Why it cannot start; empty if it can.
+  QString problem() const { return m_problem; }
+  void setOptions(const observe::LaunchOptions& options);
+  /// The brokers are coming up: nothing can be changed.
+  void setStarting(bool starting);
+  void showError(const QString& text);
+  /// Looks at ports and folder now, not in a moment.
+  void check();
+
+ Q_SIGNALS:
+  void startWanted(const tidemark::observe::LaunchOptions& options, double load);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QWidget* makeCard();
+  QWidget* makeRow(const QString& name, QLayout* content, bool last = false);
+  void changed();
+  void chooseFolder();
+  void start();
+
+  EngineBridge& m_bridge;
+  QTimer m_checkSoon;
+  PortCheck m_ports;
+  QString m_problem;
+  bool m_starting = false;
+
+  QWidget* m_inside;
+  QWidget* m_form;
+  QButtonGroup* m_brokers;
+  QLabel* m_quorumNote;
+  QLineEdit* m_host;
+  QSpinBox* m_port;
+  QLabel* m_portNote;
+  QLabel* m_hostNote;
+  QRadioButton* m_temporary;
+  QRadioButton* m_chosen;
+  QLabel* m_folderNote;
+  QPushButton* m_choose;
+  QString m_folder;
+  QCheckBox* m_withTopic;
+  QLineEdit* m_topic;
+  QSpinBox* m_partitions;
+  QLabel* m_topicNote;
+  QCheckBox* m_withLoad;
+  QSpinBox* m_load;
+  QLabel* m_settingsNote;
+  SettingChips* m_settings;
+  QPushButton* m_start;
+  QLabel* m_startNote;
+  QLabel* m_command;
+  QLabel* m_error;
+  LaunchPicture* m_picture;
+};
+
+/// Empty if the name may be a topic's, else why not (Kafka's rules: 1–249 of a–z A–Z 0–9 . _ -).
+QString topicNameProblem(const QString& name);
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,186 @@
+#include "launch/launch_picture.h"
+
+#include <algorithm>
+
+#include <QPainter>
+
+#include "text/format.h"
+#include "theme/shapes.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+LaunchPicture::LaunchPicture(QWidget* parent) : QWidget(parent) {
+  setAccessibleName(tr("What will start"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void LaunchPicture::setOptions(const observe::LaunchOptions& options, double loadPerSecond) {
+  m_options = options;
+  m_load = loadPerSecond;
+  update();
+}
+
+void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int number) const {
+  const Palette& p = colors();
+  QPen dashed(p.axis, 1.4);
+  dashed.setDashPattern({4.3, 2.9});
+  painter.setPen(dashed);
+  painter.setBrush(p.panel);
+  painter.drawRoundedRect(card, 10, 10);
+  const bool narrow = card.width() < 120;
+  const double left = card.left() + (narrow ? 9 : 14);
+  const double right = card.right() - (narrow ? 9 : 14);
+  painter.setFont(Theme::body(narrow ? 12.5 : 14, QFont::Bold));
+  painter.setPen(p.ink);
+  painter.drawText(QPointF(left, card.top() + 26), tr("Broker %1").arg(number));
+  const QString port = m_options.port == 0 ? tr(":free") : QStringLiteral(":%1").arg(m_options.port + number - 1);
+  painter.setFont(Theme::mono(11, QFont::Medium));
+  painter.setPen(p.muted);
+  const double portWidth = QFontMetricsF(painter.font()).horizontalAdvance(port);
+  if (narrow)
+    painter.drawText(QPointF(left, card.top() + 66), port);
+  else
+    painter.drawText(QPointF(right - portWidth, card.top() + 26), port);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(p.controllerCrown, 1.5));
+  painter.drawEllipse(QPointF(left + 5, card.top() + 45), 4, 4);
+  painter.setFont(Theme::body(narrow ? 11 : 11.5));
+  painter.setPen(p.muted);
+  painter.drawText(QPointF(left + 16, card.top() + 49), tr("and controller"));
+  if (!m_options.firstTopic) return;
+
+  const observe::TopicOptions& topic = *m_options.firstTopic;
+  const int copies = std::min(3, m_options.brokers);
+  const double top = card.top() + 84;
+  const int rows = std::min(topic.partitions, 4);
+  for (int partition = 0; partition < rows; ++partition) {
+    const double y = top + partition * 34;
+    // Round robin from broker 1 on: the first replica leads.
+    int place = -1;
+    for (int r = 0; r < copies; ++r)
+      if ((partition + r) % m_options.brokers + 1 == number) place = r;
+    const QFont font = Theme::mono(narrow ? 10 : 11);
+    const double blocksLeft = narrow ? right - 42 : right - 60;
+    painter.setFont(font);
+    painter.setPen(p.muted);
+    painter.drawText(QPointF(left, y),
+                     QFontMetricsF(font).elidedText(partitionText({topic.name, PartitionIndex(partition)}),
+                                                    Qt::ElideMiddle, blocksLeft - left - 4));
+    if (place < 0) {
+      painter.setFont(Theme::body(11));
+      painter.drawText(QPointF(blocksLeft, y), QStringLiteral("–"));
+      continue;
+    }
+    const double width = narrow ? 11 : 17;
+    for (int block = 0; block < 3; ++block) {
+      painter.setPen(Qt::NoPen);
+      painter.setBrush(place == 0 ? p.epochs[2] : p.epochsSoft[2]);
+      painter.drawRoundedRect(QRectF(blocksLeft + block * (width + 3), y - 10, width, 14), 3, 3);
+    }
+    if (place == 0) {
+      painter.setBrush(p.leaderCrown);
+      painter.drawPath(crownPath({blocksLeft, y - 15}, 9.6));
+    }
+  }
+  painter.setFont(Theme::body(11));
+  painter.setPen(p.muted);
+  if (topic.partitions > rows)
+    painter.drawText(QPointF(left, top + rows * 34), tr("+ %n partition(s)", nullptr, topic.partitions - rows));
+}
+
+void LaunchPicture::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Palette& p = colors();
+  painter.setPen(QPen(p.line, 1));
+  painter.setBrush(p.panel);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
+  const double left = 20;
+  const double right = width() - 20;
+  painter.setFont(Theme::body(14, QFont::DemiBold));
+  painter.setPen(p.ink);
+  painter.drawText(QPointF(left, 30), tr("What will start"));
+  const QString memory = tr("about %1 MB of memory").arg(25 + 5 * m_options.brokers);
+  painter.setFont(Theme::body(12));
+  painter.setPen(p.muted);
+  painter.drawText(QPointF(right - QFontMetricsF(painter.font()).horizontalAdvance(memory), 30), memory);
+
+  const QRectF address(left, 46, right - left, 34);
+  painter.setPen(QPen(p.selectionLine, 1));
+  painter.setBrush(p.selection);
+  painter.drawRoundedRect(address.adjusted(0.5, 0.5, -0.5, -0.5), 8, 8);
+  painter.setFont(Theme::body(12));
+  painter.setPen(p.muted);
+  painter.drawText(QPointF(left + 14, 67.5), tr("bootstrap"));
+  const QString clients = tr("for kcat, Java, Python, Go …");
+  painter.drawText(QPointF(right - 14 - QFontMetricsF(painter.font()).horizontalAdvance(clients), 67.5), clients);
+  painter.setFont(Theme::mono(13, QFont::DemiBold));
+  painter.setPen(p.accent);
+  painter.drawText(QPointF(left + 86, 67.5),
+                   m_options.port == 0
+                       ? tr("%1:a free port").arg(fromUtf8(m_options.host))
+                       : fromUtf8(fmt::format("{}", platform::Endpoint{m_options.host, m_options.port})));
+
+  const int brokers = std::max(1, m_options.brokers);
+  const double gap = brokers > 3 ? 10 : 16;
+  const double cardWidth = std::min(220.0, (right - left - gap * (brokers - 1)) / brokers);
+  const double begin = left + (right - left - brokers * cardWidth - (brokers - 1) * gap) / 2;
+  for (int i = 0; i < brokers; ++i) {
+    const QRectF card(begin + i * (cardWidth + gap) + 0.7, 112, cardWidth - 1.4, 236);
+    QPen dotted(p.axis, 1.4);
+    dotted.setDashPattern({2.1, 2.9});
+    painter.setPen(dotted);
+    painter.drawLine(QPointF(card.center().x(), 80), QPointF(card.center().x(), 112));
+    paintBroker(painter, card, i + 1);
+    if (i + 1 == brokers || gap < 14) continue;
+    // Each fetches from the other.
+    for (const bool toRight : {true, false}) {
+      const double y = toRight ? 240 : 256;
+      const double from = toRight ? card.right() + 1 : card.right() + gap;
+      const double to = toRight ? card.right() + gap : card.right() + 1;
+      const double side = toRight ? -1 : 1;
+      painter.setPen(QPen(p.heads, 1.4));
+      painter.drawLine(QPointF(from, y), QPointF(to + side * 5, y));
+      painter.setPen(Qt::NoPen);
+      painter.setBrush(p.heads);
+      painter.drawPolygon(QPolygonF({{to, y}, {to + side * 5, y + 3}, {to + side * 5, y - 3}}));
+    }
+  }
+
+  painter.setPen(QPen(p.line, 1));
+  painter.drawLine(QPointF(left, 368.5), QPointF(right, 368.5));
+  const int copies = std::min(3, brokers);
+  struct Line {
+    QString name, text;
+  };
+  std::vector<Line> lines;
+  lines.push_back({tr("topic"), m_options.firstTopic ? tr("%1 %2 × RF %3, min.insync %4")
+                                                           .arg(fromUtf8(m_options.firstTopic->name))
+                                                           .arg(m_options.firstTopic->partitions)
+                                                           .arg(copies)
+                                                           .arg(std::min(2, copies))
+                                                     : tr("none yet; topics are created on first use")});
+  lines.push_back({tr("load"), m_options.firstTopic && m_load > 0 ? tr("%1 records/s, acks=all").arg(m_load)
+                                                                  : tr("none; begin one with Produce…")});
+  lines.push_back(
+      {tr("quorum"), brokers == 1 ? tr("one controller: no loss survived")
+                                  : tr("%1 controllers: survives the loss of %2").arg(brokers).arg((brokers - 1) / 2)});
+  lines.push_back({tr("data"), m_options.dataFolder.empty() ? tr("a temporary folder, removed at the end")
+                                                            : fromUtf8(m_options.dataFolder)});
+  double y = 394;
+  for (const Line& line : lines) {
+    painter.setFont(Theme::body(12));
+    painter.setPen(p.muted);
+    painter.drawText(QPointF(left, y), line.name);
+    painter.setPen(p.ink);
+    painter.drawText(QPointF(left + 64, y),
+                     QFontMetricsF(painter.font()).elidedText(line.text, Qt::ElideMiddle, right - left - 64));
+    y += 26;
+  }
+  painter.setFont(Theme::body(11.5));
+  painter.setPen(p.muted);
+  painter.drawText(QPointF(left, y), tr("Full colour: the leader of that partition. Pale: a follower’s copy."));
+}
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <QWidget>
+
+#include "observe/cluster_source.h"
+
+namespace tidemark::widgets {
+
+/// A picture of what the launch page's choices will start: the bootstrap address, a card for each broker with its port
+/// and its copies of the first topic's partitions.
+class LaunchPicture : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit LaunchPicture(QWidget* parent = nullptr);
+  void setOptions(const observe::LaunchOptions& options, double loadPerSecond);
+  QSize sizeHint() const override { return {540, 540}; }
+  QSize minimumSizeHint() const override { return {440, 540}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void paintBroker(QPainter& painter, const QRectF& card, int number) const;
+  observe::LaunchOptions m_options;
+  double m_load = 0;
+};
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <QString>
+
+namespace tidemark::widgets {
+
+/// Which of the ports a cluster would take are taken already. Asked by listening for a moment, as the brokers will.
+struct PortCheck {
+  /// Of the brokers, for the reader; the controllers' ports are checked as well.
+  std::vector<uint16_t> wanted;
+  std::vector<uint16_t> taken;
+  /// The address is not one of this machine, or is none at all.
+  bool badHost = false;
+  bool fine() const { return !badHost && taken.empty(); }
+};
+
+PortCheck checkPorts(const QString& host, uint16_t first, int brokers);
+
+/// Nothing but this machine can connect there.
+bool isLoopback(const QString& host);
+
+}  // namespace tidemark::widgets

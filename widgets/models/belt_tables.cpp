@@ -1,0 +1,236 @@
+#include "models/belt_tables.h"
+
+#include <algorithm>
+#include <map>
+
+#include "models/row_sync.h"
+#include "text/format.h"
+#include "theme/shapes.h"
+
+namespace tidemark::widgets {
+
+namespace {
+
+/// Qt's protected begin/end calls, handed in by the model itself.
+template <class Model>
+struct TableSignals {
+  Model& model;
+  std::function<void(int, int)> beginRemove, beginInsert;
+  std::function<void()> endRemove, endInsert;
+  void removing(int first, int last) { beginRemove(first, last); }
+  void removed() { endRemove(); }
+  void inserting(int first, int last) { beginInsert(first, last); }
+  void inserted() { endInsert(); }
+  void changed(int row) {
+    Q_EMIT model.dataChanged(model.index(row, 0), model.index(row, model.columnCount() - 1), {Qt::DisplayRole});
+  }
+};
+
+}  // namespace
+
+void ReplicaTableModel::setPartition(const observe::ClusterSnapshot& cluster,
+                                     const observe::PartitionSnapshot* partition) {
+  std::vector<Row> rows;
+  if (partition != nullptr)
+    for (const observe::ReplicaSnapshot& replica : partition->copies) {
+      const observe::BrokerSnapshot* broker = observe::findBroker(cluster, replica.broker);
+      const auto state = broker == nullptr ? observe::BrokerState::Stopped : broker->state;
+      const auto lag = observe::lagOf(*partition, replica);
+      Row row{.broker = replica.broker.value(), .cells = std::vector<QString>(ColumnCount)};
+      row.cells[Broker] = QString::number(replica.broker.value());
+      row.cells[Role] = replica.leader ? tr("leader") : tr("follower");
+      row.cells[State] = lookOf(replica, state).word;
+      row.cells[LogStart] = offsetText(replica.logStart);
+      row.cells[LogEnd] = offsetText(replica.logEnd);
+      row.cells[HighWatermark] = offsetText(replica.highWatermark);
+      row.cells[Behind] = lag ? grouped(*lag) : QStringLiteral("–");
+      // Whole tenths of a second, or the row would change with each frame.
+      row.cells[CaughtUp] = replica.leader || !replica.sinceCaughtUp ? QStringLiteral("–")
+                            : *replica.sinceCaughtUp < std::chrono::milliseconds(1000)
+                                ? tr("just now")
+                                : agoText(*replica.sinceCaughtUp);
+      row.cells[Size] = bytesText(replica.sizeInBytes);
+      row.cells[Segments] = QString::number(replica.segments.size());
+      rows.push_back(std::move(row));
+    }
+  TableSignals<ReplicaTableModel> signals{*this, [this](int first, int last) { beginRemoveRows({}, first, last); },
+                                          [this](int first, int last) { beginInsertRows({}, first, last); },
+                                          [this] { endRemoveRows(); }, [this] { endInsertRows(); }};
+  syncRows(m_rows, std::move(rows), signals);
+}
+
+int ReplicaTableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+int ReplicaTableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant ReplicaTableModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  if (role == Qt::DisplayRole)
+    return m_rows[static_cast<size_t>(index.row())].cells[static_cast<size_t>(index.column())];
+  if (role == Qt::TextAlignmentRole && index.column() >= LogStart)
+    return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
+  return {};
+}
+
+QVariant ReplicaTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::TextAlignmentRole)
+    return static_cast<int>((section >= LogStart ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  if (role != Qt::DisplayRole) return {};
+  switch (section) {
+    case Broker:
+      return tr("broker");
+    case Role:
+      return tr("role");
+    case State:
+      return tr("state");
+    case LogStart:
+      return tr("log start");
+    case LogEnd:
+      return tr("log end");
+    case HighWatermark:
+      return tr("high watermark");
+    case Behind:
+      return tr("behind");
+    case CaughtUp:
+      return tr("last caught up");
+    case Size:
+      return tr("size");
+    case Segments:
+      return tr("segments");
+    default:
+      return {};
+  }
+}
+
+void BatchTableModel::setPartition(const observe::PartitionSnapshot* partition) {
+  std::vector<Row> rows;
+  if (partition != nullptr) {
+    std::map<std::pair<Offset, LeaderEpoch>, Row, std::greater<>> all;
+    for (const observe::ReplicaSnapshot& replica : partition->copies)
+      for (const observe::BatchSnapshot& batch : replica.batches) {
+        Row& row = all[{batch.baseOffset, batch.epoch}];
+        if (row.brokers.isEmpty()) {
+          row.base = batch.baseOffset;
+          row.last = batch.lastOffset;
+          row.epoch = batch.epoch;
+          row.records = batch.recordCount;
+          row.bytes = batch.sizeInBytes;
+          row.position = batch.position;
+          row.codec = fromUtf8(batch.codec);
+          row.visible = batch.lastOffset < partition->highWatermark;
+          for (const observe::SegmentSnapshot& segment : replica.segments)
+            if (segment.baseOffset <= batch.baseOffset) row.segment = segment.baseOffset;
+        } else {
+          row.brokers += QStringLiteral(", ");
+        }
+        row.brokers += QString::number(replica.broker.value());
+      }
+    rows.reserve(all.size());
+    for (auto& [key, row] : all) rows.push_back(std::move(row));
+  }
+  // syncRows is for short lists; batches only come at the front, go at the back, or change.
+  const auto known = [](const std::vector<Row>& in, const Row& row) {
+    const auto at = std::ranges::lower_bound(in, row.key(), std::greater<>(), &Row::key);
+    return at != in.end() && at->key() == row.key();
+  };
+  for (int i = static_cast<int>(m_rows.size()) - 1; i >= 0; --i) {
+    if (known(rows, m_rows[static_cast<size_t>(i)])) continue;
+    int first = i;
+    while (first > 0 && !known(rows, m_rows[static_cast<size_t>(first - 1)])) --first;
+    beginRemoveRows({}, first, i);
+    m_rows.erase(m_rows.begin() + first, m_rows.begin() + i + 1);
+    endRemoveRows();
+    i = first;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i < m_rows.size() && m_rows[i].key() == rows[i].key()) {
+      if (m_rows[i] == rows[i]) continue;
+      m_rows[i] = rows[i];
+      Q_EMIT dataChanged(index(static_cast<int>(i), 0), index(static_cast<int>(i), ColumnCount - 1), {Qt::DisplayRole});
+      continue;
+    }
+    size_t last = i;
+    while (last + 1 < rows.size() && (i >= m_rows.size() || rows[last + 1].key() != m_rows[i].key())) ++last;
+    beginInsertRows({}, static_cast<int>(i), static_cast<int>(last));
+    m_rows.insert(m_rows.begin() + static_cast<std::ptrdiff_t>(i), rows.begin() + static_cast<std::ptrdiff_t>(i),
+                  rows.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    endInsertRows();
+    i = last;
+  }
+}
+
+int BatchTableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+int BatchTableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant BatchTableModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  if (role == Qt::TextAlignmentRole)
+    return static_cast<int>((index.column() >= Codec ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  if (role != Qt::DisplayRole) return {};
+  const Row& row = m_rows[static_cast<size_t>(index.row())];
+  switch (index.column()) {
+    case Base:
+      return offsetText(row.base);
+    case Last:
+      return offsetText(row.last);
+    case Records:
+      return grouped(row.records);
+    case Bytes:
+      return grouped(row.bytes);
+    case Epoch:
+      return QString::number(row.epoch.value());
+    case Segment:
+      return row.segment.value() < 0 ? QStringLiteral("–") : segmentFileName(row.segment);
+    case Position:
+      return grouped(row.position);
+    case Codec:
+      return row.codec;
+    case OnBrokers:
+      return row.brokers;
+    case Visible:
+      return row.visible ? tr("yes") : tr("not yet");
+    default:
+      return {};
+  }
+}
+
+QVariant BatchTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::TextAlignmentRole)
+    return static_cast<int>((section >= Codec ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  if (role != Qt::DisplayRole) return {};
+  switch (section) {
+    case Base:
+      return tr("base offset");
+    case Last:
+      return tr("last offset");
+    case Records:
+      return tr("records");
+    case Bytes:
+      return tr("bytes");
+    case Epoch:
+      return tr("epoch");
+    case Segment:
+      return tr("segment");
+    case Position:
+      return tr("position");
+    case Codec:
+      return tr("codec");
+    case OnBrokers:
+      return tr("on brokers");
+    case Visible:
+      return tr("visible");
+    default:
+      return {};
+  }
+}
+
+}  // namespace tidemark::widgets

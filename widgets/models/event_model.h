@@ -1,0 +1,98 @@
+#pragma once
+
+#include <deque>
+#include <set>
+#include <vector>
+
+#include <QAbstractTableModel>
+#include <QSortFilterProxyModel>
+
+#include "observe/history.h"
+#include "text/event_words.h"
+
+namespace tidemark::widgets {
+
+/// The newest events, newest first; bounded. While paused, what comes is held back (bounded as well) and counted.
+class EventModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column { Time, Source, Event, Where, Detail, ColumnCount };
+  enum Role {
+    ShapeRole = Qt::UserRole + 1,
+    ShapeColorRole,
+    WeightRole,
+    GroupRole,
+    /// Milliseconds since 1970.
+    WallRole,
+    NumberRole,
+    /// The engine's own fields, "from=5 to=9".
+    FieldsRole,
+    /// All that is shown of it, in small letters, to be searched.
+    SearchRole,
+  };
+  static constexpr size_t kCapacity = 4'000;
+
+  explicit EventModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+
+  void append(const observe::EventBatch& batch);
+  /// Another cluster.
+  void clear();
+  void setPaused(bool paused);
+  bool isPaused() const noexcept { return m_paused; }
+  /// Appends, fetches, index entries: hundreds a second, and of little news. Off: they are not kept either.
+  void setChatty(bool chatty) { m_chatty = chatty; }
+  size_t heldBack() const noexcept { return m_held.size(); }
+  /// Events that never came or were forgotten before they could be shown.
+  uint64_t lost() const noexcept { return m_lost + m_missed; }
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ Q_SIGNALS:
+  void countsChanged();
+
+ private:
+  struct Row {
+    observe::ObservedEvent event;
+    EventWords words;
+  };
+  void insert(std::vector<observe::ObservedEvent> events);
+
+  std::deque<Row> m_rows;
+  std::vector<observe::ObservedEvent> m_held;
+  bool m_paused = false;
+  bool m_chatty = false;
+  uint64_t m_lost = 0;
+  uint64_t m_missed = 0;
+};
+
+/// What of it is shown: words anywhere in the row (all of them), kinds, one partition.
+class EventFilterModel : public QSortFilterProxyModel {
+  Q_OBJECT
+
+ public:
+  explicit EventFilterModel(QObject* parent = nullptr) : QSortFilterProxyModel(parent) {}
+
+  void setWords(const QString& words);
+  /// Empty: all.
+  void setGroups(std::set<EventGroup> groups);
+  const std::set<EventGroup>& groups() const noexcept { return m_groups; }
+
+  /// The rows that are shown, oldest first, as comma-separated values or as one JSON object a line.
+  QString toCsv() const;
+  QString toJson() const;
+  /// The given rows (of this model), in their order, tab-separated with heads.
+  QString toText(const std::vector<int>& rows) const;
+
+ protected:
+  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+ private:
+  QStringList m_words;
+  std::set<EventGroup> m_groups;
+};
+
+}  // namespace tidemark::widgets

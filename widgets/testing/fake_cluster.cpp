@@ -1,0 +1,556 @@
+#include "testing/fake_cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::widgets::testing {
+
+using namespace std::chrono_literals;
+using observe::BatchSnapshot;
+using observe::BrokerState;
+using observe::ReplicaSnapshot;
+
+namespace {
+
+constexpr auto kStep = std::chrono::milliseconds(10);
+constexpr auto kSession = std::chrono::milliseconds(1500);
+constexpr auto kLagLimit = std::chrono::seconds(3);
+constexpr int64_t kSegmentBytes = 24'000;
+
+}  // namespace
+
+struct FakeCluster::Partition {
+  struct Copy {
+    ReplicaSnapshot shown;
+    Duration fetched{};
+    Duration caughtUp{};
+    int64_t sinceIndexEntry = 0;
+  };
+  std::string topic;
+  bool internal = false;
+  observe::PartitionSnapshot shown;
+  std::vector<Copy> copies;
+  double due = 0;
+  int correlation = 100;
+  std::deque<observe::ParkedSnapshot> parked;
+  std::deque<Duration> parkedAt;
+
+  Copy* copy(NodeId broker) {
+    const auto found = std::ranges::find_if(copies, [broker](const Copy& one) { return one.shown.broker == broker; });
+    return found == copies.end() ? nullptr : &*found;
+  }
+  bool inIsr(NodeId broker) const { return std::ranges::find(shown.isr, broker) != shown.isr.end(); }
+};
+
+FakeCluster::FakeCluster() : m_snapshot(std::make_shared<observe::ClusterSnapshot>()) {}
+FakeCluster::~FakeCluster() = default;
+
+void FakeCluster::changed() {
+  m_dirty = true;
+  if (m_wake && !std::exchange(m_wakeSent, true)) m_wake();
+}
+
+observe::SnapshotPtr FakeCluster::snapshot() {
+  m_wakeSent = false;
+  if (m_dirty && !m_frozen) m_snapshot = std::make_shared<observe::ClusterSnapshot>(take());
+  m_dirty = false;
+  ++m_snapshotsTaken;
+  return m_snapshot;
+}
+
+void FakeCluster::show(observe::ClusterSnapshot snapshot) {
+  m_frozen = true;
+  snapshot.version = ++m_version;
+  m_snapshot = std::make_shared<observe::ClusterSnapshot>(std::move(snapshot));
+  changed();
+}
+
+observe::EventBatch FakeCluster::drainEvents(uint64_t since, size_t limit) {
+  return m_history.after(since, limit);
+}
+
+void FakeCluster::watch(std::optional<TopicPartition> partition) {
+  m_watched = std::move(partition);
+  changed();
+}
+
+std::vector<observe::Setting> FakeCluster::profile(int brokers) const {
+  const std::string copies = std::to_string(std::min(3, brokers));
+  const std::string minimum = std::to_string(std::min(2, brokers));
+  return {{"controller.quorum.election.timeout.ms", "250"},
+          {"controller.quorum.fetch.timeout.ms", "1000"},
+          {"broker.heartbeat.interval.ms", "250"},
+          {"broker.session.timeout.ms", "1500"},
+          {"replica.lag.time.max.ms", "3000"},
+          {"num.network.threads", "2"},
+          {"num.io.threads", "4"},
+          {"offsets.topic.replication.factor", copies},
+          {"transaction.state.log.replication.factor", copies},
+          {"transaction.state.log.min.isr", minimum}};
+}
+
+void FakeCluster::append(const events::Event& event, const std::string& topic, PartitionIndex partition) {
+  m_history.append({0, event, topic, partition});
+  changed();
+}
+
+void FakeCluster::emit(NodeId broker, const events::Payload& payload, const std::string& topic,
+                       PartitionIndex partition) {
+  events::Event event;
+  event.at = observe::MonotonicTime(m_now);
+  event.wall = observe::WallTime(std::chrono::duration_cast<std::chrono::milliseconds>(m_now) + 1'790'000'000'000ms);
+  event.broker = broker;
+  event.payload = payload;
+  append(event, topic, partition);
+}
+
+FakeCluster::Broker* FakeCluster::find(NodeId id) {
+  const auto found = m_brokers.find(id.value());
+  return found == m_brokers.end() ? nullptr : &found->second;
+}
+
+NodeId FakeCluster::controller() const {
+  return m_controller;
+}
+
+void FakeCluster::answer(Done done, std::function<Result<void>()> act) {
+  m_pending.emplace_back(std::move(done), std::move(act));
+  if (m_wake) m_wake();
+}
+
+void FakeCluster::launchNow(observe::LaunchOptions options) {
+  launch(std::move(options), [](const Result<void>&) {});
+  advance(100ms);
+}
+
+void FakeCluster::launch(observe::LaunchOptions options, Done done) {
+  commands.emplace_back("launch");
+  answer(std::move(done), [this, options = std::move(options)]() -> Result<void> {
+    if (m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
+    m_frozen = false;
+    m_options = options;
+    ++m_launches;
+    m_partitions.clear();
+    m_topics.clear();
+    m_brokers.clear();
+    for (int i = 1; i <= options.brokers; ++i) {
+      Broker& broker = m_brokers[i];
+      broker.shown.id = NodeId(i);
+      broker.shown.state = BrokerState::Running;
+      broker.shown.listener = {options.host, static_cast<uint16_t>(options.port + i - 1)};
+      broker.shown.controller = {options.host, static_cast<uint16_t>(options.port + 100 + i - 1)};
+      broker.shown.epoch = BrokerEpoch(m_nextEpoch++);
+      broker.shown.networkThreads = 2;
+      broker.shown.handlerThreads = 4;
+      broker.shown.fetcherThreads = options.brokers > 1 ? options.brokers - 1 : 0;
+      broker.changed = m_now;
+      emit(NodeId(1), events::BrokerRegistered{NodeId(i), broker.shown.epoch});
+      emit(NodeId(i), events::BrokerStarted{NodeId(i)});
+    }
+    m_controller = NodeId(1);
+    emit(NodeId(1), events::QuorumLeaderChanged{NodeId(1), LeaderEpoch(m_quorumEpoch)});
+    if (options.firstTopic) addTopic(*options.firstTopic, false);
+    changed();
+    return {};
+  });
+}
+
+void FakeCluster::shutdown(Done done) {
+  commands.emplace_back("shutdown");
+  answer(std::move(done), [this]() -> Result<void> {
+    m_brokers.clear();
+    m_partitions.clear();
+    m_topics.clear();
+    m_frozen = false;
+    changed();
+    return {};
+  });
+}
+
+void FakeCluster::addTopic(const observe::TopicOptions& options, bool internal) {
+  observe::TopicSnapshot& topic = m_topics.emplace_back();
+  std::array<uint8_t, 16> id{};
+  id[0] = static_cast<uint8_t>(m_topics.size());
+  topic.id = Uuid(id);
+  topic.name = options.name;
+  topic.internal = internal;
+  const int brokers = static_cast<int>(m_brokers.size());
+  topic.replicationFactor = options.replicationFactor > 0 ? options.replicationFactor : std::min(3, brokers);
+  topic.minInSync = std::min(2, topic.replicationFactor);
+  emit(m_controller, events::TopicCreated{events::kNoTopicTag, options.partitions, topic.replicationFactor},
+       options.name);
+  for (int p = 0; p < options.partitions; ++p) {
+    Partition& partition = m_partitions.emplace_back();
+    partition.topic = options.name;
+    partition.internal = internal;
+    partition.shown.index = PartitionIndex(p);
+    partition.shown.partitionEpoch = PartitionEpoch(0);
+    for (int r = 0; r < topic.replicationFactor; ++r) {
+      const NodeId broker((p + r) % brokers + 1);
+      partition.shown.replicas.push_back(broker);
+      partition.shown.isr.push_back(broker);
+      auto& copy = partition.copies.emplace_back();
+      copy.shown.broker = broker;
+      copy.shown.logStart = copy.shown.logEnd = copy.shown.highWatermark = Offset(0);
+      copy.shown.segments.push_back({Offset(0), 0});
+      copy.caughtUp = m_now;
+    }
+    partition.shown.logStart = partition.shown.logEnd = partition.shown.highWatermark = partition.shown.lastStable =
+        Offset(0);
+    lead(partition, partition.shown.replicas.front(), events::ElectionCause::Created);
+  }
+}
+
+void FakeCluster::lead(Partition& partition, NodeId leader, events::ElectionCause cause) {
+  const NodeId from = std::exchange(partition.shown.leader, leader);
+  partition.shown.leaderEpoch = partition.shown.leaderEpoch.next();
+  partition.shown.partitionEpoch = PartitionEpoch(partition.shown.partitionEpoch.value() + 1);
+  emit(m_controller, events::LeaderElected{{}, from, leader, partition.shown.leaderEpoch, cause}, partition.topic,
+       partition.shown.index);
+  Partition::Copy* copy = partition.copy(leader);
+  if (copy == nullptr) return;
+  emit(leader, events::BecameLeader{{}, partition.shown.leaderEpoch, copy->shown.logEnd}, partition.topic,
+       partition.shown.index);
+  for (Partition::Copy& other : partition.copies) {
+    other.caughtUp = m_now;
+    if (other.shown.broker == leader || other.shown.logEnd <= copy->shown.logEnd) continue;
+    std::erase_if(other.shown.batches, [copy](const BatchSnapshot& b) { return b.baseOffset >= copy->shown.logEnd; });
+    const Offset end = std::exchange(other.shown.logEnd, copy->shown.logEnd);
+    emit(other.shown.broker, events::LogTruncated{{}, end, copy->shown.logEnd}, partition.topic, partition.shown.index);
+  }
+}
+
+void FakeCluster::killBroker(NodeId id, Done done) {
+  commands.push_back("kill " + std::to_string(id.value()));
+  answer(std::move(done), [this, id]() -> Result<void> {
+    Broker* broker = find(id);
+    if (broker == nullptr) return fail(ErrorCode::BrokerNotAvailable, "there is no such broker");
+    broker->shown.state = BrokerState::Killed;
+    broker->changed = m_now;
+    emit(kNoNode, events::FaultInjected{id.value(), events::FaultKind::Kill, id, {}, {}});
+    emit(id, events::BrokerDown{id, events::DownCause::Killed});
+    return {};
+  });
+}
+
+void FakeCluster::pauseBroker(NodeId id, Done done) {
+  commands.push_back("pause " + std::to_string(id.value()));
+  answer(std::move(done), [this, id]() -> Result<void> {
+    Broker* broker = find(id);
+    if (broker == nullptr || !broker->runs()) return fail(ErrorCode::BrokerNotAvailable, "it does not run");
+    broker->shown.state = BrokerState::Paused;
+    broker->changed = m_now;
+    emit(kNoNode, events::FaultInjected{id.value(), events::FaultKind::Pause, id, {}, {}});
+    return {};
+  });
+}
+
+void FakeCluster::resumeBroker(NodeId id, Done done) {
+  commands.push_back("resume " + std::to_string(id.value()));
+  answer(std::move(done), [this, id]() -> Result<void> {
+    Broker* broker = find(id);
+    if (broker == nullptr || broker->shown.state != BrokerState::Paused)
+      return fail(ErrorCode::BrokerNotAvailable, "it is not paused");
+    broker->shown.state = BrokerState::Running;
+    broker->changed = m_now;
+    emit(kNoNode, events::FaultHealed{id.value(), events::FaultKind::Pause, id, {}});
+    return {};
+  });
+}
+
+void FakeCluster::restartBroker(NodeId id, Done done) {
+  commands.push_back("restart " + std::to_string(id.value()));
+  answer(std::move(done), [this, id]() -> Result<void> {
+    Broker* broker = find(id);
+    if (broker == nullptr) return fail(ErrorCode::BrokerNotAvailable, "there is no such broker");
+    broker->shown.state = BrokerState::Running;
+    broker->shown.epoch = BrokerEpoch(m_nextEpoch++);
+    broker->changed = m_now;
+    emit(m_controller, events::BrokerRegistered{id, broker->shown.epoch});
+    emit(id, events::BrokerStarted{id});
+    for (Partition& partition : m_partitions)
+      if (partition.shown.leader == kNoNode && partition.inIsr(id))
+        lead(partition, id, events::ElectionCause::Returned);
+    return {};
+  });
+}
+
+void FakeCluster::stopBroker(NodeId id, Done done) {
+  commands.push_back("stop " + std::to_string(id.value()));
+  answer(std::move(done), [this, id]() -> Result<void> {
+    Broker* broker = find(id);
+    if (broker == nullptr || !broker->runs()) return fail(ErrorCode::BrokerNotAvailable, "it does not run");
+    broker->shown.state = BrokerState::Stopped;
+    broker->changed = m_now;
+    emit(id, events::BrokerDown{id, events::DownCause::Stopped});
+    notice(*broker);
+    return {};
+  });
+}
+
+void FakeCluster::createTopic(observe::TopicOptions topic, Done done) {
+  commands.push_back("create " + topic.name);
+  answer(std::move(done), [this, topic = std::move(topic)]() -> Result<void> {
+    if (std::ranges::find(m_topics, topic.name, &observe::TopicSnapshot::name) != m_topics.end())
+      return fail(ErrorCode::TopicAlreadyExists, "a topic of this name exists already");
+    addTopic(topic, false);
+    return {};
+  });
+}
+
+void FakeCluster::advance(Duration time) {
+  auto pending = std::exchange(m_pending, {});
+  for (auto& [done, act] : pending) {
+    Result<void> result = act();
+    changed();
+    if (done) done(std::move(result));
+  }
+  if (m_brokers.empty() || m_frozen) {
+    m_now += time;
+    return;
+  }
+  for (; time > 0ns; time -= kStep) step(kStep);
+}
+
+void FakeCluster::step(Duration time) {
+  m_now += time;
+  for (auto& [id, broker] : m_brokers)
+    if ((broker.shown.state == BrokerState::Killed || broker.shown.state == BrokerState::Paused) &&
+        m_now - broker.changed >= kSession && m_now - broker.changed < kSession + time)
+      notice(broker);
+  for (Partition& partition : m_partitions) {
+    const Broker* leader = find(partition.shown.leader);
+    if (leader == nullptr || !leader->runs()) continue;
+    if (!partition.internal && m_recordsPerSecond > 0) {
+      partition.due += m_recordsPerSecond * std::chrono::duration<double>(time).count();
+      m_random = m_random * 1664525 + 1013904223;
+      if (partition.due >= 1 + (m_random >> 16) % 6) write(partition);
+    }
+    follow(partition);
+    moveHighWatermark(partition);
+  }
+}
+
+void FakeCluster::write(Partition& partition) {
+  const int count = static_cast<int>(partition.due);
+  partition.due -= count;
+  Partition::Copy& leader = *partition.copy(partition.shown.leader);
+  BatchSnapshot batch;
+  batch.baseOffset = leader.shown.logEnd;
+  batch.lastOffset = batch.baseOffset + (count - 1);
+  batch.epoch = partition.shown.leaderEpoch;
+  batch.recordCount = count;
+  batch.sizeInBytes = 61 + count * 210;
+  batch.position = leader.shown.segments.back().sizeInBytes;
+  if (batch.position + batch.sizeInBytes > kSegmentBytes) {
+    emit(partition.shown.leader,
+         events::SegmentRolled{{}, batch.baseOffset, leader.shown.segments.back().baseOffset, batch.position},
+         partition.topic, partition.shown.index);
+    leader.shown.segments.push_back({batch.baseOffset, 0});
+    batch.position = 0;
+  }
+  leader.shown.batches.push_back(batch);
+  if (leader.shown.batches.size() > ReplicaSnapshot::kMaxBatches)
+    leader.shown.batches.erase(leader.shown.batches.begin());
+  leader.shown.segments.back().sizeInBytes += batch.sizeInBytes;
+  leader.sinceIndexEntry += batch.sizeInBytes;
+  if (leader.sinceIndexEntry > 2'500) {
+    leader.shown.indexEntries.push_back({batch.lastOffset, batch.position});
+    leader.sinceIndexEntry = 0;
+  }
+  leader.shown.logEnd = batch.lastOffset.next();
+  if (Broker* broker = find(partition.shown.leader)) broker->shown.producedBytes += batch.sizeInBytes;
+  emit(partition.shown.leader,
+       events::BatchAppended{
+           {}, batch.baseOffset, batch.lastOffset, batch.epoch, count, batch.sizeInBytes, batch.position, true},
+       partition.topic, partition.shown.index);
+  if (partition.shown.isr.size() > 1) {
+    observe::ParkedSnapshot parked;
+    parked.broker = partition.shown.leader;
+    parked.client = "producer-1";
+    parked.correlation = ++partition.correlation;
+    parked.partition = {partition.topic, partition.shown.index};
+    parked.needs = leader.shown.logEnd;
+    parked.timeout = 30s;
+    partition.parked.push_back(parked);
+    partition.parkedAt.push_back(m_now);
+  }
+  changed();
+}
+
+void FakeCluster::follow(Partition& partition) {
+  Partition::Copy& leader = *partition.copy(partition.shown.leader);
+  leader.caughtUp = m_now;
+  for (Partition::Copy& copy : partition.copies) {
+    const NodeId id = copy.shown.broker;
+    if (id == partition.shown.leader) continue;
+    const Broker* broker = find(id);
+    if (broker != nullptr && broker->runs() && m_now - copy.fetched >= 70ms + 30ms * id.value()) {
+      copy.fetched = m_now;
+      if (copy.shown.logEnd < leader.shown.logEnd) {
+        copy.shown.fetchOffset = copy.shown.logEnd;
+        copy.shown.batches = leader.shown.batches;
+        copy.shown.segments = leader.shown.segments;
+        copy.shown.indexEntries = leader.shown.indexEntries;
+        copy.shown.logEnd = leader.shown.logEnd;
+        changed();
+      } else if (copy.shown.fetchOffset != copy.shown.logEnd) {
+        copy.shown.fetchOffset = copy.shown.logEnd;
+        changed();
+      }
+      copy.caughtUp = m_now;
+      if (!partition.inIsr(id)) {
+        const std::vector<NodeId> before = partition.shown.isr;
+        partition.shown.isr.push_back(id);
+        std::ranges::sort(partition.shown.isr);
+        partition.shown.partitionEpoch = PartitionEpoch(partition.shown.partitionEpoch.value() + 1);
+        emit(partition.shown.leader,
+             events::IsrExpanded{{},
+                                 events::NodeList(before),
+                                 events::NodeList(partition.shown.isr),
+                                 id,
+                                 partition.shown.partitionEpoch},
+             partition.topic, partition.shown.index);
+      }
+    }
+    if (partition.inIsr(id) && m_now - copy.caughtUp > kLagLimit && copy.shown.logEnd < leader.shown.logEnd) {
+      const std::vector<NodeId> before = partition.shown.isr;
+      std::erase(partition.shown.isr, id);
+      partition.shown.partitionEpoch = PartitionEpoch(partition.shown.partitionEpoch.value() + 1);
+      emit(partition.shown.leader,
+           events::IsrShrunk{{},
+                             events::NodeList(before),
+                             events::NodeList(partition.shown.isr),
+                             id,
+                             partition.shown.partitionEpoch,
+                             m_now - copy.caughtUp},
+           partition.topic, partition.shown.index);
+    }
+  }
+}
+
+void FakeCluster::moveHighWatermark(Partition& partition) {
+  Offset lowest = partition.copy(partition.shown.leader)->shown.logEnd;
+  NodeId slowest = kNoNode;
+  for (const Partition::Copy& copy : partition.copies)
+    if (partition.inIsr(copy.shown.broker) && copy.shown.fetchOffset < lowest &&
+        copy.shown.broker != partition.shown.leader) {
+      lowest = std::max(copy.shown.fetchOffset, Offset(0));
+      slowest = copy.shown.broker;
+    }
+  const Offset from = partition.shown.highWatermark;
+  if (lowest <= from) return;
+  partition.shown.highWatermark = partition.shown.lastStable = lowest;
+  for (Partition::Copy& copy : partition.copies)
+    if (const Broker* broker = find(copy.shown.broker); broker != nullptr && broker->runs())
+      copy.shown.highWatermark = lowest;
+  emit(partition.shown.leader, events::HighWatermarkAdvanced{{}, from, lowest, slowest}, partition.topic,
+       partition.shown.index);
+  while (!partition.parked.empty() && partition.parked.front().needs <= lowest) {
+    partition.parked.pop_front();
+    partition.parkedAt.pop_front();
+  }
+  changed();
+}
+
+void FakeCluster::notice(Broker& broker) {
+  const NodeId id = broker.shown.id;
+  if (m_controller == id) {
+    for (auto& [other, candidate] : m_brokers)
+      if (candidate.runs()) {
+        m_controller = candidate.shown.id;
+        ++m_quorumEpoch;
+        emit(m_controller, events::ElectionStarted{LeaderEpoch(m_quorumEpoch)});
+        emit(m_controller, events::QuorumLeaderChanged{m_controller, LeaderEpoch(m_quorumEpoch)});
+        break;
+      }
+  }
+  emit(m_controller, events::BrokerFenced{id, broker.shown.epoch});
+  for (Partition& partition : m_partitions) {
+    if (partition.inIsr(id) && partition.shown.isr.size() > 1) std::erase(partition.shown.isr, id);
+    if (partition.shown.leader != id) continue;
+    NodeId next = kNoNode;
+    for (const NodeId candidate : partition.shown.isr)
+      if (const Broker* other = find(candidate); other != nullptr && other->runs()) next = candidate;
+    lead(partition, next,
+         broker.shown.state == BrokerState::Stopped ? events::ElectionCause::ControlledShutdown
+                                                    : events::ElectionCause::LeaderFenced);
+  }
+}
+
+observe::ClusterSnapshot FakeCluster::take() const {
+  observe::ClusterSnapshot cluster;
+  cluster.version = m_version + static_cast<uint64_t>(m_now.count()) + m_history.last();
+  cluster.at = observe::MonotonicTime(m_now);
+  cluster.wall = observe::WallTime(std::chrono::duration_cast<std::chrono::milliseconds>(m_now) + 1'790'000'000'000ms);
+  if (m_brokers.empty()) return cluster;
+  cluster.clusterId = "fake-cluster-" + std::to_string(m_launches);
+  cluster.bootstrap = m_options.host + ":" + std::to_string(m_options.port);
+  cluster.dataFolder = m_options.dataFolder;
+  cluster.settings = profile(m_options.brokers);
+  cluster.topics = m_topics;
+  for (const auto& [id, broker] : m_brokers) {
+    observe::BrokerSnapshot shown = broker.shown;
+    shown.inState = m_now - broker.changed;
+    if (!broker.runs()) {
+      shown.sinceHeartbeat = shown.inState;
+      if (shown.state == BrokerState::Paused && shown.inState < kSession) shown.fencedIn = kSession - shown.inState;
+      cluster.faults.push_back(
+          {id,
+           shown.state == BrokerState::Paused ? observe::FaultState::Paused : observe::FaultState::Killed,
+           broker.shown.id,
+           {},
+           shown.inState,
+           std::nullopt});
+      if (shown.state == BrokerState::Stopped) cluster.faults.pop_back();
+    } else {
+      shown.sinceHeartbeat = m_now % 250ms;
+    }
+    for (const Partition& partition : m_partitions) {
+      for (const Partition::Copy& copy : partition.copies) {
+        if (copy.shown.broker != shown.id) continue;
+        ++shown.replicaCount;
+        shown.segmentCount += static_cast<int>(copy.shown.segments.size());
+        for (const observe::SegmentSnapshot& segment : copy.shown.segments) shown.diskBytes += segment.sizeInBytes;
+      }
+      if (partition.shown.leader == shown.id) ++shown.leaderCount;
+    }
+    cluster.brokers.push_back(shown);
+  }
+  cluster.quorum.leader = m_controller;
+  cluster.quorum.epoch = LeaderEpoch(m_quorumEpoch);
+  cluster.quorum.highWatermark = Offset(static_cast<int64_t>(m_history.last()));
+  for (const auto& [id, broker] : m_brokers)
+    cluster.quorum.voters.push_back({broker.shown.id, Offset(static_cast<int64_t>(m_history.last())), 0ms, 0ms, false});
+  for (const Partition& partition : m_partitions) {
+    observe::PartitionSnapshot shown = partition.shown;
+    const bool watched =
+        m_watched && m_watched->topic == partition.topic && m_watched->partition == partition.shown.index;
+    for (const Partition::Copy& copy : partition.copies) {
+      ReplicaSnapshot replica = copy.shown;
+      if (!watched) {
+        replica.segments.clear();
+        replica.batches.clear();
+        replica.indexEntries.clear();
+      }
+      const auto broker = m_brokers.find(replica.broker.value());
+      replica.online = broker != m_brokers.end() && broker->second.runs();
+      replica.leader = partition.shown.leader == replica.broker;
+      replica.inSync = partition.inIsr(replica.broker);
+      replica.epoch = shown.leaderEpoch;
+      replica.sinceCaughtUp = m_now - copy.caughtUp;
+      if (replica.leader) shown.logEnd = replica.logEnd;
+      shown.copies.push_back(std::move(replica));
+    }
+    for (size_t i = 0; i < partition.parked.size(); ++i) {
+      observe::ParkedSnapshot parked = partition.parked[i];
+      parked.left = parked.timeout - (m_now - partition.parkedAt[i]);
+      cluster.parked.push_back(std::move(parked));
+    }
+    const auto topic = std::ranges::find(cluster.topics, partition.topic, &observe::TopicSnapshot::name);
+    topic->partitions.push_back(std::move(shown));
+  }
+  return cluster;
+}
+
+}  // namespace tidemark::widgets::testing

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "observe/cluster_source.h"
+#include "observe/history.h"
+
+namespace tidemark::widgets::testing {
+
+/// A cluster for tests of the window: no brokers, no sockets, no threads, only numbers that behave as those of a
+/// cluster do. Time goes on when advance() is called and not otherwise; the same calls give the same cluster.
+class FakeCluster : public observe::ClusterSource {
+ public:
+  using Duration = platform::Duration;
+
+  FakeCluster();
+  ~FakeCluster() override;
+
+  /// Lets time pass: load is written, followers fetch, controllers notice who is gone, commands are answered.
+  void advance(Duration time);
+  /// Records a second that "a producer" writes into each partition of every topic that is not internal.
+  void setLoad(double recordsPerSecond) { m_recordsPerSecond = recordsPerSecond; }
+  /// A snapshot from elsewhere is handed out from now on, for scenes that are drawn by hand.
+  void show(observe::ClusterSnapshot snapshot);
+  void append(const events::Event& event, const std::string& topic, PartitionIndex partition);
+  /// The next command fails with this.
+  void failNext(Error error) { m_nextError = std::move(error); }
+  /// Launches at once and lets the cluster come up.
+  void launchNow(observe::LaunchOptions options);
+  int snapshotsTaken() const noexcept { return m_snapshotsTaken; }
+  const std::optional<TopicPartition>& watched() const noexcept { return m_watched; }
+  const observe::LaunchOptions& launched() const noexcept { return m_options; }
+  std::vector<std::string> commands;
+
+  observe::SnapshotPtr snapshot() override;
+  observe::EventBatch drainEvents(uint64_t since, size_t limit) override;
+  void onChange(std::function<void()> wake) override { m_wake = std::move(wake); }
+  void watch(std::optional<TopicPartition> partition) override;
+  std::vector<observe::Setting> profile(int brokers) const override;
+  void launch(observe::LaunchOptions options, Done done) override;
+  void shutdown(Done done) override;
+  void killBroker(NodeId broker, Done done) override;
+  void pauseBroker(NodeId broker, Done done) override;
+  void resumeBroker(NodeId broker, Done done) override;
+  void restartBroker(NodeId broker, Done done) override;
+  void stopBroker(NodeId broker, Done done) override;
+  void createTopic(observe::TopicOptions topic, Done done) override;
+
+ private:
+  struct Partition;
+  struct Broker {
+    observe::BrokerSnapshot shown;
+    Duration changed{};
+    bool runs() const { return shown.state == observe::BrokerState::Running; }
+  };
+
+  void step(Duration time);
+  void write(Partition& partition);
+  void follow(Partition& partition);
+  void moveHighWatermark(Partition& partition);
+  void lead(Partition& partition, NodeId leader, events::ElectionCause cause);
+  void notice(Broker& broker);
+  void addTopic(const observe::TopicOptions& options, bool internal);
+  void emit(NodeId broker, const events::Payload& payload, const std::string& topic = {},
+            PartitionIndex partition = PartitionIndex());
+  void changed();
+  void answer(Done done, std::function<Result<void>()> act);
+  Broker* find(NodeId id);
+  observe::ClusterSnapshot take() const;
+  NodeId controller() const;
+
+  Duration m_now{};
+  std::map<int32_t, Broker> m_brokers;
+  std::deque<Partition> m_partitions;
+  std::vector<observe::TopicSnapshot> m_topics;
+  observe::LaunchOptions m_options;
+  double m_recordsPerSecond = 0;
+  uint32_t m_random = 12345;
+  std::optional<TopicPartition> m_watched;
+  std::optional<Error> m_nextError;
+  observe::History m_history;
+  std::vector<std::pair<Done, std::function<Result<void>()>>> m_pending;
+  observe::SnapshotPtr m_snapshot;
+  bool m_dirty = false;
+  bool m_frozen = false;
+  bool m_wakeSent = false;
+  uint64_t m_version = 0;
+  int m_launches = 0;
+  int m_snapshotsTaken = 0;
+  int m_nextEpoch = 30;
+  NodeId m_controller;
+  int m_quorumEpoch = 1;
+  std::function<void()> m_wake;
+};
+
+}  // namespace tidemark::widgets::testing

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <QString>
+
+#include "base/ids.h"
+#include "platform/clock.h"
+
+// How numbers, sizes, times and names are written everywhere in the window.
+namespace tidemark::widgets {
+
+/// "1 286": groups of three, parted by a narrow no-break space; "–" for none (below zero).
+QString grouped(int64_t number);
+QString offsetText(Offset offset);
+/// "3.1 GB", "64 KB", "812 B": powers of 1000.
+QString bytesText(int64_t bytes);
+/// "12.4 MB/s".
+QString rateText(double bytesPerSecond);
+/// "640 ms", "12.4 s", "1 m 08 s", "2 h 05 m".
+QString durationText(platform::Duration duration);
+/// "12.4 s ago", "just now" under 50 ms.
+QString agoText(platform::Duration duration);
+/// "14:02:11.385", local time.
+QString timeText(platform::WallTime time);
+/// "{1, 2}".
+QString nodesText(std::span<const NodeId> nodes);
+/// "orders-0".
+QString partitionText(const TopicPartition& partition);
+/// As Kafka names the file of a segment: twenty digits.
+QString segmentFileName(Offset base);
+
+inline QString fromUtf8(std::string_view text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,263 @@
+#include "views/event_panel.h"
+
+#include <algorithm>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPainter>
+#include <QPushButton>
+#include <QSaveFile>
+#include <QScrollBar>
+#include <QShortcut>
+#include <QStyledItemDelegate>
+#include <QTableView>
+
+#include "text/format.h"
+#include "theme/shapes.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+namespace {
+
+/// A row as in the legend: grave events stand on a soft ground, the mark before the name tells the state.
+class EventDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Palette& p = colors();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const QRectF cell = option.rect;
+    const bool first = index.column() == 0;
+    const bool last = index.column() == EventModel::ColumnCount - 1;
+    const bool grave = static_cast<Weight>(index.data(EventModel::WeightRole).toInt()) == Weight::Grave;
+    const bool selected = option.state & QStyle::State_Selected;
+    if (selected || grave) {
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(selected ? p.selection : p.badSoft);
+      painter->save();
+      painter->setClipRect(cell);
+      // Each cell paints its part of one long rounded bar.
+      painter->drawRoundedRect(cell.adjusted(first ? 8 : -12, 0.5, last ? -8 : 12, -0.5), 4, 4);
+      painter->restore();
+    }
+    const double middle = cell.center().y() + 0.5;
+    QFont font = Theme::body(12.5);
+    QColor color = p.ink;
+    double left = cell.left() + 8;
+    switch (index.column()) {
+      case EventModel::Time:
+        font = Theme::mono(12);
+        color = p.muted;
+        left = cell.left() + 16;
+        break;
+      case EventModel::Source:
+        color = p.muted;
+        break;
+      case EventModel::Event:
+        font = Theme::body(12.5, QFont::DemiBold);
+        drawShape(*painter, static_cast<StateShape>(index.data(EventModel::ShapeRole).toInt()), {cell.left() + 10, middle},
+                  8.5, index.data(EventModel::ShapeColorRole).value<QColor>());
+        left = cell.left() + 22;
+        break;
+      case EventModel::Where:
+        font = Theme::mono(12);
+        break;
+      default:
+        break;
+    }
+    painter->setFont(font);
+    painter->setPen(color);
+    const QString text =
+        QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideRight, cell.right() - left - 6);
+    painter->drawText(QPointF(left, middle + 4.5), text);
+    painter->restore();
+  }
+};
+
+}  // namespace
+
+/// Always in sight: the view is live, or the table is held.
+class EventPanel::LivePill : public QWidget {
+ public:
+  using QWidget::QWidget;
+  void setPaused(bool paused, size_t held) {
+    m_paused = paused;
+    m_held = held;
+    setAccessibleName(text());
+    updateGeometry();
+    update();
+  }
+  QSize sizeHint() const override {
+    return {qCeil(QFontMetricsF(Theme::body(11, QFont::DemiBold)).horizontalAdvance(text())) + 34, 20};
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const Palette& p = colors();
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(m_paused ? p.warnSoft : p.okSoft);
+    painter.drawRoundedRect(rect(), 10, 10);
+    drawShape(painter, m_paused ? StateShape::Bars : StateShape::Disc, {14, 10}, 8, m_paused ? p.warn : p.ok);
+    painter.setFont(Theme::body(11, QFont::DemiBold));
+    painter.setPen(m_paused ? p.warnText : p.okText);
+    painter.drawText(QPointF(23, 14), text());
+  }
+
+ private:
+  QString text() const {
+    if (!m_paused) return EventPanel::tr("LIVE");
+    return m_held == 0 ? EventPanel::tr("HELD") : EventPanel::tr("HELD · %1 new").arg(m_held);
+  }
+  bool m_paused = false;
+  size_t m_held = 0;
+};
+
+EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
+    : QObject(owner),
+      m_bridge(bridge),
+      m_model(new EventModel(this)),
+      m_filter(new EventFilterModel(this)),
+      m_controls(new QWidget(owner)),
+      m_live(new LivePill(m_controls)),
+      m_words(new QLineEdit(m_controls)),
+      m_kinds(new QPushButton(tr("All kinds ▾"), m_controls)),
+      m_pause(new QPushButton(tr("Pause"), m_controls)),
+      m_copy(new QPushButton(tr("Copy"), m_controls)),
+      m_export(new QPushButton(tr("Export…"), m_controls)),
+      m_table(new QTableView(owner)) {
+  m_filter->setSourceModel(m_model);
+  m_live->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  m_live->setPaused(false, 0);
+  m_words->setPlaceholderText(tr("Filter events  (Ctrl+F)"));
+  m_words->setClearButtonEnabled(true);
+  m_words->setMinimumWidth(150);
+  m_words->setMaximumWidth(220);
+  m_pause->setCheckable(true);
+  m_pause->setToolTip(tr("Hold the table; what comes is counted and shown when you go on (Space)"));
+  m_copy->setToolTip(tr("Copy the selected rows, or all that are shown"));
+  m_export->setToolTip(tr("Write the rows that are shown to a CSV or JSON file"));
+
+  auto* menu = new QMenu(m_kinds);
+  for (const EventGroup group : {EventGroup::Replication, EventGroup::Log, EventGroup::Purgatory, EventGroup::Quorum,
+                                 EventGroup::Brokers, EventGroup::Clients, EventGroup::Lab}) {
+    QAction* action = menu->addAction(nameOf(group));
+    action->setCheckable(true);
+    connect(action, &QAction::toggled, this, [this, group](bool on) {
+      std::set<EventGroup> groups = m_filter->groups();
+      on ? static_cast<void>(groups.insert(group)) : static_cast<void>(groups.erase(group));
+      m_kinds->setText(groups.empty()       ? tr("All kinds ▾")
+                       : groups.size() == 1 ? tr("%1 ▾").arg(nameOf(*groups.begin()))
+                                            : tr("%n kinds ▾", nullptr, static_cast<int>(groups.size())));
+      m_filter->setGroups(std::move(groups));
+    });
+  }
+  menu->addSeparator();
+  QAction* chatty = menu->addAction(tr("Every append, fetch and index entry"));
+  chatty->setCheckable(true);
+  connect(chatty, &QAction::toggled, this, [this](bool on) { m_model->setChatty(on); });
+  m_kinds->setMenu(menu);
+
+  auto* row = new QHBoxLayout(m_controls);
+  row->setContentsMargins(16, 12, 24, 10);
+  row->setSpacing(8);
+  row->addWidget(m_live, 0, Qt::AlignTop);
+  row->setAlignment(m_live, Qt::AlignVCenter);
+  row->addSpacing(4);
+  row->addWidget(m_words);
+  row->addWidget(m_kinds);
+  row->addWidget(m_pause);
+  row->addWidget(m_copy);
+  row->addWidget(m_export);
+
+  m_table->setModel(m_filter);
+  m_table->setItemDelegate(new EventDelegate(m_table));
+  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_table->setShowGrid(false);
+  m_table->setWordWrap(false);
+  m_table->setFrameShape(QFrame::NoFrame);
+  m_table->verticalHeader()->hide();
+  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  m_table->verticalHeader()->setDefaultSectionSize(24);
+  m_table->verticalHeader()->setMinimumSectionSize(20);
+  m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  m_table->horizontalHeader()->setStretchLastSection(true);
+  m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  m_table->setTabKeyNavigation(false);
+  m_table->setAccessibleName(tr("Events"));
+  const int widths[] = {122, 104, 190, 140};
+  for (int column = 0; column < 4; ++column) m_table->setColumnWidth(column, widths[column]);
+
+  connect(m_words, &QLineEdit::textChanged, m_filter, &EventFilterModel::setWords);
+  connect(m_pause, &QPushButton::toggled, this, &EventPanel::setPaused);
+  connect(m_copy, &QPushButton::clicked, this, &EventPanel::copySelection);
+  connect(m_export, &QPushButton::clicked, this, &EventPanel::exportToFile);
+  connect(m_model, &EventModel::countsChanged, this, &EventPanel::counts);
+  connect(&bridge, &EngineBridge::frame, this, &EventPanel::onFrame);
+  connect(&Theme::instance(), &Theme::changed, m_table->viewport(), qOverload<>(&QWidget::update));
+  auto* copy = new QShortcut(QKeySequence::Copy, m_table);
+  copy->setContext(Qt::WidgetShortcut);
+  connect(copy, &QShortcut::activated, this, &EventPanel::copySelection);
+}
+
+void EventPanel::onFrame(const Frame& frame) {
+  if (frame.anotherCluster) m_model->clear();
+  if (frame.events.events.empty() && frame.events.missed == 0) return;
+  // Whoever reads further down keeps what he reads in place.
+  QScrollBar* bar = m_table->verticalScrollBar();
+  const bool atTop = bar->value() == 0;
+  const int before = m_filter->rowCount();
+  m_model->append(frame.events);
+  if (!atTop)
+    bar->setValue(bar->value() + (m_filter->rowCount() - before) * m_table->verticalHeader()->defaultSectionSize());
+}
+
+void EventPanel::setPaused(bool paused) {
+  m_model->setPaused(paused);
+  m_pause->setChecked(paused);
+  m_pause->setText(paused ? tr("Go on") : tr("Pause"));
+}
+
+void EventPanel::counts() {
+  m_live->setPaused(m_model->isPaused(), m_model->heldBack());
+}
+
+void EventPanel::copySelection() {
+  std::vector<int> rows;
+  for (const QModelIndex& index : m_table->selectionModel()->selectedRows()) rows.push_back(index.row());
+  std::ranges::sort(rows);
+  if (rows.empty())
+    for (int row = 0; row < m_filter->rowCount(); ++row) rows.push_back(row);
+  QApplication::clipboard()->setText(m_filter->toText(rows));
+}
+
+void EventPanel::exportToFile() {
+  QString name =
+      QFileDialog::getSaveFileName(m_table, tr("Export the events that are shown"), QStringLiteral("events.csv"),
+                                   tr("Comma-separated values (*.csv);;JSON, one object a line (*.json)"));
+  if (name.isEmpty()) return;
+  const bool json = name.endsWith(QStringLiteral(".json"), Qt::CaseInsensitive);
+  QSaveFile file(name);
+  if (!file.open(QIODevice::WriteOnly) || file.write((json ? m_filter->toJson() : m_filter->toCsv()).toUtf8()) < 0 ||
+      !file.commit())
+    QMessageBox::warning(m_table, tr("Not exported"), tr("%1 cannot be written: %2").arg(name, file.errorString()));
+}
+
+void EventPanel::focusFilter() {
+  m_words->setFocus(Qt::ShortcutFocusReason);
+  m_words->selectAll();
+}
+
+}  // namespace tidemark::widgets

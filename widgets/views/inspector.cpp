@@ -1,0 +1,327 @@
+#include "views/inspector.h"
+
+#include <algorithm>
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "text/format.h"
+#include "theme/theme.h"
+#include "views/fact_list.h"
+#include "views/lag_plot.h"
+
+namespace tidemark::widgets {
+
+using observe::BrokerState;
+using Fact = FactList::Fact;
+
+StatePill::StatePill(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void StatePill::setLook(const StateLook& look) {
+  if (look.word == m_look.word && look.color == m_look.color) return;
+  m_look = look;
+  setAccessibleName(look.word);
+  updateGeometry();
+  update();
+}
+
+QSize StatePill::sizeHint() const {
+  if (m_look.word.isEmpty()) return {0, 20};
+  return {qCeil(QFontMetricsF(Theme::body(11, QFont::DemiBold)).horizontalAdvance(m_look.word.toUpper())) + 36, 20};
+}
+
+void StatePill::paintEvent(QPaintEvent*) {
+  if (m_look.word.isEmpty()) return;
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(m_look.soft);
+  painter.drawRoundedRect(rect(), 10, 10);
+  drawShape(painter, m_look.shape, {14, 10}, 8, m_look.color);
+  painter.setFont(Theme::body(11, QFont::DemiBold));
+  painter.setPen(m_look.textColor);
+  painter.drawText(QPointF(24, 14), m_look.word.toUpper());
+}
+
+Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* parent)
+    : QScrollArea(parent),
+      m_bridge(bridge),
+      m_past(past),
+      m_title(new QLabel),
+      m_pill(new StatePill),
+      m_facts(new FactList),
+      m_plotBox(new QWidget),
+      m_plotTitle(new QLabel),
+      m_plot(new LagPlot),
+      m_commandBox(new QWidget) {
+  setWidgetResizable(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* inside = new QWidget;
+  inside->setProperty("kind", QStringLiteral("clear"));
+  auto* layout = new QVBoxLayout(inside);
+  layout->setContentsMargins(18, 2, 18, 16);
+  layout->setSpacing(0);
+  auto* head = new QHBoxLayout;
+  head->setSpacing(12);
+  m_title->setProperty("kind", QStringLiteral("inspected"));
+  m_title->setTextFormat(Qt::PlainText);
+  head->addWidget(m_title);
+  head->addWidget(m_pill);
+  head->addStretch();
+  layout->addLayout(head);
+  layout->addSpacing(8);
+  layout->addWidget(m_facts);
+
+  auto* plotLayout = new QVBoxLayout(m_plotBox);
+  plotLayout->setContentsMargins(0, 10, 0, 0);
+  plotLayout->setSpacing(8);
+  auto* plotHead = new QHBoxLayout;
+  m_plotTitle->setProperty("kind", QStringLiteral("muted"));
+  auto* span = new QLabel(tr("30 s"));
+  span->setProperty("kind", QStringLiteral("note"));
+  plotHead->addWidget(m_plotTitle, 1);
+  plotHead->addWidget(span);
+  plotLayout->addLayout(plotHead);
+  plotLayout->addWidget(m_plot);
+  layout->addWidget(m_plotBox);
+
+  auto* commandLayout = new QVBoxLayout(m_commandBox);
+  commandLayout->setContentsMargins(0, 18, 0, 0);
+  commandLayout->setSpacing(10);
+  auto* commandHead = new QLabel(tr("DO TO IT"));
+  commandHead->setProperty("kind", QStringLiteral("head"));
+  commandLayout->addWidget(commandHead);
+  m_commandGrid = new QGridLayout;
+  m_commandGrid->setSpacing(8);
+  m_commandGrid->setColumnStretch(0, 1);
+  m_commandGrid->setColumnStretch(1, 1);
+  commandLayout->addLayout(m_commandGrid);
+  layout->addWidget(m_commandBox);
+  layout->addStretch();
+  setWidget(inside);
+
+  using Command = EngineBridge::BrokerCommand;
+  m_resume = makeButton(Command::Resume, tr("▶ Resume"), tr("Goes on where it was held, as after SIGCONT"));
+  m_start = makeButton(Command::Restart, tr("▶ Start again"),
+                       tr("Starts on its data folder; recovers what a kill left behind"));
+  m_pause = makeButton(Command::Pause, tr("Pause"), tr("Runs nothing, keeps its sockets open, as after SIGSTOP"));
+  m_kill = makeButton(Command::Kill, tr("✕ Kill"), tr("As by SIGKILL: nothing is flushed, sockets close at once"));
+  m_restart = makeButton(Command::Restart, tr("Restart"), tr("Shuts down in control and starts again"));
+  m_stop = makeButton(Command::Stop, tr("Stop"), tr("Controlled shutdown: its leadership moves first"));
+  m_resume->setProperty("kind", QStringLiteral("primary"));
+  m_start->setProperty("kind", QStringLiteral("primary"));
+  m_kill->setProperty("kind", QStringLiteral("danger"));
+
+  connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
+    if (frame.snapshot != frame.previous) take();
+  });
+  connect(&bridge, &EngineBridge::second, this, [this] {
+    if (isVisible()) take();
+  });
+  connect(&Theme::instance(), &Theme::changed, this, &Inspector::take);
+  showCommands(std::nullopt);
+  take();
+}
+
+QPushButton* Inspector::makeButton(EngineBridge::BrokerCommand command, const QString& text, const QString& tip) {
+  auto* button = new QPushButton(text, m_commandBox);
+  button->setToolTip(tip);
+  button->hide();
+  connect(button, &QPushButton::clicked, this, [this, command] {
+    if (m_picked.what == Picked::What::Broker) Q_EMIT commandWanted(command, m_picked.broker);
+  });
+  return button;
+}
+
+void Inspector::setPicked(const Picked& picked) {
+  if (picked == m_picked) return;
+  m_picked = picked;
+  take();
+}
+
+void Inspector::setPartition(const std::optional<TopicPartition>& partition) {
+  if (partition == m_partition) return;
+  m_partition = partition;
+  take();
+}
+
+void Inspector::take() {
+  const observe::SnapshotPtr& cluster = m_bridge.snapshot();
+  if (m_picked.what == Picked::What::Broker)
+    if (const auto* broker = observe::findBroker(*cluster, m_picked.broker)) return showBroker(*cluster, *broker);
+  if (m_picked.what == Picked::What::Quorum && !cluster->brokers.empty()) return showQuorum(*cluster);
+  if (m_picked.what == Picked::What::Partition) {
+    const auto* topic = observe::findTopic(*cluster, m_picked.partition.topic);
+    const auto* partition = observe::findPartition(*cluster, m_picked.partition);
+    if (topic != nullptr && partition != nullptr) return showPartition(*cluster, *topic, *partition);
+  }
+  m_title->setText(tr("Nothing is picked"));
+  m_pill->setLook({});
+  m_facts->setFacts({});
+  m_plotBox->hide();
+  showCommands(std::nullopt);
+}
+
+void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker) {
+  const Palette& p = colors();
+  const auto age = m_bridge.age();
+  m_title->setText(tr("Broker %1").arg(broker.id.value()));
+  m_pill->setLook(lookOf(broker.state));
+  std::vector<Fact> facts;
+  facts.push_back({tr("Listener"), fromUtf8(fmt::format("{}", broker.listener))});
+  facts.push_back({tr("Controller"), fromUtf8(fmt::format("{}", broker.controller))});
+  facts.push_back({tr("Epoch"), grouped(broker.epoch.value())});
+  facts.push_back({tr("Leads"), tr("%1 of %2 replicas").arg(broker.leaderCount).arg(broker.replicaCount)});
+  const auto* partition = m_partition ? observe::findPartition(cluster, *m_partition) : nullptr;
+  const auto* replica = partition == nullptr ? nullptr : observe::findReplica(*partition, broker.id);
+  if (replica != nullptr) {
+    facts.push_back({tr("Log end · %1").arg(partitionText(*m_partition)), offsetText(replica->logEnd)});
+    if (const auto lag = observe::lagOf(*partition, *replica); lag && !replica->leader) {
+      facts.push_back({tr("Behind leader"), tr("%1 records").arg(grouped(*lag))});
+      if (replica->sinceCaughtUp)
+        facts.push_back({tr("Last caught up"), *lag == 0 ? tr("just now") : agoText(*replica->sinceCaughtUp + age)});
+    }
+    if (!replica->inSync)
+      if (const auto* copy = m_past.copy(*m_partition, broker.id);
+          copy != nullptr && copy->leftIsr != platform::WallTime()) {
+        const auto ago = cluster.wall - copy->leftIsr;
+        facts.push_back({tr("Dropped from ISR"), agoText(ago + age), p.warnText});
+      }
+  }
+  for (const observe::Setting& setting : cluster.settings)
+    if (setting.key == "replica.lag.time.max.ms")
+      facts.push_back({fromUtf8(setting.key), grouped(fromUtf8(setting.value).toLongLong())});
+  const bool up = broker.state == BrokerState::Running;
+  if (broker.sinceHeartbeat && (!up || *broker.sinceHeartbeat > std::chrono::seconds(1)))
+    facts.push_back({tr("Last heartbeat"), agoText(*broker.sinceHeartbeat + age)});
+  if (broker.fencedIn && *broker.fencedIn > age)
+    facts.push_back({tr("Fenced in"), durationText(*broker.fencedIn - age), p.warnText});
+  if (broker.networkThreads > 0)
+    facts.push_back({tr("Threads"), tr("%1 net · %2 io · %3 fetch")
+                                        .arg(broker.networkThreads)
+                                        .arg(broker.handlerThreads)
+                                        .arg(broker.fetcherThreads)});
+  facts.push_back(
+      {tr("Disk"), tr("%1 in %n segment(s)", nullptr, broker.segmentCount).arg(bytesText(broker.diskBytes))});
+  m_facts->setFacts(std::move(facts));
+  m_plotBox->setVisible(replica != nullptr);
+  if (replica != nullptr) {
+    m_plotTitle->setText(tr("Lag behind leader (records)"));
+    m_plot->draw({{broker.id, m_past.copy(*m_partition, broker.id)}},
+                 cluster.wall + std::chrono::duration_cast<platform::WallClock::duration>(age));
+  }
+  showCommands(broker.state);
+}
+
+void Inspector::showQuorum(const observe::ClusterSnapshot& cluster) {
+  const Palette& p = colors();
+  const observe::QuorumSnapshot& quorum = cluster.quorum;
+  m_title->setText(tr("Quorum"));
+  m_pill->setLook(quorum.leader == kNoNode
+                      ? StateLook{StateShape::Ring, p.ring, p.accent, p.selection, tr("electing")}
+                      : StateLook{StateShape::Crown, p.controllerCrown, p.fenced, p.fencedSoft, tr("led")});
+  std::vector<Fact> facts;
+  facts.push_back({tr("Active controller"),
+                   quorum.leader == kNoNode ? tr("none") : tr("node %1").arg(quorum.leader.value()),
+                   quorum.leader == kNoNode ? p.badText : QColor()});
+  facts.push_back({tr("Epoch"), QString::number(quorum.epoch.value())});
+  facts.push_back({tr("High watermark"), offsetText(quorum.highWatermark)});
+  for (const observe::VoterSnapshot& voter : quorum.voters) {
+    const QString name = voter.observer ? tr("Observer %1 · log end") : tr("Voter %1 · log end");
+    facts.push_back({name.arg(voter.id.value()), offsetText(voter.logEnd)});
+    if (voter.sinceFetch && voter.id != quorum.leader && *voter.sinceFetch > std::chrono::seconds(1))
+      facts.push_back({tr("   last fetch"), agoText(*voter.sinceFetch + m_bridge.age()), p.warnText});
+  }
+  m_facts->setFacts(std::move(facts));
+  m_plotBox->hide();
+  showCommands(std::nullopt);
+}
+
+void Inspector::showPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
+                              const observe::PartitionSnapshot& partition) {
+  const Palette& p = colors();
+  m_title->setText(partitionText({topic.name, partition.index}));
+  const int isr = static_cast<int>(partition.isr.size());
+  m_pill->setLook(partition.leader == kNoNode ? StateLook{StateShape::Cross, p.bad, p.badText, p.badSoft, tr("offline")}
+                  : isr < topic.minInSync ? StateLook{StateShape::Cross, p.bad, p.badText, p.badSoft, tr("under min ISR")}
+                  : partition.underReplicated()
+                      ? StateLook{StateShape::HalfDisc, p.warn, p.warnText, p.warnSoft, tr("behind")}
+                      : StateLook{StateShape::Disc, p.ok, p.okText, p.okSoft, tr("in sync")});
+  std::vector<Fact> facts;
+  facts.push_back({tr("Topic id"), fromUtf8(topic.id.toString())});
+  facts.push_back({tr("Leader"),
+                   partition.leader == kNoNode ? tr("none") : tr("broker %1").arg(partition.leader.value()),
+                   partition.leader == kNoNode ? p.badText : QColor()});
+  facts.push_back({tr("Leader epoch"), QString::number(partition.leaderEpoch.value())});
+  facts.push_back({tr("Partition epoch"), QString::number(partition.partitionEpoch.value())});
+  facts.push_back({tr("Replicas"), nodesText(partition.replicas)});
+  facts.push_back({tr("ISR"), nodesText(partition.isr), partition.underReplicated() ? p.warnText : QColor()});
+  facts.push_back({tr("min.insync.replicas"), QString::number(topic.minInSync)});
+  facts.push_back({tr("Log start"), offsetText(partition.logStart)});
+  facts.push_back({tr("Last stable offset"), offsetText(partition.lastStable)});
+  facts.push_back({tr("High watermark"), offsetText(partition.highWatermark), p.highWatermark});
+  facts.push_back({tr("Log end"), offsetText(partition.logEnd)});
+  int64_t bytes = 0;
+  size_t segments = 0;
+  if (const auto* leader = observe::findReplica(partition, partition.leader)) {
+    bytes = leader->sizeInBytes;
+    segments = leader->segments.size();
+    if (bytes == 0)
+      for (const observe::SegmentSnapshot& segment : leader->segments) bytes += segment.sizeInBytes;
+  }
+  facts.push_back(
+      {tr("On the leader"), tr("%1 in %n segment(s)", nullptr, static_cast<int>(segments)).arg(bytesText(bytes))});
+  m_facts->setFacts(std::move(facts));
+  std::vector<LagPlot::Line> lines;
+  for (const observe::ReplicaSnapshot& replica : partition.copies)
+    if (!replica.leader) lines.push_back({replica.broker, m_past.copy({topic.name, partition.index}, replica.broker)});
+  m_plotBox->setVisible(!lines.empty());
+  if (!lines.empty()) {
+    m_plotTitle->setText(tr("Lag of the followers (records)"));
+    m_plot->draw(lines, cluster.wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()));
+  }
+  showCommands(std::nullopt);
+}
+
+void Inspector::showCommands(std::optional<BrokerState> state) {
+  m_commandBox->setVisible(state.has_value());
+  if (state == m_commandsFor) return;
+  m_commandsFor = state;
+  for (QPushButton* button : {m_resume, m_start, m_pause, m_kill, m_restart, m_stop}) {
+    m_commandGrid->removeWidget(button);
+    button->hide();
+  }
+  if (!state) return;
+  std::vector<QPushButton*> buttons;
+  switch (*state) {
+    case BrokerState::Starting:
+    case BrokerState::Stopping:
+      buttons = {m_kill};
+      break;
+    case BrokerState::Running:
+    case BrokerState::Fenced:
+      buttons = {m_pause, m_kill, m_restart, m_stop};
+      break;
+    case BrokerState::Paused:
+      buttons = {m_resume, m_kill};
+      break;
+    case BrokerState::Stopped:
+    case BrokerState::Killed:
+      buttons = {m_start};
+      break;
+  }
+  for (size_t i = 0; i < buttons.size(); ++i) {
+    m_commandGrid->addWidget(buttons[i], static_cast<int>(i / 2), static_cast<int>(i % 2), 1,
+                             buttons.size() == 1 ? 2 : 1);
+    buttons[i]->show();
+  }
+}
+
+}  // namespace tidemark::widgets

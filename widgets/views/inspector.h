@@ -1,0 +1,83 @@
+#pragma once
+
+#include <optional>
+
+#include <QScrollArea>
+
+#include "bridge/engine_bridge.h"
+#include "models/partition_past.h"
+#include "theme/shapes.h"
+#include "views/cluster_tree.h"
+
+class QGridLayout;
+class QLabel;
+class QPushButton;
+
+namespace tidemark::widgets {
+
+class FactList;
+class LagPlot;
+
+/// A pill that tells a state: its word in capitals on its soft colour, with its shape.
+class StatePill : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit StatePill(QWidget* parent = nullptr);
+  void setLook(const StateLook& look);
+  QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  StateLook m_look;
+};
+
+/// All there is to know about what is picked, a plot of its lag, and what can be done to a broker. Buttons that do not
+/// apply to its state are absent.
+class Inspector : public QScrollArea {
+  Q_OBJECT
+
+ public:
+  Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* parent = nullptr);
+
+  void setPicked(const Picked& picked);
+  const Picked& picked() const noexcept { return m_picked; }
+  /// The partition of the belts: its numbers on the picked broker are shown.
+  void setPartition(const std::optional<TopicPartition>& partition);
+
+ Q_SIGNALS:
+  void commandWanted(tidemark::widgets::EngineBridge::BrokerCommand command, tidemark::NodeId broker);
+
+ private:
+  void take();
+  void showBroker(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker);
+  void showQuorum(const observe::ClusterSnapshot& cluster);
+  void showPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
+                     const observe::PartitionSnapshot& partition);
+  void showCommands(std::optional<observe::BrokerState> state);
+  QPushButton* makeButton(EngineBridge::BrokerCommand command, const QString& text, const QString& tip);
+
+  EngineBridge& m_bridge;
+  const PartitionPast& m_past;
+  Picked m_picked;
+  std::optional<TopicPartition> m_partition;
+  QLabel* m_title;
+  StatePill* m_pill;
+  FactList* m_facts;
+  QWidget* m_plotBox;
+  QLabel* m_plotTitle;
+  LagPlot* m_plot;
+  QWidget* m_commandBox;
+  QGridLayout* m_commandGrid;
+  QPushButton* m_resume;
+  QPushButton* m_start;
+  QPushButton* m_pause;
+  QPushButton* m_kill;
+  QPushButton* m_restart;
+  QPushButton* m_stop;
+  std::optional<observe::BrokerState> m_commandsFor;
+};
+
+}  // namespace tidemark::widgets

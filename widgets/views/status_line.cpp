@@ -1,0 +1,107 @@
+#include "views/status_line.h"
+
+#include <algorithm>
+
+#include <QDateTime>
+#include <QDir>
+#include <QPainter>
+#include <QTimer>
+
+#include "text/format.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+StatusLine::StatusLine(EngineBridge& bridge, QWidget* parent) : QWidget(parent), m_bridge(bridge) {
+  setFixedHeight(26);
+  connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
+    if (frame.anotherCluster) {
+      m_produced.clear();
+      m_fetched.clear();
+    }
+    if (frame.snapshot != frame.previous) take();
+  });
+  connect(&bridge, &EngineBridge::second, this, [this] {
+    if (isVisible()) take();
+  });
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+  take();
+}
+
+void StatusLine::say(const QString& text) {
+  m_said = text;
+  const int ticket = ++m_saying;
+  QTimer::singleShot(6000, this, [this, ticket] {
+    if (ticket != m_saying) return;
+    m_said.clear();
+    update();
+  });
+  update();
+}
+
+void StatusLine::take() {
+  const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
+  QString left = tr("ready");
+  QString right = tr("F1 shortcuts");
+  bool trouble = false;
+  if (!cluster.brokers.empty()) {
+    const qint64 now =
+        std::chrono::duration_cast<std::chrono::milliseconds>((cluster.at + m_bridge.age()).time_since_epoch()).count();
+    int64_t produced = 0;
+    int64_t fetched = 0;
+    for (const observe::BrokerSnapshot& broker : cluster.brokers) {
+      produced += broker.producedBytes;
+      fetched += broker.fetchedBytes;
+    }
+    m_produced.add(now, static_cast<double>(produced));
+    m_fetched.add(now, static_cast<double>(fetched));
+    int partitions = 0;
+    int under = 0;
+    int offline = 0;
+    for (const observe::TopicSnapshot& topic : cluster.topics)
+      for (const observe::PartitionSnapshot& partition : topic.partitions) {
+        ++partitions;
+        if (partition.leader == kNoNode)
+          ++offline;
+        else if (partition.underReplicated())
+          ++under;
+      }
+    QStringList parts;
+    parts << tr("%n broker(s)", nullptr, static_cast<int>(cluster.brokers.size()))
+          << tr("%n partition(s)", nullptr, partitions);
+    parts << tr("produce %1").arg(rateText(m_produced.perSecond(now)))
+          << tr("fetch %1").arg(rateText(m_fetched.perSecond(now)));
+    if (under > 0) parts << tr("%n partition(s) under-replicated", nullptr, under);
+    if (offline > 0) parts << tr("%n partition(s) without a leader", nullptr, offline);
+    trouble = offline > 0;
+    left = parts.join(QStringLiteral(" · "));
+    QString folder = fromUtf8(cluster.dataFolder);
+    if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());
+    right = folder.isEmpty() ? tr("data: a temporary folder, removed at the end") : tr("data: %1").arg(folder);
+    if (cluster.lostEvents > 0)
+      right =
+          tr("%1 events lost").arg(grouped(static_cast<int64_t>(cluster.lostEvents))) + QStringLiteral(" · ") + right;
+  }
+  if (left == m_left && right == m_right && trouble == m_trouble) return;
+  m_left = left;
+  m_right = right;
+  m_trouble = trouble;
+  setAccessibleName(m_left);
+  update();
+}
+
+void StatusLine::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  const Palette& p = colors();
+  painter.fillRect(rect(), p.statusBar);
+  painter.setPen(QPen(p.line, 1));
+  painter.drawLine(QPointF(0, 0.5), QPointF(width(), 0.5));
+  painter.setFont(Theme::body(12));
+  const QFontMetricsF metrics(painter.font());
+  painter.setPen(!m_said.isEmpty() ? p.ink : m_trouble ? p.badText : p.muted);
+  painter.drawText(QPointF(16, 17), m_said.isEmpty() ? m_left : m_said);
+  painter.setPen(p.muted);
+  painter.drawText(QPointF(width() - 16 - metrics.horizontalAdvance(m_right), 17), m_right);
+}
+
+}  // namespace tidemark::widgets
