@@ -76,6 +76,9 @@ Result<void> RaftNode::Driver::loadVoters() {
 Result<void> RaftNode::Driver::open() {
   TIDEMARK_ASSIGN(stored_, store_->read());
   TIDEMARK_TRY(loadVoters());
+  Effects none;
+  onVotersChanged(none);
+  publish();
   return {};
 }
 

@@ -20,7 +20,11 @@ Result<void> formatMetadataLog(platform::FileSystem& files, const FormatOptions&
                                                           .nowMs = options.nowMs}));
   TIDEMARK_TRY(writer->append(options.bootstrapRecords));
   TIDEMARK_TRY(writer->freeze());
-  return files.syncDirectory(options.logDirectory);
+  TIDEMARK_TRY(files.syncDirectory(options.logDirectory));
+  // The log directory may be new as well.
+  const size_t slash = options.logDirectory.rfind('/');
+  if (slash == std::string::npos) return {};
+  return files.syncDirectory(slash == 0 ? "/" : options.logDirectory.substr(0, slash));
 }
 
 }  // namespace tidemark::raft
