@@ -38,7 +38,7 @@ constexpr size_t kMostAtOnce = 1 << 20;
 /// Decodes with the generated code and with reflection; both must agree on whether it is a message.
 bool isMessage(const WireVector& vector, const AnyMessage& any, ByteView bytes) {
   largestAllocation = 0;
-  const Result<void> decoded = any.decode(bytes, vector.version);
+  const Result<std::shared_ptr<void>> decoded = any.decode(bytes, vector.version);
   EXPECT_LE(largestAllocation, kMostAtOnce) << vector.title();
   Visitor nobody;
   const Result<size_t> walked = walk(bytes, *vector.schema, vector.version, nobody);

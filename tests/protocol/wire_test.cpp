@@ -116,13 +116,13 @@ TEST(Wire, FramesAreKafkas) {
     if (vector.framed.empty()) continue;
     ++count;
     const MessageSchema& schema = *vector.schema;
-    if (vector.variant != "unknownTags") {
-      const Result<ByteVector> framed = anyMessage(vector.message).framed(vector.bytes, vector.version);
-      ASSERT_TRUE(framed) << vector.title() << ": " << framed.error().message;
-      EXPECT_EQ(toHex(*framed), toHex(vector.framed)) << vector.title();
-    }
     const bool key = schema.kind == MessageKind::CoordinatorKey;
     const bool metadata = schema.kind == MessageKind::Metadata;
+    FrameWriter writer;
+    if (metadata) writeMetadataFrame(writer, schema.key, vector.version);
+    else writer.int16(key ? schema.key : vector.version);
+    writer.bytes(vector.bytes);
+    EXPECT_EQ(toHex(*writer.takeBytes()), toHex(vector.framed)) << vector.title();
     const Result<FramedRecord> apart = key        ? decodeCoordinatorKey(vector.framed)
                                        : metadata ? decodeMetadataFrame(vector.framed)
                                                   : decodeVersioned(vector.framed);

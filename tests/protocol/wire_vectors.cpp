@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "protocol/framing.h"
 #include "protocol/generated/all_messages.h"
 #include "protocol/message.h"
 
@@ -16,66 +15,27 @@ namespace tidemark::protocol::test {
 namespace {
 
 template <class M>
-Result<void> decodeInto(M& message, ByteView bytes, int16_t version) {
-  Reader reader(bytes);
-  TIDEMARK_TRY(message.read(reader, version));
-  if (reader.remaining() != 0) return fail(ErrorCode::CorruptMessage, "trailing bytes");
-  return {};
+std::shared_ptr<void> make() {
+  return std::shared_ptr<void>(new M(), [](void* message) { delete static_cast<M*>(message); });
 }
-
 template <class M>
-Result<void> decodeOnly(ByteView bytes, int16_t version) {
-  M message;
-  return decodeInto(message, bytes, version);
+std::shared_ptr<void> copy(const void* message) {
+  return std::shared_ptr<void>(new M(*static_cast<const M*>(message)), [](void* made) { delete static_cast<M*>(made); });
 }
-
 template <class M>
-Result<ByteVector> again(ByteView bytes, int16_t version) {
-  M message;
-  TIDEMARK_TRY(decodeInto(message, bytes, version));
-  return encode(message, version);
+bool same(const void* a, const void* b) {
+  return *static_cast<const M*>(a) == *static_cast<const M*>(b);
 }
-
 template <class M>
-Result<size_t> sizeOf(ByteView bytes, int16_t version) {
-  M message;
-  TIDEMARK_TRY(decodeInto(message, bytes, version));
-  return encodedSize(message, version);
+Result<void> readAny(void* message, Reader& reader, int16_t version) {
+  return static_cast<M*>(message)->read(reader, version);
 }
-
 template <class M>
-Result<ByteVector> copied(ByteView bytes, int16_t version) {
-  ByteVector frame(bytes.begin(), bytes.end());
-  M message;
-  TIDEMARK_TRY(decodeInto(message, frame, version));
-  const M copy = message;
-  std::fill(frame.begin(), frame.end(), uint8_t{0xee});
-  return encode(copy, version);
+Result<void> writeAny(const void* message, FrameWriter& writer, int16_t version) {
+  return static_cast<const M*>(message)->write(writer, version);
 }
 
-template <class M>
-Result<bool> equal(ByteView bytes, int16_t version) {
-  M first;
-  M second;
-  TIDEMARK_TRY(decodeInto(first, bytes, version));
-  TIDEMARK_TRY(decodeInto(second, bytes, version));
-  TIDEMARK_ASSIGN(const ByteVector defaults, encode(M(), version));
-  return first == second && (first == M()) == (asText(defaults) == asText(bytes));
-}
-
-template <class M>
-Result<ByteVector> framed(ByteView bytes, int16_t version) {
-  M message;
-  TIDEMARK_TRY(decodeInto(message, bytes, version));
-  const MessageSchema& schema = M::schema();
-  if constexpr (requires { M::kRecordType; }) {
-    if (schema.kind == MessageKind::CoordinatorKey) return encodeCoordinatorKey(message);
-    if (schema.kind == MessageKind::Metadata) return encodeMetadataRecord(message, version);
-  }
-  return encodeVersioned(message, version);
-}
-
-#define TIDEMARK_ANY(M) {#M, decodeOnly<M>, again<M>, sizeOf<M>, copied<M>, equal<M>, framed<M>},
+#define TIDEMARK_ANY(M) {#M, make<M>, copy<M>, same<M>, readAny<M>, writeAny<M>, M::schema},
 constexpr AnyMessage kMessages[] = {TIDEMARK_FOR_EACH_MESSAGE(TIDEMARK_ANY)};
 
 std::vector<WireVector> load() {
@@ -110,6 +70,48 @@ std::string WireVector::title() const { return fmt::format("{} version {} {}", m
 const std::vector<WireVector>& wireVectors() {
   static const std::vector<WireVector> vectors = load();
   return vectors;
+}
+
+Result<std::shared_ptr<void>> AnyMessage::decode(ByteView bytes, int16_t version) const {
+  Reader reader(bytes);
+  std::shared_ptr<void> message = make();
+  TIDEMARK_TRY(read(message.get(), reader, version));
+  if (reader.remaining() != 0) return fail(detail::trailingBytes(schema(), reader));
+  return message;
+}
+
+Result<ByteVector> AnyMessage::encode(const void* message, int16_t version) const {
+  FrameWriter writer;
+  TIDEMARK_TRY(write(message, writer, version));
+  return writer.takeBytes();
+}
+
+Result<ByteVector> AnyMessage::again(ByteView bytes, int16_t version) const {
+  TIDEMARK_ASSIGN(const std::shared_ptr<void> message, decode(bytes, version));
+  return encode(message.get(), version);
+}
+
+Result<size_t> AnyMessage::size(ByteView bytes, int16_t version) const {
+  TIDEMARK_ASSIGN(const std::shared_ptr<void> message, decode(bytes, version));
+  FrameWriter counter{FrameWriter::CountOnly()};
+  TIDEMARK_TRY(write(message.get(), counter, version));
+  return counter.size();
+}
+
+Result<ByteVector> AnyMessage::copied(ByteView bytes, int16_t version) const {
+  ByteVector frame(bytes.begin(), bytes.end());
+  TIDEMARK_ASSIGN(const std::shared_ptr<void> message, decode(frame, version));
+  const std::shared_ptr<void> copied = copy(message.get());
+  std::fill(frame.begin(), frame.end(), uint8_t{0xee});
+  return encode(copied.get(), version);
+}
+
+Result<bool> AnyMessage::equal(ByteView bytes, int16_t version) const {
+  TIDEMARK_ASSIGN(const std::shared_ptr<void> first, decode(bytes, version));
+  TIDEMARK_ASSIGN(const std::shared_ptr<void> second, decode(bytes, version));
+  const std::shared_ptr<void> fresh = make();
+  TIDEMARK_ASSIGN(const ByteVector defaults, encode(fresh.get(), version));
+  return same(first.get(), second.get()) && same(first.get(), fresh.get()) == (asText(defaults) == asText(bytes));
 }
 
 const AnyMessage& anyMessage(std::string_view name) {
