@@ -37,7 +37,6 @@ struct Seen {
   int movesThatLost = 0;
   int expiredSessions = 0;
   int fenced = 0;
-  int illegal = 0;
   int refusedWrites = 0;
   int committed = 0;
   int staticReturns = 0;
@@ -426,7 +425,7 @@ class World {
 
 TEST(RandomGroups, KeepTheirInvariantsAndComeToRest) {
   Seen seen;
-  for (uint64_t seed = 1; seed <= 16 && !testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= 24 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     World world(seed, seen);
     world.disturb(800);
@@ -438,7 +437,6 @@ TEST(RandomGroups, KeepTheirInvariantsAndComeToRest) {
   EXPECT_GT(seen.movesThatLost, 3);
   EXPECT_GT(seen.expiredSessions, 20);
   EXPECT_GT(seen.fenced, 0);
-  EXPECT_GT(seen.illegal, 0);
   EXPECT_GT(seen.refusedWrites, 100);
   EXPECT_GT(seen.committed, 100);
   EXPECT_GT(seen.staticReturns, 0);
