@@ -250,7 +250,7 @@ TEST_P(ConsumerTest, KeepsItsPositionWhilePaused) {
   open({.maxWait = 10ms});
   assign({{at(0), {}}});
   ASSERT_TRUE(await([&] { return seen.size() == 1; }));
-  onRecord = [&] { consumer->pause(at(0)); };
+  run([&] { onRecord = [&] { consumer->pause(at(0)); }; });
   change([&] { append(0, {"b"}); });
   ASSERT_TRUE(await([&] { return seen.size() == 2; }));
   int fetches = 0;

@@ -320,6 +320,7 @@ void FakeCluster::Broker::parkFetch(RequestPtr request, platform::Duration wait)
 }
 
 void FakeCluster::Broker::retryParked(bool timeUp) {
+  if (parked_.empty()) return;
   std::vector<Parked> parked;
   parked.swap(parked_);
   const auto now = process_->clock().monotonic();
