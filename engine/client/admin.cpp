@@ -77,7 +77,8 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
   }
 
   int32_t timeoutMs() const {
-    return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(client.options().requestTimeout).count());
+    return static_cast<int32_t>(
+        std::chrono::duration_cast<platform::milliseconds>(client.options().requestTimeout).count());
   }
 
   Client& client;
@@ -87,7 +88,8 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
   template <class T, class Request>
   void run(std::shared_ptr<Call<T, Request>> call) {
     const bool needsMetadata =
-        (call->target.kind == Target::Kind::Leader && (call->attempts > 0 || !client.metadata().leaderOf(call->target.partition))) ||
+        (call->target.kind == Target::Kind::Leader &&
+         (call->attempts > 0 || !client.metadata().leaderOf(call->target.partition))) ||
         (call->target.kind == Target::Kind::Node && !client.metadata().brokers.contains(call->target.node));
     if (!needsMetadata) return ask(std::move(call));
     std::vector<std::string> topics;
@@ -109,7 +111,8 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
     };
     Request copy = call->request;
     switch (call->target.kind) {
-      case Target::Kind::Any: return client.sendToAny(std::move(copy), call->options, std::move(handler));
+      case Target::Kind::Any:
+        return client.sendToAny(std::move(copy), call->options, std::move(handler));
       case Target::Kind::Node:
         return client.sendTo(call->target.node, std::move(copy), call->options, std::move(handler));
       case Target::Kind::Leader:
@@ -119,7 +122,8 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
 
   template <class T, class Request>
   void judge(std::shared_ptr<Call<T, Request>> call, Result<T> result) {
-    if (result || !isRetriable(result.error().code) || result.error().code == call->isAnswer) return call->handler(std::move(result));
+    if (result || !isRetriable(result.error().code) || result.error().code == call->isAnswer)
+      return call->handler(std::move(result));
     const Duration wait = client.backoff(++call->attempts);
     if (client.process().clock().monotonic() + wait > call->deadline) return call->handler(std::move(result));
     if (call->target.kind == Target::Kind::Any) client.anyFailed();
@@ -141,7 +145,9 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
 
 Admin::Admin(Client& client, Duration timeout) : core_(std::make_shared<Core>(client, timeout)) {}
 
-Admin::~Admin() { core_->stopped = true; }
+Admin::~Admin() {
+  core_->stopped = true;
+}
 
 void Admin::createTopic(NewTopic topic, Handler<Uuid> handler) {
   using namespace protocol;
@@ -152,7 +158,8 @@ void Admin::createTopic(NewTopic topic, Handler<Uuid> handler) {
   creatable.numPartitions = topic.assignments.empty() ? topic.partitions : -1;
   creatable.replicationFactor = topic.assignments.empty() ? topic.replicationFactor : int16_t{-1};
   for (size_t i = 0; i < topic.assignments.size(); ++i) {
-    CreateTopicsRequest::CreatableReplicaAssignment assignment{.partitionIndex = static_cast<int32_t>(i), .brokerIds = {}};
+    CreateTopicsRequest::CreatableReplicaAssignment assignment{.partitionIndex = static_cast<int32_t>(i),
+                                                               .brokerIds = {}};
     for (const NodeId node : topic.assignments[i]) assignment.brokerIds.push_back(node.value());
     creatable.assignments.push_back(std::move(assignment));
   }
@@ -178,21 +185,22 @@ void Admin::deleteTopic(std::string name, Done done) {
   DeleteTopicsRequest request;
   request.timeoutMs = core_->timeoutMs();
   request.topicNames.emplace_back(name);
-  core_->start(std::make_shared<Call<void, DeleteTopicsRequest>>(Call<void, DeleteTopicsRequest>{
-      .what = "DeleteTopics",
-      .target = {},
-      .request = std::move(request),
-      .extract = [name](const DeleteTopicsResponse& response) -> Result<void> {
-        for (const auto& each : response.responses) {
-          if (!each.name || *each.name != name) continue;
-          if (each.errorCode != 0) return fail(errorOf(each.errorCode, each.errorMessage, name));
-          return {};
-        }
-        return noAnswerFor(name);
-      },
-      .handler = std::move(done),
-      .options = {.maxVersion = 5},  // Names in the form of all versions before 6.
-      .isAnswer = ErrorCode::UnknownTopicOrPartition}));
+  core_->start(std::make_shared<Call<void, DeleteTopicsRequest>>(
+      Call<void, DeleteTopicsRequest>{.what = "DeleteTopics",
+                                      .target = {},
+                                      .request = std::move(request),
+                                      .extract = [name](const DeleteTopicsResponse& response) -> Result<void> {
+                                        for (const auto& each : response.responses) {
+                                          if (!each.name || *each.name != name) continue;
+                                          if (each.errorCode != 0)
+                                            return fail(errorOf(each.errorCode, each.errorMessage, name));
+                                          return {};
+                                        }
+                                        return noAnswerFor(name);
+                                      },
+                                      .handler = std::move(done),
+                                      .options = {.maxVersion = 5},  // Names in the form of all versions before 6.
+                                      .isAnswer = ErrorCode::UnknownTopicOrPartition}));
 }
 
 void Admin::createPartitions(std::string topic, int32_t total, Done done) {
@@ -200,27 +208,28 @@ void Admin::createPartitions(std::string topic, int32_t total, Done done) {
   CreatePartitionsRequest request;
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = topic, .count = total, .assignments = std::nullopt});
-  core_->start(std::make_shared<Call<void, CreatePartitionsRequest>>(Call<void, CreatePartitionsRequest>{
-      .what = "CreatePartitions",
-      .target = {},
-      .request = std::move(request),
-      .extract = [topic](const CreatePartitionsResponse& response) -> Result<void> {
-        for (const auto& each : response.results) {
-          if (each.name != topic) continue;
-          if (each.errorCode != 0) return fail(errorOf(each.errorCode, each.errorMessage, topic));
-          return {};
-        }
-        return noAnswerFor(topic);
-      },
-      .handler = std::move(done)}));
+  core_->start(std::make_shared<Call<void, CreatePartitionsRequest>>(
+      Call<void, CreatePartitionsRequest>{.what = "CreatePartitions",
+                                          .target = {},
+                                          .request = std::move(request),
+                                          .extract = [topic](const CreatePartitionsResponse& response) -> Result<void> {
+                                            for (const auto& each : response.results) {
+                                              if (each.name != topic) continue;
+                                              if (each.errorCode != 0)
+                                                return fail(errorOf(each.errorCode, each.errorMessage, topic));
+                                              return {};
+                                            }
+                                            return noAnswerFor(topic);
+                                          },
+                                          .handler = std::move(done)}));
 }
 
 void Admin::listTopics(Handler<std::vector<std::string>> handler) {
   using namespace protocol;
   MetadataRequest request;
   request.topics.reset();
-  core_->start(std::make_shared<Call<std::vector<std::string>, MetadataRequest>>(
-      Call<std::vector<std::string>, MetadataRequest>{
+  core_->start(
+      std::make_shared<Call<std::vector<std::string>, MetadataRequest>>(Call<std::vector<std::string>, MetadataRequest>{
           .what = "Metadata",
           .target = {},
           .request = std::move(request),
@@ -320,9 +329,8 @@ void Admin::alterConfigs(ConfigResourceType type, std::string name, std::vector<
   for (const auto& change : changes) {
     std::optional<Text> value;
     if (change.operation != ConfigChange::Operation::Delete) value = Text(change.value);
-    request.resources[0].configs.push_back({.name = change.name,
-                                            .configOperation = static_cast<int8_t>(change.operation),
-                                            .value = std::move(value)});
+    request.resources[0].configs.push_back(
+        {.name = change.name, .configOperation = static_cast<int8_t>(change.operation), .value = std::move(value)});
   }
   core_->start(std::make_shared<Call<void, IncrementalAlterConfigsRequest>>(Call<void, IncrementalAlterConfigsRequest>{
       .what = "IncrementalAlterConfigs",
@@ -364,18 +372,19 @@ void Admin::deleteRecords(TopicPartition where, Offset before, Handler<Offset> h
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = where.topic, .partitions = {}});
   request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .offset = before.value()});
-  core_->start(std::make_shared<Call<Offset, DeleteRecordsRequest>>(Call<Offset, DeleteRecordsRequest>{
-      .what = "DeleteRecords",
-      .target = {.kind = Target::Kind::Leader, .partition = where},
-      .request = std::move(request),
-      .extract = [where](const DeleteRecordsResponse& response) -> Result<Offset> {
-        const std::string what = fmt::format("{}", where);
-        if (response.topics.size() != 1 || response.topics[0].partitions.size() != 1) return noAnswerFor(what);
-        const auto& result = response.topics[0].partitions[0];
-        if (result.errorCode != 0) return fail(errorOf(result.errorCode, {}, what));
-        return Offset(result.lowWatermark);
-      },
-      .handler = std::move(handler)}));
+  core_->start(std::make_shared<Call<Offset, DeleteRecordsRequest>>(
+      Call<Offset, DeleteRecordsRequest>{.what = "DeleteRecords",
+                                         .target = {.kind = Target::Kind::Leader, .partition = where},
+                                         .request = std::move(request),
+                                         .extract = [where](const DeleteRecordsResponse& response) -> Result<Offset> {
+                                           const std::string what = fmt::format("{}", where);
+                                           if (response.topics.size() != 1 || response.topics[0].partitions.size() != 1)
+                                             return noAnswerFor(what);
+                                           const auto& result = response.topics[0].partitions[0];
+                                           if (result.errorCode != 0) return fail(errorOf(result.errorCode, {}, what));
+                                           return Offset(result.lowWatermark);
+                                         },
+                                         .handler = std::move(handler)}));
 }
 
 }  // namespace tidemark::client

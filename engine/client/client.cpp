@@ -30,7 +30,9 @@ Client::Client(platform::Process& process, std::shared_ptr<platform::Executor> e
   for (const auto& endpoint : options_.bootstrap) bootstrap_.push_back({.endpoint = endpoint, .channel = nullptr});
 }
 
-Client::~Client() { alive_.reset(); }
+Client::~Client() {
+  alive_.reset();
+}
 
 // --- Connections -----------------------------------------------------------------------------------------------------
 

@@ -31,8 +31,8 @@ struct ClientOptions {
 /// tests, tools and the window's own traffic; runs natively and in the simulator.
 ///
 /// Belongs to one serial executor of its Process, as do the producers and others made of it: all calls are made and all
-/// handlers run there, no handler inside the call that it is given to. Destroying it forgets outstanding handlers; producers
-/// and consumers go first.
+/// handlers run there, no handler inside the call that it is given to. Destroying it forgets outstanding handlers;
+/// producers and consumers go first.
 class Client {
  public:
   using Done = std::move_only_function<void(Result<void>)>;
@@ -47,13 +47,13 @@ class Client {
   const ClientOptions& options() const noexcept { return options_; }
   const MetadataCache& metadata() const noexcept { return metadata_; }
 
-  /// Asks for these topics (none: only brokers and controller; `all`: every topic) and updates the cache. Tried at every
-  /// broker once before it fails. Requests for the same are one.
+  /// Asks for these topics (none: only brokers and controller; `all`: every topic) and updates the cache. Tried at
+  /// every broker once before it fails. Requests for the same are one.
   void refresh(std::vector<std::string> topics, Done done);
   void refreshAll(Done done);
 
-  /// To the broker of that id. Fails with BrokerNotAvailable if the metadata does not name it. Handlers and errors as in
-  /// network::Channel::send(). Defined in client/client_codec.h, as the next two.
+  /// To the broker of that id. Fails with BrokerNotAvailable if the metadata does not name it. Handlers and errors as
+  /// in network::Channel::send(). Defined in client/client_codec.h, as the next two.
   template <class Request, class Handler>
   void sendTo(NodeId node, Request request, network::SendOptions options, Handler handler);
   /// To any broker: a known one, else one of the bootstrap list; another one at each call after a failure.

@@ -24,8 +24,8 @@ template <class Request, class Handler>
 void Client::sendToAny(Request request, network::SendOptions options, Handler handler) {
   using Response = typename Request::Response;
   channelToAny().send(std::move(request), options,
-                      [alive = std::weak_ptr(alive_), handler = std::move(handler)](
-                          Result<network::Received<Response>> received) mutable {
+                      [alive = std::weak_ptr(alive_),
+                       handler = std::move(handler)](Result<network::Received<Response>> received) mutable {
                         const auto self = alive.lock();
                         if (!received && self) (*self)->anyFailed();
                         handler(std::move(received));
@@ -40,7 +40,8 @@ void Client::sendToLeader(const TopicPartition& which, Request request, network:
   executor_->post([alive = std::weak_ptr(alive_), what = fmt::format("{} has no leader", which),
                    handler = std::move(handler)]() mutable {
     if (alive.expired()) return;
-    handler(Result<network::Received<typename Request::Response>>(fail(ErrorCode::LeaderNotAvailable, std::move(what))));
+    handler(
+        Result<network::Received<typename Request::Response>>(fail(ErrorCode::LeaderNotAvailable, std::move(what))));
   });
 }
 

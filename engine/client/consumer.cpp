@@ -107,7 +107,8 @@ class Consumer::Core : public std::enable_shared_from_this<Consumer::Core> {
   void armTimer();
 
   void lookUp(Reading& reading);
-  void lookedUp(const TopicPartition& where, uint64_t seeks, const Result<network::Received<ListOffsetsResponse>>& received);
+  void lookedUp(const TopicPartition& where, uint64_t seeks,
+                const Result<network::Received<ListOffsetsResponse>>& received);
 
   void fetch(NodeId leader, Source& source);
   FetchRequest requestFor(Source& source, const AskedAll& wanted) const;
@@ -248,7 +249,9 @@ void Consumer::Core::askForMetadata(const std::string& topic) {
   });
 }
 
-void Consumer::Core::backOff(Reading& reading) { reading.notBefore = now() + client_.backoff(++reading.failures); }
+void Consumer::Core::backOff(Reading& reading) {
+  reading.notBefore = now() + client_.backoff(++reading.failures);
+}
 
 // --- Positions -------------------------------------------------------------------------------------------------------
 
@@ -264,8 +267,8 @@ void Consumer::Core::lookUp(Reading& reading) {
                                           .currentLeaderEpoch = partition->leaderEpoch.value(),
                                           .timestamp = reading.lookup});
   client_.sendToLeader(reading.where, std::move(request), {},
-                       [weak = weak_from_this(), where = reading.where, seeks = reading.seeks](
-                           const Result<network::Received<ListOffsetsResponse>>& received) {
+                       [weak = weak_from_this(), where = reading.where,
+                        seeks = reading.seeks](const Result<network::Received<ListOffsetsResponse>>& received) {
                          const auto self = weak.lock();
                          if (self && !self->stopped_) self->lookedUp(where, seeks, received);
                        });
@@ -327,12 +330,12 @@ void Consumer::Core::fetch(NodeId leader, Source& source) {
   for (const auto& topic : request.topics) {
     if (topic.topicId.isZero()) how.maxVersion = 12;
   }
-  client_.sendTo(leader, std::move(request), how,
-                 [weak = weak_from_this(), leader, wanted = std::move(wanted)](
-                     Result<network::Received<FetchResponse>> received) {
-                   const auto self = weak.lock();
-                   if (self && !self->stopped_) self->fetched(leader, wanted, std::move(received));
-                 });
+  client_.sendTo(
+      leader, std::move(request), how,
+      [weak = weak_from_this(), leader, wanted = std::move(wanted)](Result<network::Received<FetchResponse>> received) {
+        const auto self = weak.lock();
+        if (self && !self->stopped_) self->fetched(leader, wanted, std::move(received));
+      });
 }
 
 FetchRequest Consumer::Core::requestFor(Source& source, const AskedAll& wanted) const {
@@ -387,7 +390,8 @@ void Consumer::Core::fetched(NodeId leader, const AskedAll& asked, Result<networ
   const FetchResponse& response = received->message;
   if (options_.sessions) {
     source.sessionId = response.sessionId;
-    source.sessionEpoch = response.sessionId == 0 ? 0 : (source.sessionEpoch == INT32_MAX ? 1 : source.sessionEpoch + 1);
+    source.sessionEpoch =
+        response.sessionId == 0 ? 0 : (source.sessionEpoch == INT32_MAX ? 1 : source.sessionEpoch + 1);
   }
   for (const auto& topic : response.responses) {
     const std::string name =
@@ -476,19 +480,33 @@ void Consumer::Core::stopReading(Reading& reading, const Error& error) {
 Consumer::Consumer(Client& client, ConsumerOptions options, RecordHandler onRecord, ErrorHandler onError)
     : core_(std::make_shared<Core>(client, options, std::move(onRecord), std::move(onError))) {}
 
-Consumer::~Consumer() { core_->stop(); }
+Consumer::~Consumer() {
+  core_->stop();
+}
 
-void Consumer::assign(std::vector<Position> positions) { core_->assign(std::move(positions)); }
+void Consumer::assign(std::vector<Position> positions) {
+  core_->assign(std::move(positions));
+}
 
-void Consumer::seek(const TopicPartition& where, Offset offset) { core_->seek(where, offset, kEarliest); }
+void Consumer::seek(const TopicPartition& where, Offset offset) {
+  core_->seek(where, offset, kEarliest);
+}
 
-void Consumer::seekToBeginning(const TopicPartition& where) { core_->seek(where, std::nullopt, kEarliest); }
+void Consumer::seekToBeginning(const TopicPartition& where) {
+  core_->seek(where, std::nullopt, kEarliest);
+}
 
-void Consumer::seekToEnd(const TopicPartition& where) { core_->seek(where, std::nullopt, kLatest); }
+void Consumer::seekToEnd(const TopicPartition& where) {
+  core_->seek(where, std::nullopt, kLatest);
+}
 
-void Consumer::pause(const TopicPartition& where) { core_->setPaused(where, true); }
+void Consumer::pause(const TopicPartition& where) {
+  core_->setPaused(where, true);
+}
 
-void Consumer::resume(const TopicPartition& where) { core_->setPaused(where, false); }
+void Consumer::resume(const TopicPartition& where) {
+  core_->setPaused(where, false);
+}
 
 std::optional<Offset> Consumer::position(const TopicPartition& where) const {
   const auto* reading = core_->find(where);

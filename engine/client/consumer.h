@@ -37,8 +37,8 @@ struct ConsumedRecord {
   const records::RecordView& record;
 };
 
-/// Reads partitions that it is told to read: one fetch at a time at each leader, goes with the leader, checks every batch.
-/// Executor as the Client's.
+/// Reads partitions that it is told to read: one fetch at a time at each leader, goes with the leader, checks every
+/// batch. Executor as the Client's.
 class Consumer {
  public:
   /// Records of one batch after another, in order within a partition.

@@ -35,7 +35,8 @@ Step FetchReader::next() {
         position_ = std::max(position_, header_.nextOffset());
         cursor_.reset();
         continue;
-      case Step::Corrupt: return corrupt(cursor_->reason());
+      case Step::Corrupt:
+        return corrupt(cursor_->reason());
     }
   }
 }
@@ -43,11 +44,13 @@ Step FetchReader::next() {
 /// Next: there is one more batch, whose records follow unless it is hidden.
 Step FetchReader::nextBatch() {
   switch (batches_.next()) {
-    case Step::End: return Step::End;
+    case Step::End:
+      return Step::End;
     case Step::Corrupt:
       if (batches_.reason() == records::CorruptReason::Incomplete) return Step::End;
       return corrupt(std::string(records::describe(batches_.reason())));
-    case Step::Next: break;
+    case Step::Next:
+      break;
   }
   const records::BatchView& batch = batches_.batch();
   header_ = batch.header;

@@ -10,8 +10,8 @@
 
 namespace tidemark::client {
 
-/// Walks over the records of one partition in a fetch answer as a consumer sees them: from a position on, without control
-/// records, without those of aborted transactions. Checks the CRC of each batch. Pure; one thread.
+/// Walks over the records of one partition in a fetch answer as a consumer sees them: from a position on, without
+/// control records, without those of aborted transactions. Checks the CRC of each batch. Pure; one thread.
 class FetchReader {
  public:
   /// Starts anew. `bytes` must stay until the last record was given; an incomplete batch at the end is no error.

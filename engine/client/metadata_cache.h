@@ -47,8 +47,8 @@ struct MetadataCache {
   /// Empty if no topic has that id.
   std::string_view nameOf(const Uuid& topicId) const;
 
-  /// Replaces brokers, controller and every topic of the answer. Within a topic id an older leader epoch does not replace a
-  /// newer one. Topics that no longer exist go.
+  /// Replaces brokers, controller and every topic of the answer. Within a topic id an older leader epoch does not
+  /// replace a newer one. Topics that no longer exist go.
   void update(const protocol::MetadataResponse& response);
 };
 

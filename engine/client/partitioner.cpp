@@ -15,10 +15,17 @@ int32_t murmur2(ByteView key) noexcept {
     hash = (hash * kFactor) ^ (word * kFactor);
   }
   switch (key.size() - at) {
-    case 3: hash ^= static_cast<uint32_t>(key[at + 2]) << 16; [[fallthrough]];
-    case 2: hash ^= static_cast<uint32_t>(key[at + 1]) << 8; [[fallthrough]];
-    case 1: hash = (hash ^ key[at]) * kFactor; break;
-    default: break;
+    case 3:
+      hash ^= static_cast<uint32_t>(key[at + 2]) << 16;
+      [[fallthrough]];
+    case 2:
+      hash ^= static_cast<uint32_t>(key[at + 1]) << 8;
+      [[fallthrough]];
+    case 1:
+      hash = (hash ^ key[at]) * kFactor;
+      break;
+    default:
+      break;
   }
   hash ^= hash >> 13;
   hash *= kFactor;

@@ -198,13 +198,13 @@ void Producer::Core::append(Lane& lane, ProducerRecord record, Waiter waiter) {
   }
   const std::optional<ByteView> key = record.key ? std::optional<ByteView>(*record.key) : std::nullopt;
   const std::optional<ByteView> value = record.value ? std::optional<ByteView>(*record.value) : std::nullopt;
-  if (lane.open && lane.open->builder.uncompressedSize() +
-                           records::BatchBuilder::recordSizeLimit(key, value, headers) > options_.batchBytes) {
+  if (lane.open && lane.open->builder.uncompressedSize() + records::BatchBuilder::recordSizeLimit(key, value, headers) >
+                       options_.batchBytes) {
     close(lane);
   }
   if (!lane.open) {
-    lane.open.emplace(OpenBatch{.builder = records::BatchBuilder({.codec = options_.codec}), .waiters = {},
-                                .opened = now()});
+    lane.open.emplace(
+        OpenBatch{.builder = records::BatchBuilder({.codec = options_.codec}), .waiters = {}, .opened = now()});
   }
   lane.open->builder.append(record.timestampMs.value_or(client_.process().clock().wallMs()), key, value, headers);
   lane.open->waiters.push_back(std::move(waiter));
@@ -259,8 +259,8 @@ bool Producer::Core::sendRound() {
   return !groups.empty();
 }
 
-/// The oldest batch that is not on its way, if it may go now. Order is kept: nothing goes while something older is on its
-/// way to another broker, and nothing is repeated while something younger is on its way.
+/// The oldest batch that is not on its way, if it may go now. Order is kept: nothing goes while something older is on
+/// its way to another broker, and nothing is repeated while something younger is on its way.
 BatchPtr Producer::Core::nextBatch(Lane& lane, NodeId leader) {
   const MonotonicTime time = now();
   if (unknownTopics_.contains(lane.where.topic)) return nullptr;
@@ -308,7 +308,8 @@ void Producer::Core::number(Lane& lane, Batch& batch) {
 void Producer::Core::sendTo(NodeId leader, std::vector<Sending> group) {
   ProduceRequest request;
   request.acks = options_.acks;
-  request.timeoutMs = static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(options_.requestTimeout).count());
+  request.timeoutMs =
+      static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(options_.requestTimeout).count());
   for (const Sending& sending : group) {
     Lane& lane = *sending.lane;
     Batch& batch = *sending.batch;
@@ -329,11 +330,12 @@ void Producer::Core::sendTo(NodeId leader, std::vector<Sending> group) {
   for (const auto& topic : request.topicData) {
     if (topic.topicId.isZero()) how.maxVersion = 12;
   }
-  client_.sendTo(leader, std::move(request), how,
-                 [weak = weak_from_this(), group = std::move(group)](Result<network::Received<ProduceResponse>> received) {
-                   const auto self = weak.lock();
-                   if (self && !self->stopped_) self->answered(group, std::move(received));
-                 });
+  client_.sendTo(
+      leader, std::move(request), how,
+      [weak = weak_from_this(), group = std::move(group)](Result<network::Received<ProduceResponse>> received) {
+        const auto self = weak.lock();
+        if (self && !self->stopped_) self->answered(group, std::move(received));
+      });
 }
 
 void Producer::Core::expire() {
@@ -352,8 +354,10 @@ void Producer::Core::expire() {
   for (const Sending& sending : expired) {
     if (stopped_) return;
     // What comes behind a number that is missing would be refused.
-    if (sending.batch->sequence != records::kNoSequence) giveUpId(*sending.lane, error);
-    else failBatch(sending, error);
+    if (sending.batch->sequence != records::kNoSequence)
+      giveUpId(*sending.lane, error);
+    else
+      failBatch(sending, error);
   }
   while (!stopped_ && !unplaced_.empty() && unplaced_.front().deadline <= time) {
     Waiter waiter = std::move(unplaced_.front().waiter);
@@ -407,8 +411,10 @@ void Producer::Core::answered(const std::vector<Sending>& group, Result<network:
     if (stopped_) return;
     if (sending.batch->state != Batch::State::Sent) continue;  // Given up meanwhile.
     if (!received) {
-      if (received.error().code == ErrorCode::UnsupportedVersion) failBatch(sending, received.error());
-      else retry(sending, true);
+      if (received.error().code == ErrorCode::UnsupportedVersion)
+        failBatch(sending, received.error());
+      else
+        retry(sending, true);
       continue;
     }
     if (options_.acks == 0) {
@@ -425,8 +431,10 @@ void Producer::Core::answered(const std::vector<Sending>& group, Result<network:
         if (partition.index == sending.lane->where.partition.value()) found = &partition;
       }
     }
-    if (found != nullptr) settle(sending, *found);
-    else retry(sending, true);
+    if (found != nullptr)
+      settle(sending, *found);
+    else
+      retry(sending, true);
   }
   if (!stopped_) pumpSoon();
 }
@@ -435,9 +443,11 @@ void Producer::Core::settle(const Sending& sending, const ProduceResponse::Parti
   const auto code = static_cast<ErrorCode>(response.errorCode);
   const bool oldest = !sending.lane->batches.empty() && sending.lane->batches.front() == sending.batch;
   switch (code) {
-    case ErrorCode::None: return succeed(sending, Offset(response.baseOffset), response.logAppendTimeMs);
+    case ErrorCode::None:
+      return succeed(sending, Offset(response.baseOffset), response.logAppendTimeMs);
     // It is stored, but so long ago that the leader has forgotten where.
-    case ErrorCode::DuplicateSequenceNumber: return succeed(sending, kNoOffset, -1);
+    case ErrorCode::DuplicateSequenceNumber:
+      return succeed(sending, kNoOffset, -1);
     case ErrorCode::OutOfOrderSequenceNumber:
       if (!oldest) return retry(sending, false);
       break;
@@ -446,8 +456,10 @@ void Producer::Core::settle(const Sending& sending, const ProduceResponse::Parti
   }
   const Error error{code, response.errorMessage ? response.errorMessage->str()
                                                 : fmt::format("{}: {}", sending.lane->where, errorName(code))};
-  if (sending.batch->sequence != records::kNoSequence) giveUpId(*sending.lane, error);
-  else failBatch(sending, error);
+  if (sending.batch->sequence != records::kNoSequence)
+    giveUpId(*sending.lane, error);
+  else
+    failBatch(sending, error);
 }
 
 void Producer::Core::retry(const Sending& sending, bool leaderMayBeWrong) {
@@ -540,8 +552,8 @@ void Producer::Core::askForId() {
                         return self->pump();
                       }
                       if (received) self->client_.anyFailed();
-                      self->idTimer_ = self->client_.executor().schedule(
-                          self->client_.backoff(++self->idAttempts_), [weak] {
+                      self->idTimer_ =
+                          self->client_.executor().schedule(self->client_.backoff(++self->idAttempts_), [weak] {
                             const auto again = weak.lock();
                             if (!again || again->stopped_) return;
                             again->idState_ = IdState::None;
@@ -567,16 +579,28 @@ void Producer::Core::giveUpId(Lane& lane, const Error& error) {
 
 Producer::Producer(Client& client, ProducerOptions options) : core_(std::make_shared<Core>(client, options)) {}
 
-Producer::~Producer() { core_->stop(); }
+Producer::~Producer() {
+  core_->stop();
+}
 
-void Producer::send(ProducerRecord record, Handler handler) { core_->send(std::move(record), std::move(handler)); }
+void Producer::send(ProducerRecord record, Handler handler) {
+  core_->send(std::move(record), std::move(handler));
+}
 
-void Producer::flush(platform::Task done) { core_->flush(std::move(done)); }
+void Producer::flush(platform::Task done) {
+  core_->flush(std::move(done));
+}
 
-size_t Producer::pending() const noexcept { return core_->pending(); }
+size_t Producer::pending() const noexcept {
+  return core_->pending();
+}
 
-ProducerId Producer::producerId() const noexcept { return core_->id(); }
+ProducerId Producer::producerId() const noexcept {
+  return core_->id();
+}
 
-ProducerEpoch Producer::producerEpoch() const noexcept { return core_->epoch(); }
+ProducerEpoch Producer::producerEpoch() const noexcept {
+  return core_->epoch();
+}
 
 }  // namespace tidemark::client

@@ -57,8 +57,8 @@ struct Delivered {
   int64_t logAppendTimeMs = -1;
 };
 
-/// Sends records. Records of one partition keep their order over repetitions (with idempotence, or maxInFlight 1). Without
-/// bound on memory: whoever sends watches pending(). Executor as the Client's.
+/// Sends records. Records of one partition keep their order over repetitions (with idempotence, or maxInFlight 1).
+/// Without bound on memory: whoever sends watches pending(). Executor as the Client's.
 class Producer {
  public:
   using Handler = std::move_only_function<void(Result<Delivered>)>;

@@ -11,7 +11,7 @@ namespace tidemark::network {
 
 namespace {
 
-ApiTable tableOf(std::span<const protocol::ApiKey> implemented, bool protocol::ApiInfo::*listener) {
+ApiTable tableOf(std::span<const protocol::ApiKey> implemented, bool protocol::ApiInfo::* listener) {
   std::vector<ApiRange> served;
   for (const protocol::ApiKey key : implemented) {
     const protocol::ApiInfo& info = protocol::apiInfo(key);

@@ -55,8 +55,7 @@ ApiVersionsResponse answerApiVersions(const ApiVersionsRequest& request, int16_t
   for (const auto& feature : features.supported) {
     // Older readers fail on a least level of 0.
     if (version < 4 && feature.min == 0) continue;
-    response.supportedFeatures.push_back(
-        {.name = feature.name, .minVersion = feature.min, .maxVersion = feature.max});
+    response.supportedFeatures.push_back({.name = feature.name, .minVersion = feature.min, .maxVersion = feature.max});
   }
   response.finalizedFeaturesEpoch = features.finalizedEpoch;
   for (const auto& feature : features.finalized) {
@@ -70,7 +69,8 @@ ApiVersionsResponse refuseApiVersions(const ApiTable& table) {
   ApiVersionsResponse response;
   response.errorCode = static_cast<int16_t>(ErrorCode::UnsupportedVersion);
   if (const ApiRange* range = table.find(ApiKey::ApiVersions)) {
-    response.apiKeys.push_back({.apiKey = static_cast<int16_t>(range->key), .minVersion = range->min, .maxVersion = range->max});
+    response.apiKeys.push_back(
+        {.apiKey = static_cast<int16_t>(range->key), .minVersion = range->min, .maxVersion = range->max});
   }
   return response;
 }

@@ -19,14 +19,21 @@ std::span<const AclOperation> operationsOf(ResourceType resource) {
   static constexpr std::array kDelegationToken = {Describe};
   static constexpr std::array kUser = {CreateTokens, DescribeTokens};
   switch (resource) {
-    case ResourceType::Topic: return kTopic;
-    case ResourceType::Group: return kGroup;
-    case ResourceType::Cluster: return kCluster;
-    case ResourceType::TransactionalId: return kTransactionalId;
-    case ResourceType::DelegationToken: return kDelegationToken;
-    case ResourceType::User: return kUser;
+    case ResourceType::Topic:
+      return kTopic;
+    case ResourceType::Group:
+      return kGroup;
+    case ResourceType::Cluster:
+      return kCluster;
+    case ResourceType::TransactionalId:
+      return kTransactionalId;
+    case ResourceType::DelegationToken:
+      return kDelegationToken;
+    case ResourceType::User:
+      return kUser;
     case ResourceType::Unknown:
-    case ResourceType::Any: break;
+    case ResourceType::Any:
+      break;
   }
   return {};
 }

@@ -31,8 +31,9 @@ constexpr MonotonicTime kNever = MonotonicTime::max();
 ApiTable tableOf(const ApiVersionsResponse& response) {
   std::vector<ApiRange> served;
   for (const auto& api : response.apiKeys) {
-    const bool known = std::any_of(served.begin(), served.end(),
-                                   [&](const ApiRange& range) { return static_cast<int16_t>(range.key) == api.apiKey; });
+    const bool known = std::any_of(served.begin(), served.end(), [&](const ApiRange& range) {
+      return static_cast<int16_t>(range.key) == api.apiKey;
+    });
     if (known || api.apiKey < 0 || api.apiKey >= ApiTable::kMaxKeys) continue;
     if (api.minVersion < 0 || api.minVersion > api.maxVersion) continue;
     served.push_back({static_cast<ApiKey>(api.apiKey), api.minVersion, api.maxVersion});
@@ -171,8 +172,8 @@ Result<int16_t> Channel::Core::chooseVersion(const Pending& pending) const {
     max = std::min(max, theirs->max);
   }
   if (min > max) {
-    return fail(ErrorCode::UnsupportedVersion,
-                fmt::format("{} and we have no version of {} in common", endpoint_, protocol::apiName(pending.range.key)));
+    return fail(ErrorCode::UnsupportedVersion, fmt::format("{} and we have no version of {} in common", endpoint_,
+                                                           protocol::apiName(pending.range.key)));
   }
   return max;
 }
@@ -226,7 +227,8 @@ Duration Channel::Core::backoff() {
   for (int i = 1; i < failures_ && wait < options_.reconnectBackoffMax; ++i) wait *= 2;
   wait = std::min(wait, options_.reconnectBackoffMax);
   // 80 % to 120 %.
-  return wait * 4 / 5 + Duration(static_cast<Duration::rep>(process_.random().below(static_cast<uint64_t>(wait.count() * 2 / 5) + 1)));
+  return wait * 4 / 5 +
+         Duration(static_cast<Duration::rep>(process_.random().below(static_cast<uint64_t>(wait.count() * 2 / 5) + 1)));
 }
 
 void Channel::Core::connectSoon() {
@@ -242,12 +244,13 @@ void Channel::Core::connectSoon() {
 void Channel::Core::connect() {
   state_ = State::Connecting;
   const uint64_t attempt = ++attempt_;
-  process_.network().connect(*executor_, endpoint_, options_.connectTimeout,
-                             [weak = weak_from_this(), attempt](Result<std::unique_ptr<platform::Connection>> connection) {
-                               const auto self = weak.lock();
-                               if (!self || self->attempt_ != attempt || self->state_ != State::Connecting) return;
-                               self->connected(std::move(connection));
-                             });
+  process_.network().connect(
+      *executor_, endpoint_, options_.connectTimeout,
+      [weak = weak_from_this(), attempt](Result<std::unique_ptr<platform::Connection>> connection) {
+        const auto self = weak.lock();
+        if (!self || self->attempt_ != attempt || self->state_ != State::Connecting) return;
+        self->connected(std::move(connection));
+      });
 }
 
 void Channel::Core::connected(Result<std::unique_ptr<platform::Connection>> connection) {
@@ -266,10 +269,13 @@ void Channel::Core::negotiate(int16_t version) {
   ApiVersionsRequest request;
   request.clientSoftwareName = options_.softwareName;
   request.clientSoftwareVersion = options_.softwareVersion;
-  Pending pending{.range = {ApiKey::ApiVersions, version, version}, .options = {}, .encoder = {}, .handler = {},
+  Pending pending{.range = {ApiKey::ApiVersions, version, version},
+                  .options = {},
+                  .encoder = {},
+                  .handler = {},
                   .deadline = now() + options_.requestTimeout};
-  pending.encoder = [request = std::move(request)](int16_t agreed, int32_t correlationId, std::string_view clientId)
-      -> Result<std::vector<platform::Piece>> {
+  pending.encoder = [request = std::move(request)](int16_t agreed, int32_t correlationId,
+                                                   std::string_view clientId) -> Result<std::vector<platform::Piece>> {
     protocol::FrameWriter writer(128);
     TIDEMARK_TRY(protocol::writeRequestFrame(writer, request, agreed, correlationId, clientId));
     return writer.takePieces();
@@ -285,7 +291,7 @@ void Channel::Core::negotiated(Result<RawResponse> answer) {
   // A version that the peer does not know is answered in version 0, whose first field is the error.
   int16_t version = answer->version;
   const bool refused = answer->body.size() >= 2 && readBigEndian<int16_t>(answer->body.data()) ==
-                                                      static_cast<int16_t>(ErrorCode::UnsupportedVersion);
+                                                       static_cast<int16_t>(ErrorCode::UnsupportedVersion);
   if (refused) version = 0;
   const auto response = protocol::decode<ApiVersionsResponse>(answer->body, version);
   if (!response) return lose("ApiVersions: " + response.error().message);
@@ -318,7 +324,9 @@ void Channel::Core::read() {
   const uint64_t attempt = attempt_;
   while (attempt == attempt_) {
     switch (frames_->next([] { return platform::Task(); })) {
-      case FrameAssembler::Next::Complete: deliver(frames_->take()); break;
+      case FrameAssembler::Next::Complete:
+        deliver(frames_->take());
+        break;
       case FrameAssembler::Next::NeedsBytes:
         return socket_->read(frames_->room(), [this](Result<size_t> count) {
           const auto self = shared_from_this();
@@ -384,8 +392,10 @@ void Channel::Core::expire() {
   takeExpired(waiting_);
   if (next != kNever) watch(next);
   // Answers come in order, so what comes behind an answer that is missing is lost as well.
-  if (connectionIsStuck) lose("a request timed out", std::move(expired));
-  else failAll(std::move(expired), {ErrorCode::RequestTimedOut, fmt::format("{} did not answer in time", endpoint_)});
+  if (connectionIsStuck)
+    lose("a request timed out", std::move(expired));
+  else
+    failAll(std::move(expired), {ErrorCode::RequestTimedOut, fmt::format("{} did not answer in time", endpoint_)});
 }
 
 void Channel::Core::lose(std::string_view reason, std::deque<Pending> expired) {
@@ -407,7 +417,8 @@ void Channel::Core::disconnect(bool forGood) {
   backoffTimer_.cancel();
   dropSocket();
   executor_->post([self = shared_from_this(), pending = takeAll()]() mutable {
-    self->failAll(std::move(pending), {ErrorCode::NetworkException, fmt::format("{}: we disconnected", self->endpoint_)});
+    self->failAll(std::move(pending),
+                  {ErrorCode::NetworkException, fmt::format("{}: we disconnected", self->endpoint_)});
   });
 }
 
@@ -437,9 +448,10 @@ void Channel::Core::failAll(std::deque<Pending> pending, const Error& error) {
 }
 
 void Channel::Core::failLater(Pending pending, Error error) {
-  executor_->post([self = shared_from_this(), handler = std::move(pending.handler), error = std::move(error)]() mutable {
-    if (!self->forgotten_) handler(std::unexpected(std::move(error)));
-  });
+  executor_->post(
+      [self = shared_from_this(), handler = std::move(pending.handler), error = std::move(error)]() mutable {
+        if (!self->forgotten_) handler(std::unexpected(std::move(error)));
+      });
 }
 
 void Channel::Core::dropSocket() {
@@ -458,22 +470,36 @@ Channel::Channel(platform::Process& process, std::shared_ptr<platform::Executor>
                  ChannelOptions options)
     : core_(std::make_shared<Core>(process, std::move(executor), std::move(endpoint), std::move(options))) {}
 
-Channel::~Channel() { core_->forget(); }
+Channel::~Channel() {
+  core_->forget();
+}
 
 void Channel::sendRaw(ApiRange range, SendOptions options, Encoder encoder, RawHandler handler) {
   core_->sendRaw(range, options, std::move(encoder), std::move(handler));
 }
 
-void Channel::disconnect() { core_->disconnect(false); }
+void Channel::disconnect() {
+  core_->disconnect(false);
+}
 
-void Channel::close() { core_->disconnect(true); }
+void Channel::close() {
+  core_->disconnect(true);
+}
 
-bool Channel::connected() const noexcept { return core_->ready(); }
+bool Channel::connected() const noexcept {
+  return core_->ready();
+}
 
-size_t Channel::pending() const noexcept { return core_->pending(); }
+size_t Channel::pending() const noexcept {
+  return core_->pending();
+}
 
-const platform::Endpoint& Channel::endpoint() const noexcept { return core_->endpoint(); }
+const platform::Endpoint& Channel::endpoint() const noexcept {
+  return core_->endpoint();
+}
 
-const ApiTable* Channel::peerApis() const noexcept { return core_->peerApis(); }
+const ApiTable* Channel::peerApis() const noexcept {
+  return core_->peerApis();
+}
 
 }  // namespace tidemark::network

@@ -57,13 +57,13 @@ struct RawResponse {
   int16_t version = -1;
 };
 
-/// One connection to one endpoint: connects when first needed and again after a loss (with back-off: what is sent in the
-/// meantime waits for the next attempt and fails with it), agrees on versions, sends requests in the order of send(), many
-/// in flight. Belongs to one serial executor: made, used and destroyed there; handlers run there, never inside send(),
-/// each exactly once — unless the channel is destroyed first, which forgets them.
+/// One connection to one endpoint: connects when first needed and again after a loss (with back-off: what is sent in
+/// the meantime waits for the next attempt and fails with it), agrees on versions, sends requests in the order of
+/// send(), many in flight. Belongs to one serial executor: made, used and destroyed there; handlers run there, never
+/// inside send(), each exactly once — unless the channel is destroyed first, which forgets them.
 ///
-/// Errors: NetworkException (not connected, connection lost, closed), RequestTimedOut (then the connection is given up, as
-/// answers come in order), UnsupportedVersion (no common version), CorruptMessage (the answer does not decode).
+/// Errors: NetworkException (not connected, connection lost, closed), RequestTimedOut (then the connection is given up,
+/// as answers come in order), UnsupportedVersion (no common version), CorruptMessage (the answer does not decode).
 class Channel {
  public:
   using RawHandler = std::move_only_function<void(Result<RawResponse>)>;
@@ -78,7 +78,8 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   /// Sends `request` (kept until it is written; what its views point to must live as long, which `keep` can see to) and
-  /// gives the answer to `handler`: void(Result<Received<typename Request::Response>>). Defined in network/channel_codec.h.
+  /// gives the answer to `handler`: void(Result<Received<typename Request::Response>>). Defined in
+  /// network/channel_codec.h.
   template <class Request, class Handler>
   void send(Request request, SendOptions options, Handler handler, std::shared_ptr<const void> keep = {});
 

@@ -30,7 +30,8 @@ void Channel::send(Request request, SendOptions options, Handler handler, std::s
     Received<Response> received{.message = {}, .frame = std::move(raw->frame), .version = raw->version};
     if (answered) {
       Result<Response> message = protocol::decode<Response>(raw->body, raw->version);
-      if (!message) return handler(Result<Received<Response>>(fail(ErrorCode::CorruptMessage, std::move(message).error().message)));
+      if (!message)
+        return handler(Result<Received<Response>>(fail(ErrorCode::CorruptMessage, std::move(message).error().message)));
       received.message = std::move(*message);
     }
     handler(Result<Received<Response>>(std::move(received)));

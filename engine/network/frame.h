@@ -27,6 +27,8 @@ class Frame {
 using FramePtr = std::shared_ptr<Frame>;
 
 /// `view`, which lies in `frame`, as bytes that keep the frame.
-inline SharedBytes share(FramePtr frame, ByteView view) { return {std::move(frame), view}; }
+inline SharedBytes share(FramePtr frame, ByteView view) {
+  return {std::move(frame), view};
+}
 
 }  // namespace tidemark::network

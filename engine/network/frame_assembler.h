@@ -13,10 +13,10 @@ namespace tidemark::network {
 class FrameAssembler {
  public:
   enum class Next : uint8_t {
-    Complete,    ///< take() has it
-    NeedsBytes,  ///< read into room()
-    NeedsMemory, ///< until `granted` is called; then memoryGranted()
-    BadLength,   ///< badLength() is zero, negative or above the limit: the stream is useless
+    Complete,     ///< take() has it
+    NeedsBytes,   ///< read into room()
+    NeedsMemory,  ///< until `granted` is called; then memoryGranted()
+    BadLength,    ///< badLength() is zero, negative or above the limit: the stream is useless
   };
 
   FrameAssembler(std::shared_ptr<FrameMemory> memory, uint32_t maxFrameBytes);

@@ -36,7 +36,8 @@ void ByteBudget::release(Claim& claim) {
     Lock lock(mutex_);
     if (claim.waiting_) {
       for (auto* queue : {&growers_, &beginners_}) {
-        auto at = std::find_if(queue->begin(), queue->end(), [&](const Waiter& waiter) { return waiter.claim == &claim; });
+        auto at =
+            std::find_if(queue->begin(), queue->end(), [&](const Waiter& waiter) { return waiter.claim == &claim; });
         if (at == queue->end()) continue;
         forgotten = std::move(at->granted);
         queue->erase(at);

@@ -36,8 +36,8 @@ class ByteBudget {
     bool privileged_ = false;
   };
 
-  /// Adds `bytes` to the claim and returns true; or returns false, and they are added just before `granted` is called, from
-  /// within some release(), with no lock held.
+  /// Adds `bytes` to the claim and returns true; or returns false, and they are added just before `granted` is called,
+  /// from within some release(), with no lock held.
   bool take(Claim& claim, uint64_t bytes, platform::Task granted) EXCLUDES(mutex_);
   /// Gives all of it back and stops waiting.
   void release(Claim& claim) EXCLUDES(mutex_);

@@ -8,10 +8,14 @@ namespace tidemark::network {
 
 std::string_view securityProtocolName(SecurityProtocol protocol) noexcept {
   switch (protocol) {
-    case SecurityProtocol::Plaintext: return "PLAINTEXT";
-    case SecurityProtocol::Ssl: return "SSL";
-    case SecurityProtocol::SaslPlaintext: return "SASL_PLAINTEXT";
-    case SecurityProtocol::SaslSsl: return "SASL_SSL";
+    case SecurityProtocol::Plaintext:
+      return "PLAINTEXT";
+    case SecurityProtocol::Ssl:
+      return "SSL";
+    case SecurityProtocol::SaslPlaintext:
+      return "SASL_PLAINTEXT";
+    case SecurityProtocol::SaslSsl:
+      return "SASL_SSL";
   }
   return "UNKNOWN";
 }
@@ -39,7 +43,9 @@ void Request::noResponse(Throttle throttle) {
   finish({.kind = Answer::Kind::NoResponse, .throttle = throttle});
 }
 
-void Request::close(const char* reason) { finish({.kind = Answer::Kind::Close, .reason = reason}); }
+void Request::close(const char* reason) {
+  finish({.kind = Answer::Kind::Close, .reason = reason});
+}
 
 void Request::finish(Answer answer) {
   TIDEMARK_INVARIANT(sink_ != nullptr, std::string("a request is answered twice"));

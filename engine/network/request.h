@@ -32,9 +32,9 @@ class AnswerSink {
 };
 
 /// A request on its way through the broker, and the one right to answer it. Whoever holds it answers exactly once, from
-/// any thread, at any later time; the answer is written on the connection's processor, and only then is the connection's
-/// next request read. A Request destroyed without an answer closes its connection. Answers to a connection that is gone
-/// go nowhere. One thread at a time.
+/// any thread, at any later time; the answer is written on the connection's processor, and only then is the
+/// connection's next request read. A Request destroyed without an answer closes its connection. Answers to a connection
+/// that is gone go nowhere. One thread at a time.
 class Request {
  public:
   using Throttle = std::chrono::milliseconds;
@@ -57,8 +57,8 @@ class Request {
   /// Lets go of the frame (views into it dangle from now on); a request that parks does this.
   void releaseFrame() noexcept;
 
-  /// decode<protocol::FetchRequest>(): the body in the request's version; views into frame(). InvalidRequest if malformed
-  /// or followed by more bytes. Defined in network/request_codec.h.
+  /// decode<protocol::FetchRequest>(): the body in the request's version; views into frame(). InvalidRequest if
+  /// malformed or followed by more bytes. Defined in network/request_codec.h.
   template <class Message>
   Result<Message> decode() const;
 

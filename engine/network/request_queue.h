@@ -11,9 +11,9 @@ namespace tidemark::network {
 
 class ServerObserver;
 
-/// Hands requests to the handler pool in the order they came, at most `limit` at a time ahead of the handlers. What comes
-/// above that waits for room, in order; each of these is the only request of a connection that is not read from until it
-/// is answered. Shared by processors and handlers; any thread.
+/// Hands requests to the handler pool in the order they came, at most `limit` at a time ahead of the handlers. What
+/// comes above that waits for room, in order; each of these is the only request of a connection that is not read from
+/// until it is answered. Shared by processors and handlers; any thread.
 class RequestQueue : public std::enable_shared_from_this<RequestQueue> {
  public:
   RequestQueue(std::shared_ptr<platform::Executor> handlers, RequestHandler& handler, ServerObserver* observer,

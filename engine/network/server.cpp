@@ -22,8 +22,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     const ServerOptions& settings = shared_->options;
     TIDEMARK_INVARIANT(settings.numProcessors > 0 && settings.numHandlers > 0 && settings.queuedMaxRequests > 0,
                        std::string("a server needs processors, handlers and a queue"));
-    auto pool = process.createExecutor(
-        {.name = settings.namePrefix + "request-handler", .threads = settings.numHandlers});
+    auto pool =
+        process.createExecutor({.name = settings.namePrefix + "request-handler", .threads = settings.numHandlers});
     shared_->queue = std::make_shared<RequestQueue>(std::move(pool), handler, settings.observer,
                                                     static_cast<size_t>(settings.queuedMaxRequests));
     for (int i = 0; i < settings.numProcessors; ++i) processors_.push_back(std::make_shared<Processor>(shared_, i));
@@ -97,15 +97,14 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     listenersAtLimit_.fetch_sub(1);
 
     const auto& processor = processors_[listener.nextProcessor++ % processors_.size()];
-    listener.acceptor->accept(
-        processor->executor(),
-        [self = shared_from_this(), &listener, options = listener.options,
-         processor](Result<std::unique_ptr<platform::Connection>> accepted) {
-          // On the processor's executor: `listener` is only passed on.
-          const bool ok = accepted.has_value();
-          if (ok) processor->adopt(std::move(*accepted), *options);
-          self->acceptors_->post([self, &listener, ok] { self->goOn(listener, ok); });
-        });
+    listener.acceptor->accept(processor->executor(),
+                              [self = shared_from_this(), &listener, options = listener.options,
+                               processor](Result<std::unique_ptr<platform::Connection>> accepted) {
+                                // On the processor's executor: `listener` is only passed on.
+                                const bool ok = accepted.has_value();
+                                if (ok) processor->adopt(std::move(*accepted), *options);
+                                self->acceptors_->post([self, &listener, ok] { self->goOn(listener, ok); });
+                              });
   }
 
   void goOn(Listener& listener, bool ok) {
@@ -134,11 +133,17 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
 Server::Server(platform::Process& process, ServerOptions options, RequestHandler& handler)
     : core_(std::make_shared<Core>(process, std::move(options), handler)) {}
 
-Server::~Server() { core_->abandon(); }
+Server::~Server() {
+  core_->abandon();
+}
 
-Result<void> Server::listen() { return core_->listen(); }
+Result<void> Server::listen() {
+  return core_->listen();
+}
 
-void Server::open() { core_->open(); }
+void Server::open() {
+  core_->open();
+}
 
 Result<void> Server::start() {
   TIDEMARK_TRY(listen());
@@ -146,7 +151,9 @@ Result<void> Server::start() {
   return {};
 }
 
-std::vector<std::pair<std::string, platform::Endpoint>> Server::endpoints() const { return core_->endpoints(); }
+std::vector<std::pair<std::string, platform::Endpoint>> Server::endpoints() const {
+  return core_->endpoints();
+}
 
 platform::Endpoint Server::endpoint(std::string_view listener) const {
   for (const auto& [name, endpoint] : core_->endpoints()) {
@@ -155,9 +162,13 @@ platform::Endpoint Server::endpoint(std::string_view listener) const {
   return {};
 }
 
-void Server::shutdown(platform::Task done) { core_->shutdown(std::move(done)); }
+void Server::shutdown(platform::Task done) {
+  core_->shutdown(std::move(done));
+}
 
-std::vector<ConnectionInfo> Server::connections() const { return core_->shared().registry.list(); }
+std::vector<ConnectionInfo> Server::connections() const {
+  return core_->shared().registry.list();
+}
 
 ServerLoad Server::load() const {
   ServerShared& shared = core_->shared();

@@ -52,9 +52,9 @@ struct ServerOptions {
   /// Asked for each ApiVersions answer, on a processor; must not block. May be empty.
   std::function<FeatureInfo()> features;
 
-  int numProcessors = 3;         ///< num.network.threads
-  int numHandlers = 8;           ///< num.io.threads
-  int queuedMaxRequests = 500;   ///< queued.max.requests
+  int numProcessors = 3;        ///< num.network.threads
+  int numHandlers = 8;          ///< num.io.threads
+  int queuedMaxRequests = 500;  ///< queued.max.requests
   /// queued.max.request.bytes. Memory for requests from their first byte until their frame is let go; one request more
   /// may go over it, so that a large one gets through a small budget.
   uint64_t queuedMaxBytes = 64ULL << 20;
@@ -117,7 +117,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens on every listener: connections wait in the backlog until open(). An address in use is an error that names it.
+  /// Listens on every listener: connections wait in the backlog until open(). An address in use is an error that names
+  /// it.
   Result<void> listen();
   /// Begins to accept and to serve.
   void open();

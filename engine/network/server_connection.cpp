@@ -50,8 +50,11 @@ void ServerConnection::close(std::string_view reason) {
 void ServerConnection::advance() {
   while (state_ == State::Receiving) {
     switch (frames_.next([this] { return whenMemoryGranted(); })) {
-      case FrameAssembler::Next::Complete: dispatch(); break;
-      case FrameAssembler::Next::NeedsBytes: return read();
+      case FrameAssembler::Next::Complete:
+        dispatch();
+        break;
+      case FrameAssembler::Next::NeedsBytes:
+        return read();
       case FrameAssembler::Next::BadLength:
         return close(fmt::format("it announced a request of {} bytes", frames_.badLength()));
       case FrameAssembler::Next::NeedsMemory:
@@ -149,8 +152,8 @@ void ServerConnection::greet(const RequestContext& context, ByteView body) {
     response = answerApiVersions(*request, version, table,
                                  shared().options.features ? shared().options.features() : FeatureInfo());
     if (version >= 3 && response.errorCode != static_cast<int16_t>(ErrorCode::InvalidRequest)) {
-      client_ = std::make_shared<const ClientInfo>(ClientInfo{
-          client_->clientId, request->clientSoftwareName.str(), request->clientSoftwareVersion.str()});
+      client_ = std::make_shared<const ClientInfo>(
+          ClientInfo{client_->clientId, request->clientSoftwareName.str(), request->clientSoftwareVersion.str()});
       record_->setClient(client_);
     }
   }
@@ -183,9 +186,12 @@ void ServerConnection::complete() {
     return;
   }
   switch (answer_.kind) {
-    case Answer::Kind::Close: return close(answer_.reason);
-    case Answer::Kind::NoResponse: return answered(0);
-    case Answer::Kind::Response: return send(std::move(answer_.pieces));
+    case Answer::Kind::Close:
+      return close(answer_.reason);
+    case Answer::Kind::NoResponse:
+      return answered(0);
+    case Answer::Kind::Response:
+      return send(std::move(answer_.pieces));
   }
 }
 

@@ -26,11 +26,7 @@ class AdminTest : public ClientTest {
   template <class T>
   Result<T> call(const std::function<void(Admin::Handler<T>)>& begin) {
     std::optional<Result<T>> result;
-    run([&] {
-      begin([&](Result<T> got) {
-        change([&] { result = std::move(got); });
-      });
-    });
+    run([&] { begin([&](Result<T> got) { change([&] { result = std::move(got); }); }); });
     EXPECT_TRUE(await([&] { return result.has_value(); }));
     return *result;
   }
@@ -45,12 +41,12 @@ TEST_P(AdminTest, CreatesListsDescribesAndDeletesTopics) {
   const auto id = call<Uuid>([&](auto done) { admin->createTopic({.name = "a", .partitions = 4}, std::move(done)); });
   ASSERT_TRUE(id.has_value()) << id.error().message;
   EXPECT_FALSE(id->isZero());
-  const auto again = call<Uuid>([&](auto done) { admin->createTopic({.name = "a", .partitions = 4}, std::move(done)); });
+  const auto again =
+      call<Uuid>([&](auto done) { admin->createTopic({.name = "a", .partitions = 4}, std::move(done)); });
   EXPECT_EQ(again.error().code, ErrorCode::TopicAlreadyExists);
   const auto names = call<std::vector<std::string>>([&](auto done) { admin->listTopics(std::move(done)); });
   EXPECT_EQ(*names, (std::vector<std::string>{"a"}));
-  const auto topic =
-      call<client::TopicDescription>([&](auto done) { admin->describeTopic("a", std::move(done)); });
+  const auto topic = call<client::TopicDescription>([&](auto done) { admin->describeTopic("a", std::move(done)); });
   ASSERT_TRUE(topic.has_value());
   EXPECT_EQ(topic->id, *id);
   EXPECT_EQ(topic->partitions.size(), 4u);
@@ -67,13 +63,15 @@ TEST_P(AdminTest, AsksAgainWhileTheErrorIsOneThatPasses) {
   int refusals = 3;
   cluster.adminError = [&](ApiKey) { return refusals-- > 0 ? ErrorCode::NotController : ErrorCode::None; };
   open();
-  EXPECT_TRUE(call<Uuid>([&](auto done) { admin->createTopic({.name = "a", .partitions = 1}, std::move(done)); }).has_value());
+  EXPECT_TRUE(
+      call<Uuid>([&](auto done) { admin->createTopic({.name = "a", .partitions = 1}, std::move(done)); }).has_value());
   change([&] {
     EXPECT_EQ(cluster.requests[ApiKey::CreateTopics], 4);
     refusals = 1 << 30;
   });
-  EXPECT_EQ(call<Uuid>([&](auto done) { admin->createTopic({.name = "b", .partitions = 1}, std::move(done)); }).error().code,
-            ErrorCode::NotController);
+  EXPECT_EQ(
+      call<Uuid>([&](auto done) { admin->createTopic({.name = "b", .partitions = 1}, std::move(done)); }).error().code,
+      ErrorCode::NotController);
 }
 
 TEST_P(AdminTest, ListsOffsetsAtTheLeaderWhereverItIsNow) {

@@ -284,15 +284,21 @@ std::vector<std::string> read(client::FetchReader& reader) {
   std::vector<std::string> values;
   for (;;) {
     switch (reader.next()) {
-      case records::Step::Next: values.emplace_back(asText(*reader.record().value)); break;
-      case records::Step::End: return values;
-      case records::Step::Corrupt: values.push_back("corrupt: " + reader.reason()); return values;
+      case records::Step::Next:
+        values.emplace_back(asText(*reader.record().value));
+        break;
+      case records::Step::End:
+        return values;
+      case records::Step::Corrupt:
+        values.push_back("corrupt: " + reader.reason());
+        return values;
     }
   }
 }
 
 records::BatchOptions transactional(int64_t producer) {
-  return {.producerId = ProducerId(producer), .producerEpoch = ProducerEpoch(0), .baseSequence = 0, .transactional = true};
+  return {
+      .producerId = ProducerId(producer), .producerEpoch = ProducerEpoch(0), .baseSequence = 0, .transactional = true};
 }
 
 ByteVector join(const std::vector<ByteVector>& parts) {
@@ -302,9 +308,9 @@ ByteVector join(const std::vector<ByteVector>& parts) {
 }
 
 TEST(FetchReaderTest, HidesControlBatchesAndPassesThem) {
-  const ByteVector bytes =
-      join({batchOf(Offset(0), {"a"}, transactional(7)),
-            records::buildEndTxnMarker(ProducerId(7), ProducerEpoch(0), {.commit = true}, 1000, Offset(1), LeaderEpoch(3))});
+  const ByteVector bytes = join(
+      {batchOf(Offset(0), {"a"}, transactional(7)),
+       records::buildEndTxnMarker(ProducerId(7), ProducerEpoch(0), {.commit = true}, 1000, Offset(1), LeaderEpoch(3))});
   client::FetchReader reader;
   reader.begin(bytes, Offset(0));
   EXPECT_EQ(read(reader), (std::vector<std::string>{"a"}));

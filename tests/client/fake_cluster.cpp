@@ -37,10 +37,10 @@ class FakeCluster::Broker final : public network::RequestHandler {
     options.listeners = {
         {.name = "PLAINTEXT",
          .endpoint = {cluster_.stage_.isSimulated() ? fmt::format("broker-{}", node_) : std::string("127.0.0.1"), 0}}};
-    options.apis = network::ApiTable{{ApiKey::Produce, 3, 13},      {ApiKey::Fetch, 4, 18},
-                                     {ApiKey::ListOffsets, 1, 10},  {ApiKey::Metadata, 0, 13},
-                                     {ApiKey::ApiVersions, 0, 4},   {ApiKey::CreateTopics, 2, 7},
-                                     {ApiKey::DeleteTopics, 1, 6},  {ApiKey::InitProducerId, 0, 5}};
+    options.apis =
+        network::ApiTable{{ApiKey::Produce, 3, 13},     {ApiKey::Fetch, 4, 18},        {ApiKey::ListOffsets, 1, 10},
+                          {ApiKey::Metadata, 0, 13},    {ApiKey::ApiVersions, 0, 4},   {ApiKey::CreateTopics, 2, 7},
+                          {ApiKey::DeleteTopics, 1, 6}, {ApiKey::InitProducerId, 0, 5}};
     options.numProcessors = 1;
     options.numHandlers = 2;
     server_ = std::make_unique<network::Server>(*process_, std::move(options), *this);
@@ -100,19 +100,26 @@ void FakeCluster::Broker::serve(RequestPtr& request) {
     return;
   }
   switch (request->apiKey()) {
-    case ApiKey::Metadata: return metadata(*request);
-    case ApiKey::Produce: return produce(*request, mishap != Mishap::CloseAfterwards);
+    case ApiKey::Metadata:
+      return metadata(*request);
+    case ApiKey::Produce:
+      return produce(*request, mishap != Mishap::CloseAfterwards);
     case ApiKey::Fetch:
       if (!fetch(*request, Attempt::First)) {
         const auto decoded = request->decode<protocol::FetchRequest>();
         parkFetch(std::move(request), std::chrono::milliseconds(decoded->maxWaitMs));
       }
       return;
-    case ApiKey::ListOffsets: return listOffsets(*request);
-    case ApiKey::InitProducerId: return initProducerId(*request);
-    case ApiKey::CreateTopics: return createTopics(*request);
-    case ApiKey::DeleteTopics: return deleteTopics(*request);
-    default: return request->close();
+    case ApiKey::ListOffsets:
+      return listOffsets(*request);
+    case ApiKey::InitProducerId:
+      return initProducerId(*request);
+    case ApiKey::CreateTopics:
+      return createTopics(*request);
+    case ApiKey::DeleteTopics:
+      return deleteTopics(*request);
+    default:
+      return request->close();
   }
 }
 
@@ -181,14 +188,20 @@ void FakeCluster::Broker::produce(network::Request& request, bool answer) {
       } else {
         Partition& partition = topic->partitions.at(data.index);
         const TopicPartition where{name, PartitionIndex(data.index)};
-        if (partition.leader.value() != node_) error = ErrorCode::NotLeaderOrFollower;
-        else if (cluster_.produceError) error = cluster_.produceError(node_, where);
+        if (partition.leader.value() != node_)
+          error = ErrorCode::NotLeaderOrFollower;
+        else if (cluster_.produceError)
+          error = cluster_.produceError(node_, where);
         if (error == ErrorCode::None) {
           const ByteView view = data.records.view();
-          base = append(partition, request.mutableBody().subspan(static_cast<size_t>(view.data() - request.body().data()), view.size()), error);
+          base = append(
+              partition,
+              request.mutableBody().subspan(static_cast<size_t>(view.data() - request.body().data()), view.size()),
+              error);
         }
       }
-      result.partitionResponses.push_back({.index = data.index, .errorCode = static_cast<int16_t>(error), .baseOffset = base});
+      result.partitionResponses.push_back(
+          {.index = data.index, .errorCode = static_cast<int16_t>(error), .baseOffset = base});
     }
     response.responses.push_back(std::move(result));
   }
@@ -271,8 +284,10 @@ bool FakeCluster::Broker::fetch(network::Request& request, Attempt attempt) {
       data.highWatermark = data.lastStableOffset = held.end.value();
       data.logStartOffset = held.start.value();
       const Offset from(partition.fetchOffset);
-      if (held.leader.value() != node_) error = ErrorCode::NotLeaderOrFollower;
-      else if (cluster_.fetchError) error = cluster_.fetchError(node_, {name, PartitionIndex(index)});
+      if (held.leader.value() != node_)
+        error = ErrorCode::NotLeaderOrFollower;
+      else if (cluster_.fetchError)
+        error = cluster_.fetchError(node_, {name, PartitionIndex(index)});
       const auto epochEnd = held.epochEnds.find(partition.lastFetchedEpoch);
       if (error == ErrorCode::None && epochEnd != held.epochEnds.end() && epochEnd->second < from) {
         data.divergingEpoch = {.epoch = epochEnd->first, .endOffset = epochEnd->second.value()};
@@ -293,7 +308,8 @@ bool FakeCluster::Broker::fetch(network::Request& request, Attempt attempt) {
     data.errorCode = static_cast<int16_t>(error);
     something = something || error != ErrorCode::None;
     // Kafka leaves unchanged partitions out of a session's answers.
-    if (asked->sessionId != 0 && error == ErrorCode::None && data.records.empty() && data.divergingEpoch.endOffset < 0) continue;
+    if (asked->sessionId != 0 && error == ErrorCode::None && data.records.empty() && data.divergingEpoch.endOffset < 0)
+      continue;
     if (response.responses.empty() || response.responses.back().topicId != id) {
       response.responses.push_back({.topic = name, .topicId = id});
     }
@@ -314,9 +330,8 @@ bool FakeCluster::Broker::fetch(network::Request& request, Attempt attempt) {
 
 void FakeCluster::Broker::parkFetch(RequestPtr request, platform::Duration wait) {
   parked_.push_back({std::move(request), process_->clock().monotonic() + wait, nullptr});
-  parked_.back().timer = std::make_unique<platform::Timer>(timers_->schedule(wait, [this] {
-    cluster_.stage_.change([&] { retryParked(true); });
-  }));
+  parked_.back().timer = std::make_unique<platform::Timer>(
+      timers_->schedule(wait, [this] { cluster_.stage_.change([&] { retryParked(true); }); }));
 }
 
 void FakeCluster::Broker::retryParked(bool timeUp) {
@@ -325,7 +340,8 @@ void FakeCluster::Broker::retryParked(bool timeUp) {
   parked.swap(parked_);
   const auto now = process_->clock().monotonic();
   for (auto& each : parked) {
-    if (each.request->apiKey() != ApiKey::Fetch || !fetch(*each.request, timeUp && each.deadline <= now ? Attempt::TimeUp : Attempt::Woken)) {
+    if (each.request->apiKey() != ApiKey::Fetch ||
+        !fetch(*each.request, timeUp && each.deadline <= now ? Attempt::TimeUp : Attempt::Woken)) {
       parked_.push_back(std::move(each));
     }
   }
@@ -372,11 +388,10 @@ void FakeCluster::Broker::createTopics(network::Request& request) {
     ErrorCode error = cluster_.adminError ? cluster_.adminError(ApiKey::CreateTopics) : ErrorCode::None;
     if (error == ErrorCode::None && cluster_.topics.contains(topic.name.str())) error = ErrorCode::TopicAlreadyExists;
     if (error == ErrorCode::None) cluster_.createTopic(topic.name.str(), topic.numPartitions);
-    response.topics.push_back(
-        {.name = topic.name.str(),
-         .topicId = error == ErrorCode::None ? cluster_.topics.at(topic.name.str()).id : Uuid(),
-         .errorCode = static_cast<int16_t>(error),
-         .errorMessage = std::nullopt});
+    response.topics.push_back({.name = topic.name.str(),
+                               .topicId = error == ErrorCode::None ? cluster_.topics.at(topic.name.str()).id : Uuid(),
+                               .errorCode = static_cast<int16_t>(error),
+                               .errorMessage = std::nullopt});
   }
   request.respond(response);
 }

@@ -24,8 +24,8 @@ enum class Mishap : uint8_t {
   Silence,          ///< neither does nor answers
 };
 
-/// Brokers in the network's sense only: their state lies in memory, is shared by all, and does what Kafka does as far as a
-/// client can tell. Everything public is read and changed inside Stage::change() and await().
+/// Brokers in the network's sense only: their state lies in memory, is shared by all, and does what Kafka does as far
+/// as a client can tell. Everything public is read and changed inside Stage::change() and await().
 class FakeCluster {
  public:
   struct Partition {

@@ -19,7 +19,9 @@ using client::ProducerRecord;
 using protocol::ApiKey;
 using namespace std::chrono_literals;
 
-client::ClientOptions quick() { return {.retryBackoff = 5ms, .retryBackoffMax = 20ms}; }
+client::ClientOptions quick() {
+  return {.retryBackoff = 5ms, .retryBackoffMax = 20ms};
+}
 
 class ProducerTest : public ClientTest {
  protected:
@@ -37,8 +39,10 @@ class ProducerTest : public ClientTest {
     producer->send(std::move(record), [this, value](Result<Delivered> delivered) {
       change([&] {
         ++settled;
-        if (delivered) offsets[value] = delivered->offset.value();
-        else errors[value] = delivered.error().code;
+        if (delivered)
+          offsets[value] = delivered->offset.value();
+        else
+          errors[value] = delivered.error().code;
       });
     });
   }
@@ -169,7 +173,8 @@ TEST_P(ProducerTest, CompressesWithEachCodec) {
   int partition = 0;
   cluster.createTopic("t", 5);
   open();
-  for (const auto codec : {records::Codec::None, records::Codec::Gzip, records::Codec::Snappy, records::Codec::Lz4, records::Codec::Zstd}) {
+  for (const auto codec : {records::Codec::None, records::Codec::Gzip, records::Codec::Snappy, records::Codec::Lz4,
+                           records::Codec::Zstd}) {
     run([&] {
       producer = std::make_unique<Producer>(*client, ProducerOptions{.codec = codec});
       for (const auto& value : numbers(100)) send(value, partition);

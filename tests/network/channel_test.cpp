@@ -112,7 +112,8 @@ TEST_P(ChannelTest, ConnectsWhenFirstNeededAndAgreesOnTheNewestCommonVersion) {
   });
   const auto connections = server->connections();
   ASSERT_EQ(connections.size(), 1u);
-  EXPECT_EQ(connections[0].client->softwareName, "tidemark") << "the server knows version 4 only, which we fell back to";
+  EXPECT_EQ(connections[0].client->softwareName, "tidemark")
+      << "the server knows version 4 only, which we fell back to";
   EXPECT_EQ(connections[0].client->clientId, "me");
 }
 
@@ -371,8 +372,7 @@ TEST_P(ChannelTest, TrustsNoAnswer) {
   Liar liar;
   liar.executor = liarExecutor.get();
   liar.answers = std::move(answers);
-  auto acceptor =
-      serverProcess->network().listen(*liarExecutor, {stage->isSimulated() ? "server" : "127.0.0.1", 0});
+  auto acceptor = serverProcess->network().listen(*liarExecutor, {stage->isSimulated() ? "server" : "127.0.0.1", 0});
   ASSERT_TRUE(acceptor.has_value());
   liar.acceptor = std::move(*acceptor);
   const platform::Endpoint address = liar.acceptor->endpoint();

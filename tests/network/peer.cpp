@@ -12,8 +12,10 @@ struct Peer::State : std::enable_shared_from_this<Peer::State> {
       reading = false;
       const bool ended = !count || *count == 0;
       stage.change([&] {
-        if (ended) closedByServer = true;
-        else received.insert(received.end(), buffer, buffer + *count);
+        if (ended)
+          closedByServer = true;
+        else
+          received.insert(received.end(), buffer, buffer + *count);
       });
       if (!ended) read();
     });
@@ -50,19 +52,20 @@ Peer::Peer(Stage& stage, platform::Process& process, platform::Endpoint server)
     : state_(std::make_shared<State>(stage, process)) {
   state_->executor = process.createExecutor({.name = "peer", .threads = 1});
   state_->post([state = state_, server = std::move(server)] {
-    state->process.network().connect(
-        *state->executor, server, std::chrono::seconds(10),
-        [state](Result<std::unique_ptr<platform::Connection>> connection) {
-          ASSERT_TRUE(connection.has_value()) << connection.error().message;
-          state->connection = std::move(*connection);
-          state->stage.change([&] { state->isConnected = true; });
-          state->read();
-          state->write();
-        });
+    state->process.network().connect(*state->executor, server, std::chrono::seconds(10),
+                                     [state](Result<std::unique_ptr<platform::Connection>> connection) {
+                                       ASSERT_TRUE(connection.has_value()) << connection.error().message;
+                                       state->connection = std::move(*connection);
+                                       state->stage.change([&] { state->isConnected = true; });
+                                       state->read();
+                                       state->write();
+                                     });
   });
 }
 
-Peer::~Peer() { close(); }
+Peer::~Peer() {
+  close();
+}
 
 void Peer::send(ByteVector bytes) {
   state_->post([state = state_, bytes = std::move(bytes)]() mutable {
@@ -86,9 +89,15 @@ void Peer::goOnReading() {
   });
 }
 
-bool Peer::connected() const { return state_->isConnected; }
-bool Peer::closed() const { return state_->closedByServer; }
-const ByteVector& Peer::received() const { return state_->received; }
+bool Peer::connected() const {
+  return state_->isConnected;
+}
+bool Peer::closed() const {
+  return state_->closedByServer;
+}
+const ByteVector& Peer::received() const {
+  return state_->received;
+}
 
 std::vector<ByteVector> Peer::frames() const {
   std::vector<ByteVector> frames;

@@ -11,8 +11,8 @@
 
 namespace tidemark::test {
 
-/// A client that sends whatever bytes it is told to and keeps what comes back. Called by the test's thread; its fields are
-/// read inside Stage::await() predicates.
+/// A client that sends whatever bytes it is told to and keeps what comes back. Called by the test's thread; its fields
+/// are read inside Stage::await() predicates.
 class Peer {
  public:
   Peer(Stage& stage, platform::Process& process, platform::Endpoint server);

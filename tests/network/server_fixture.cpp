@@ -23,8 +23,8 @@ network::ServerOptions ServerTest::defaults() {
   network::ServerOptions options;
   options.observer = &watch;
   options.listeners = {{.name = "PLAINTEXT", .endpoint = {stage->isSimulated() ? "server" : "127.0.0.1", 0}}};
-  options.apis = network::ApiTable{{ApiKey::Heartbeat, 0, 4}, {ApiKey::Fetch, 4, 18}, {ApiKey::Produce, 3, 13},
-                                   {ApiKey::ApiVersions, 0, 4}};
+  options.apis = network::ApiTable{
+      {ApiKey::Heartbeat, 0, 4}, {ApiKey::Fetch, 4, 18}, {ApiKey::Produce, 3, 13}, {ApiKey::ApiVersions, 0, 4}};
   options.numProcessors = 2;
   options.numHandlers = 2;
   return options;

@@ -30,7 +30,9 @@ ByteVector produceBytes(int32_t correlationId, size_t size) {
   return requestBytes(request, 9, correlationId);
 }
 
-ByteVector fetchBytes(int32_t correlationId) { return requestBytes(protocol::FetchRequest(), 12, correlationId); }
+ByteVector fetchBytes(int32_t correlationId) {
+  return requestBytes(protocol::FetchRequest(), 12, correlationId);
+}
 
 TIDEMARK_ON_EACH_PLATFORM(ServerTest);
 
@@ -125,8 +127,10 @@ TEST_P(ServerTest, ClosesAConnectionThatAnnouncesAnImpossibleLength) {
 
 TEST_P(ServerTest, SurvivesEveryTruncationOfARequest) {
   script = [&](RequestPtr request) {
-    if (request->decode<protocol::HeartbeatRequest>()) answerHeartbeat(*request);
-    else request->close();
+    if (request->decode<protocol::HeartbeatRequest>())
+      answerHeartbeat(*request);
+    else
+      request->close();
   };
   startServer();
   const ByteVector whole = heartbeat(9, 20);
@@ -140,8 +144,10 @@ TEST_P(ServerTest, SurvivesEveryTruncationOfARequest) {
 
 TEST_P(ServerTest, SurvivesGarbage) {
   script = [&](RequestPtr request) {
-    if (request->decode<protocol::HeartbeatRequest>()) answerHeartbeat(*request);
-    else request->close();
+    if (request->decode<protocol::HeartbeatRequest>())
+      answerHeartbeat(*request);
+    else
+      request->close();
   };
   startServer();
   uint64_t random = 88172645463325252ULL;
@@ -240,7 +246,8 @@ TEST_P(ServerTest, ReceivesALargeRequestIntact) {
   ASSERT_TRUE(produce.has_value());
   const ByteView records = produce->topicData.at(0).partitionData.at(0).records.view();
   ASSERT_EQ(records.size(), 20u << 20);
-  EXPECT_TRUE(records.data() > request->body().data() && records.data() < request->body().data() + request->body().size())
+  EXPECT_TRUE(records.data() > request->body().data() &&
+              records.data() < request->body().data() + request->body().size())
       << "a view into the frame";
   for (size_t i = 0; i < records.size(); i += 997) ASSERT_EQ(records[i], static_cast<uint8_t>(i * 31 + (i >> 12)));
   request->noResponse();

@@ -54,13 +54,19 @@ class NativeStage final : public Stage {
 
 }  // namespace
 
-std::unique_ptr<Stage> makeSimulatedStage(uint64_t seed) { return std::make_unique<SimulatedStage>(seed); }
-std::unique_ptr<Stage> makeNativeStage() { return std::make_unique<NativeStage>(); }
+std::unique_ptr<Stage> makeSimulatedStage(uint64_t seed) {
+  return std::make_unique<SimulatedStage>(seed);
+}
+std::unique_ptr<Stage> makeNativeStage() {
+  return std::make_unique<NativeStage>();
+}
 
 OnEachPlatform::OnEachPlatform()
     : stage(std::string_view(GetParam()) == "simulated" ? makeSimulatedStage(7) : makeNativeStage()) {}
 
-OnEachPlatform::~OnEachPlatform() { killAll(); }
+OnEachPlatform::~OnEachPlatform() {
+  killAll();
+}
 
 std::shared_ptr<platform::Process> OnEachPlatform::process(const std::string& name) {
   processes_.push_back(stage->createProcess(name));

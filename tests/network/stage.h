@@ -53,7 +53,7 @@ class OnEachPlatform : public testing::TestWithParam<const char*> {
   void killAll();
 };
 
-#define TIDEMARK_ON_EACH_PLATFORM(Suite)                                              \
+#define TIDEMARK_ON_EACH_PLATFORM(Suite)                                             \
   INSTANTIATE_TEST_SUITE_P(Platforms, Suite, testing::Values("simulated", "native"), \
                            [](const auto& each) { return std::string(each.param); })
 
