@@ -43,8 +43,9 @@ class Loader {
     if (!options_.cleanShutdown) TIDEMARK_TRY(recover());
     TIDEMARK_TRY(dropIfBelowLogStart());
     TIDEMARK_TRY(activate());
-    finishEpochs();
+    TIDEMARK_TRY(finishEpochs());
     TIDEMARK_TRY(finishProducers());
+    if (!options_.cleanShutdown && existed_) TIDEMARK_TRY(syncWhatWasFound());
     loaded_.recoveryPoint =
         options_.cleanShutdown ? loaded_.nextOffset : std::min(options_.recoveryPoint, loaded_.nextOffset);
     return std::move(loaded_);
@@ -62,10 +63,12 @@ class Loader {
   Result<void> rebuildEpochs();
   Result<void> recover();
   Result<uint64_t> recoverSegment(Segment& segment);
+  bool follows(const Segment& segment) const;
   Result<void> dropSegmentsFrom(size_t index);
+  Result<void> syncWhatWasFound();
   Result<void> dropIfBelowLogStart();
   Result<void> activate();
-  void finishEpochs();
+  Result<void> finishEpochs();
   Result<void> finishProducers();
   Result<void> replayProducers(Offset to);
 
@@ -76,6 +79,7 @@ class Loader {
   /// Bases of segments whose index is missing or of an impossible size.
   std::set<Offset> withoutIndex_;
   std::optional<Offset> segmentsScannedTo_;
+  bool existed_ = false;
   /// Recovery has applied all batches to the producer state.
   bool producersReady_ = false;
 };
@@ -83,6 +87,7 @@ class Loader {
 Result<void> Loader::prepareFolder() {
   loaded_.segments = std::make_unique<SegmentList>();
   loaded_.producers = std::make_unique<ProducerStateManager>(*context_.files, *context_.logger, options_.directory);
+  existed_ = context_.files->exists(options_.directory);
   TIDEMARK_TRY(makeDirectories(*context_.files, options_.directory));
   const std::string metadata = pathOf(kPartitionMetadataFile);
   TIDEMARK_ASSIGN(const auto text, readTextFile(*context_.files, metadata));
@@ -252,17 +257,26 @@ Result<uint64_t> Loader::recoverSegment(Segment& segment) {
   return truncated;
 }
 
+/// A segment that begins elsewhere than the one before it ends: a power loss took the end of that one, whose bytes were
+/// not synced, while this one's were written. Where compaction leaves gaps nothing can be told; there a roll syncs.
+bool Loader::follows(const Segment& segment) const {
+  if (segment.baseOffset() < *segmentsScannedTo_) return false;
+  return segment.baseOffset() == *segmentsScannedTo_ || options_.config.compact || !options_.recoveryPointKnown;
+}
+
 Result<void> Loader::recover() {
   if (segments().empty()) return {};
   size_t index = segments().floorIndex(options_.recoveryPoint);
   if (index == segments().size()) index = 0;
   const Offset from = segments().at(index)->baseOffset();
+  // The file may be older than what was truncated and appended here: the batches tell it better.
+  loaded_.epochs.truncateFromEnd(from);
   const auto nowMs = context_.clock->wallMs();
   TIDEMARK_TRY(loaded_.producers->reload(options_.logStartOffset, from, nowMs, options_.config.producerIdExpirationMs));
   TIDEMARK_TRY(replayProducers(from));
   for (; index < segments().size(); ++index) {
     Segment& segment = *segments().at(index);
-    if (segmentsScannedTo_ && segment.baseOffset() < *segmentsScannedTo_) {
+    if (segmentsScannedTo_ && !follows(segment)) {
       TIDEMARK_TRY(dropSegmentsFrom(index));
       break;
     }
@@ -291,6 +305,13 @@ Result<void> Loader::dropSegmentsFrom(size_t index) {
     segments().removeLast();
   }
   // They must not come back at a power loss, beside what is appended in their place.
+  return context_.files->syncDirectory(options_.directory);
+}
+
+/// A truncation that was killed half-way may be in the page cache only. Nothing may be appended before the disk has it
+/// too, or a power loss could bring back what it removed.
+Result<void> Loader::syncWhatWasFound() {
+  for (const auto& segment : segments()) TIDEMARK_TRY(segment->sync(false));
   return context_.files->syncDirectory(options_.directory);
 }
 
@@ -333,9 +354,21 @@ Result<void> Loader::activate() {
   return {};
 }
 
-void Loader::finishEpochs() {
+Result<void> Loader::finishEpochs() {
+  // A log start that was not checkpointed fell back, but the epochs below it are forgotten already.
+  const auto earliest = loaded_.epochs.earliest();
+  if (!options_.cleanShutdown && (!earliest || earliest->startOffset > loaded_.logStart)) {
+    bool missing = false;
+    TIDEMARK_TRY(forEachBatch(segments(), loaded_.logStart, earliest ? earliest->startOffset : loaded_.nextOffset,
+                              [&missing](const auto&, const auto&, const auto&) { missing = true; }));
+    if (missing) {
+      loaded_.epochs.clear();
+      TIDEMARK_TRY(rebuildEpochs());
+    }
+  }
   loaded_.epochs.truncateFromEnd(loaded_.nextOffset);
   loaded_.epochs.truncateFromStart(loaded_.logStart);
+  return {};
 }
 
 Result<void> Loader::replayProducers(Offset to) {

@@ -179,6 +179,7 @@ Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& 
     TIDEMARK_TRY(files.syncDirectory(directory.path));
   }
   std::array<OffsetCheckpoint, 3> offsets;
+  std::array<bool, 3> readable = {true, true, true};
   for (size_t which = 0; which < offsets.size(); ++which) {
     const std::string path = directory.file(kCheckpointFiles[which]);
     TIDEMARK_ASSIGN(const auto text, readTextFile(files, path));
@@ -186,6 +187,7 @@ Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& 
     auto decoded = decodeOffsetCheckpoint(*text);
     if (!decoded) {
       context_.logger->warning("log", "{} is not readable and is ignored: {}", path, decoded.error().message);
+      readable[which] = false;
       continue;
     }
     const Lock guard(directory.checkpointMutex);
@@ -220,6 +222,7 @@ Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& 
     logOptions.config = options.configOf ? options.configOf(partition->topic) : options_.defaults;
     logOptions.logStartOffset = checkpointed(offsets[kLogStarts], *partition);
     logOptions.recoveryPoint = checkpointed(offsets[kRecoveryPoints], *partition);
+    logOptions.recoveryPointKnown = readable[kRecoveryPoints];
     logOptions.cleanShutdown = directory.clean;
     TIDEMARK_ASSIGN(const auto log, openLog(directory, std::move(logOptions)));
     log->updateHighWatermark(checkpointed(offsets[kHighWatermarks], *partition));

@@ -50,6 +50,8 @@ struct PartitionLogOptions {
   Offset logStartOffset{0};
   /// As checkpointed: everything below is on disk.
   Offset recoveryPoint{0};
+  /// False: there was a checkpoint, but it could not be read.
+  bool recoveryPointKnown = true;
   /// The broker stopped cleanly: nothing is scanned.
   bool cleanShutdown = false;
   LogHooks hooks;
@@ -135,7 +137,8 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
 
   // --- truncation ---------------------------------------------------------------------------------------------------
 
-  /// Removes `offset` and everything after it. Returns whether the log end moved.
+  /// Removes `offset` and everything after it; a batch that holds it goes whole, so that the log may end before it.
+  /// Returns whether the log end moved.
   Result<bool> truncateTo(Offset offset);
   /// Removes everything; the log goes on at `offset`, and starts at `logStartOffset` if given.
   Result<void> truncateFullyAndStartAt(Offset offset, std::optional<Offset> logStartOffset = std::nullopt);

@@ -229,6 +229,8 @@ Result<void> PartitionLog::rollTo(Offset baseOffset) {
     segments_->removeLast();
     TIDEMARK_TRY(retire(*closed));
   } else {
+    // Recovery finds a lost end by the gap it leaves, unless gaps are usual. Rare enough to be done here.
+    if (config_->compact) TIDEMARK_TRY(closed->sync(false));
     TIDEMARK_TRY(closed->becomeInactive());
     producers_->advanceTo(baseOffset);
     TIDEMARK_TRY(producers_->takeSnapshot());

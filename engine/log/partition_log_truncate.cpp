@@ -68,7 +68,7 @@ Result<void> PartitionLog::truncatePart(Offset offset) {
     segments_->removeLast();
     TIDEMARK_TRY(retire(*last));
   }
-  TIDEMARK_TRY(segments_->active()->truncateTo(offset));
+  TIDEMARK_ASSIGN(offset, segments_->active()->truncateTo(offset));
   ++removals_;
   namesDirty_ = true;
   epochs_.truncateFromEnd(offset);

@@ -365,7 +365,7 @@ Result<bool> Segment::shouldRoll(size_t bytes, int64_t maxTimestampMs, Offset la
   return waited > config.rollAfterMs() - rollJitterMs;
 }
 
-Result<void> Segment::truncateTo(Offset offset) {
+Result<Offset> Segment::truncateTo(Offset offset) {
   TIDEMARK_ASSIGN(const auto open, files());
   TIDEMARK_ASSIGN(const auto found, find(offset, size()));
   std::vector<OffsetIndexEntry> offsets;
@@ -399,7 +399,7 @@ Result<void> Segment::truncateTo(Offset offset) {
   pinned_ = std::move(truncated);
   maxTimestamp_ = TimeIndexEntry{rule.maxTimestampMs(), rule.maxTimestampOffset()};
   if (newSize == 0) firstTimestampMs_ = std::nullopt;
-  return {};
+  return found ? std::min(offset, found->header.baseOffset) : offset;
 }
 
 Result<void> Segment::addLastTimeEntry() {

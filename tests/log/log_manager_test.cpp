@@ -1,0 +1,254 @@
+#include <gmock/gmock.h>
+
+#include "log/log_manager.h"
+#include "log_fixture.h"
+
+namespace tidemark::log {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+
+const TopicPartition kOrders{"orders", PartitionIndex(0)};
+const Uuid kOrdersId = *Uuid::parse("tJMO2nMoSU2UnLx3qwW8VA");
+const Uuid kOtherId = *Uuid::parse("WUPcycz9SQuWa1bKSlm43w");
+
+class LogManagerTest : public LogFixture {
+ protected:
+  LogManagerTest() {
+    managerOptions_.directories = {"/data/a"};
+    startManager();
+  }
+  Result<void> tryStart(const LoadOptions& load = {}) {
+    background_ = process_->createExecutor({.name = "background"});
+    TIDEMARK_ASSIGN(manager_, LogManager::open(*process_, background_, nullptr, managerOptions_));
+    return manager_->load(load);
+  }
+  void startManager(const LoadOptions& load = {}) {
+    const auto started = tryStart(load);
+    ASSERT_TRUE(started) << started.error().message;
+    settle();
+  }
+  void settle(platform::Duration duration = std::chrono::milliseconds(100)) { world_->runFor(duration); }
+  void crashManager(Crash how = Crash::Kill) {
+    crash(how);
+    log_.reset();
+    manager_.reset();
+    background_.reset();
+    restart();
+  }
+  std::shared_ptr<PartitionLog> create(const TopicPartition& partition = kOrders, const Uuid& id = kOrdersId) {
+    auto log = manager_->getOrCreate(partition, id, options_.config);
+    EXPECT_TRUE(log) << (log ? "" : log.error().message);
+    log_ = log.value_or(nullptr);
+    return log_;
+  }
+
+  LogManagerOptions managerOptions_;
+  std::shared_ptr<LogManager> manager_;
+};
+
+TEST_F(LogManagerTest, logsComeBackAfterACleanStopWithTheirHighWatermark) {
+  create();
+  append({.count = 5});
+  log_->updateHighWatermark(Offset(3));
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(18)));
+  EXPECT_EQ(text("/data/a/.kafka_cleanshutdown"), R"({"version":0,"brokerEpoch":18})");
+  EXPECT_EQ(text("/data/a/replication-offset-checkpoint"), "0\n1\norders 0 3\n");
+  EXPECT_EQ(text("/data/a/recovery-point-offset-checkpoint"), "0\n1\norders 0 5\n");
+  EXPECT_THAT(names("/data/a"), Not(Contains(".lock")));
+  process_->disk().setStrictDirectories(true);
+  crashManager(Crash::PowerLoss);
+  startManager();
+  EXPECT_TRUE(manager_->wasCleanShutdown());
+  EXPECT_EQ(manager_->previousBrokerEpoch(), BrokerEpoch(18));
+  log_ = manager_->get(kOrders);
+  ASSERT_TRUE(log_);
+  expectEnd(5);
+  EXPECT_EQ(log_->highWatermark(), Offset(3));
+  EXPECT_EQ(log_->topicId(), kOrdersId);
+}
+
+TEST_F(LogManagerTest, theMarkerIsGoneBeforeAnythingIsLoaded) {
+  create();
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  crashManager();
+  startManager();
+  process_->disk().setStrictDirectories(true);
+  crashManager(Crash::PowerLoss);
+  EXPECT_THAT(names("/data/a"), Not(Contains(".kafka_cleanshutdown")));
+  startManager();
+  EXPECT_FALSE(manager_->wasCleanShutdown());
+  EXPECT_EQ(manager_->previousBrokerEpoch(), BrokerEpoch(-1));
+}
+
+TEST_F(LogManagerTest, aStopBeforeLoadingLeavesNoMarker) {
+  create();
+  crashManager();
+  background_ = process_->createExecutor({.name = "background"});
+  manager_ = *LogManager::open(*process_, background_, nullptr, managerOptions_);
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  EXPECT_THAT(names("/data/a"), Not(Contains(".kafka_cleanshutdown")));
+}
+
+TEST_F(LogManagerTest, afterAKillTheCheckpointedHighWatermarkIsTakenUp) {
+  create();
+  append({.count = 5});
+  log_->updateHighWatermark(Offset(4));
+  settle(std::chrono::seconds(6));
+  crashManager();
+  startManager();
+  log_ = manager_->get(kOrders);
+  expectEnd(5);
+  EXPECT_EQ(log_->highWatermark(), Offset(4));
+}
+
+TEST_F(LogManagerTest, anIdleManagerWritesNothing) {
+  options_.config.retentionMs = -1;
+  create();
+  append();
+  log_->updateHighWatermark(Offset(1));
+  settle(std::chrono::minutes(2));
+  const uint64_t calls = process_->fileCalls();
+  const uint64_t tasks = process_->tasksRun();
+  settle(std::chrono::minutes(10));
+  EXPECT_EQ(process_->fileCalls(), calls);
+  EXPECT_LE(process_->tasksRun() - tasks, 6u) << "only the look after retention";
+}
+
+TEST_F(LogManagerTest, aRemovedLogIsRenamedAndItsFolderGoesInTheBackground) {
+  create();
+  append();
+  manager_->checkpoint();
+  ASSERT_TRUE(manager_->remove(kOrders));
+  EXPECT_FALSE(manager_->get(kOrders));
+  EXPECT_EQ(appendError({}), ErrorCode::KafkaStorageError);
+  const auto retired = names("/data/a");
+  EXPECT_TRUE(std::ranges::any_of(retired, [](const std::string& name) {
+    return name.starts_with("orders-0.") && name.ends_with("-delete") && name.size() == 8 + 1 + 32 + 7;
+  }));
+  EXPECT_EQ(text("/data/a/recovery-point-offset-checkpoint"), "0\n0\n");
+  settle();
+  EXPECT_THAT(names("/data/a"), Not(Contains(testing::StartsWith("orders"))));
+  create(kOrders, kOtherId);
+  expectEnd(0);
+}
+
+TEST_F(LogManagerTest, anInterruptedRemovalIsFinishedAtTheNextStart) {
+  create();
+  ASSERT_TRUE(manager_->remove(kOrders));
+  crashManager();
+  startManager();
+  EXPECT_THAT(names("/data/a"), Not(Contains(testing::StartsWith("orders"))));
+}
+
+TEST_F(LogManagerTest, aTopicOfTheSameNameAndAnotherIdIsToldApart) {
+  create();
+  EXPECT_EQ(manager_->getOrCreate(kOrders, kOtherId, {}).error().code, ErrorCode::InconsistentTopicId);
+}
+
+TEST_F(LogManagerTest, whatNobodyOwnsIsSetAside) {
+  create();
+  create({"other", PartitionIndex(3)}, kOtherId);
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  crashManager();
+  startManager({.isOurs = [](const TopicPartition&, const Uuid& id) { return id == kOrdersId; }});
+  EXPECT_TRUE(manager_->get(kOrders));
+  EXPECT_FALSE(manager_->get({"other", PartitionIndex(3)}));
+  EXPECT_THAT(names("/data/a"), Contains(testing::AllOf(testing::StartsWith("other-3."), testing::EndsWith("-stray"))));
+}
+
+TEST_F(LogManagerTest, aDirectoryInUseIsRefused) {
+  const auto other = world_->createProcess({.name = "broker-2", .disk = "broker-1"});
+  const auto background = other->createExecutor({.name = "background"});
+  EXPECT_EQ(LogManager::open(*other, background, nullptr, managerOptions_).error().code, ErrorCode::KafkaStorageError);
+}
+
+TEST_F(LogManagerTest, formattingGivesEachDirectoryAnId) {
+  managerOptions_.directories = {"/data/a", "/data/b"};
+  crashManager();
+  startManager();
+  ASSERT_TRUE(manager_->format("cluster", NodeId(1)));
+  const auto meta = manager_->metaProperties();
+  ASSERT_TRUE(meta[0] && meta[1]);
+  EXPECT_NE(meta[0]->directoryId, meta[1]->directoryId);
+  EXPECT_EQ(meta[1]->clusterId, "cluster");
+  const Uuid second = meta[1]->directoryId;
+  auto log = manager_->getOrCreate(kOrders, kOrdersId, {}, second);
+  ASSERT_TRUE(log);
+  EXPECT_EQ((*log)->directory(), "/data/b/orders-0");
+  EXPECT_EQ(manager_->directoryOf(kOrders), second);
+  crashManager();
+  startManager();
+  EXPECT_EQ(manager_->metaProperties()[1]->directoryId, second);
+}
+
+TEST_F(LogManagerTest, aFailingDirectoryGoesOfflineAloneAndGetsNoMarker) {
+  managerOptions_.directories = {"/data/a", "/data/b"};
+  crashManager();
+  startManager();
+  ASSERT_TRUE(manager_->format("cluster", NodeId(1)));
+  const auto ids = manager_->metaProperties();
+  const auto bad = *manager_->getOrCreate(kOrders, kOrdersId, options_.config, ids[0]->directoryId);
+  const auto neighbour = *manager_->getOrCreate({"n", PartitionIndex(0)}, kOtherId, options_.config, ids[0]->directoryId);
+  const auto good = *manager_->getOrCreate({"g", PartitionIndex(0)}, kOtherId, options_.config, ids[1]->directoryId);
+  std::vector<std::string> told;
+  manager_->onDirectoryFailure([&](const Uuid&, const std::string& path) { told.push_back(path); });
+  process_->disk().failWhen([](platform::FileCall call, const std::string& path) {
+    return call == platform::FileCall::Sync && path.starts_with("/data/a/orders-0");
+  });
+  log_ = bad;
+  append();
+  EXPECT_FALSE(bad->sync());
+  process_->disk().failWhen({});
+  EXPECT_THAT(told, ElementsAre("/data/a"));
+  EXPECT_TRUE(neighbour->offline());
+  EXPECT_FALSE(good->offline());
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  EXPECT_THAT(names("/data/a"), Not(Contains(".kafka_cleanshutdown")));
+  EXPECT_THAT(names("/data/b"), Contains(".kafka_cleanshutdown"));
+}
+
+TEST_F(LogManagerTest, unreadableCheckpointsMeanAFullScanAndNoRefusal) {
+  create();
+  append({.count = 5});
+  manager_->checkpoint();
+  crashManager();
+  for (const char* name : {"recovery-point-offset-checkpoint", "replication-offset-checkpoint", "log-start-offset-checkpoint"}) {
+    const auto file = files().open(std::string("/data/a/") + name, platform::OpenMode::Truncate);
+    ASSERT_TRUE((*file)->writeAt(0, asBytes("0\nmany\nrubbish")));
+  }
+  startManager();
+  log_ = manager_->get(kOrders);
+  expectEnd(5);
+}
+
+TEST_F(LogManagerTest, theRecoveryPointIsLoweredOnDiskBeforeAnythingIsAppendedAgain) {
+  create();
+  append({.count = 5});
+  append({.count = 5});
+  ASSERT_TRUE(log_->flush());
+  manager_->checkpoint();
+  EXPECT_EQ(text("/data/a/recovery-point-offset-checkpoint"), "0\n1\norders 0 10\n");
+  ASSERT_TRUE(log_->truncateTo(Offset(5)));
+  EXPECT_EQ(text("/data/a/recovery-point-offset-checkpoint"), "0\n1\norders 0 5\n");
+}
+
+TEST_F(LogManagerTest, theLogStartIsCheckpointedOnlyAboveTheFirstSegment) {
+  create();
+  append({.count = 5});
+  append({.count = 5});
+  log_->updateHighWatermark(Offset(10));
+  manager_->checkpoint();
+  EXPECT_EQ(text("/data/a/log-start-offset-checkpoint"), "0\n0\n");
+  ASSERT_TRUE(log_->deleteRecords(Offset(7)));
+  settle(std::chrono::seconds(61));
+  EXPECT_EQ(text("/data/a/log-start-offset-checkpoint"), "0\n1\norders 0 7\n");
+  crashManager();
+  startManager();
+  EXPECT_EQ(manager_->get(kOrders)->logStartOffset(), Offset(7));
+}
+
+}  // namespace
+}  // namespace tidemark::log

@@ -1,0 +1,201 @@
+#include <gmock/gmock.h>
+
+#include "log/producer_state.h"
+#include "log_fixture.h"
+#include "records/control.h"
+
+namespace tidemark::log {
+namespace {
+
+using testing::ElementsAre;
+
+class ProducerStateTest : public LogFixture {
+ protected:
+  ProducerStateTest() { open(); }
+
+  static BatchSpec from(int64_t producer, int32_t sequence, int count = 1, int16_t epoch = 0) {
+    return {.count = count, .producer = ProducerId(producer), .producerEpoch = ProducerEpoch(epoch), .baseSequence = sequence};
+  }
+  static BatchSpec transactional(BatchSpec spec) {
+    spec.transactional = true;
+    return spec;
+  }
+  Result<AppendInfo> end(int64_t producer, bool commit, int16_t epoch = 0, int32_t coordinatorEpoch = 0) {
+    ByteVector marker = records::buildEndTxnMarker(ProducerId(producer), ProducerEpoch(epoch),
+                                                   {.commit = commit, .coordinatorEpoch = coordinatorEpoch}, 1'700'000'000'000);
+    const auto info = log_->appendAsLeader(marker, LeaderEpoch(0), {.origin = records::Origin::Coordinator});
+    if (!info) return fail(info.error().error);
+    return *info;
+  }
+  ProducerInfo only() {
+    const auto all = log_->producers();
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? ProducerInfo{} : all.front();
+  }
+};
+
+TEST_F(ProducerStateTest, aRetryWithinTheWindowGetsItsFirstOffsetsAndAppendsNothing) {
+  for (int i = 0; i < 7; ++i) append(from(1, 2 * i, 2));
+  for (int i = 2; i < 7; ++i) {
+    const AppendInfo again = append(from(1, 2 * i, 2));
+    EXPECT_TRUE(again.duplicate);
+    EXPECT_EQ(again.firstOffset, Offset(2 * i));
+    EXPECT_EQ(again.lastOffset, Offset(2 * i + 1));
+  }
+  expectEnd(14);
+  EXPECT_EQ(appendError(from(1, 2, 2)), ErrorCode::OutOfOrderSequenceNumber) << "older than five batches";
+  EXPECT_EQ(appendError(from(1, 12, 1)), ErrorCode::OutOfOrderSequenceNumber) << "not the same batch";
+  expectEnd(14);
+}
+
+TEST_F(ProducerStateTest, sequencesFollowEachOther) {
+  append(from(1, 0, 3));
+  EXPECT_EQ(appendError(from(1, 4)), ErrorCode::OutOfOrderSequenceNumber);
+  append(from(1, 3));
+  append(from(2, 17));  // nobody knows 2: it may have been forgotten
+  expectEnd(5);
+}
+
+TEST_F(ProducerStateTest, sequencesWrapAfterTheLargest) {
+  append(from(1, INT32_MAX - 1, 4));  // …, 2³¹−1, 0, 1
+  EXPECT_EQ(only().lastSequence, 1);
+  EXPECT_TRUE(append(from(1, INT32_MAX - 1, 4)).duplicate);
+  append(from(1, 2));
+  expectEnd(5);
+  crashAndReopen();
+  EXPECT_EQ(only().lastSequence, 2);
+  EXPECT_TRUE(append(from(1, 2)).duplicate);
+  append(from(1, 3));
+}
+
+TEST_F(ProducerStateTest, aNewEpochBeginsAtZeroAndAnOldOneIsFenced) {
+  append(from(1, 0, 3, 4));
+  EXPECT_EQ(appendError(from(1, 3, 1, 3)), ErrorCode::InvalidProducerEpoch);
+  EXPECT_EQ(appendError(from(1, 3, 1, 5)), ErrorCode::OutOfOrderSequenceNumber);
+  append(from(1, 0, 1, 5));
+  EXPECT_EQ(only().producerEpoch, ProducerEpoch(5));
+  EXPECT_EQ(appendError(from(1, 3, 1, 4)), ErrorCode::InvalidProducerEpoch);
+}
+
+TEST_F(ProducerStateTest, aFollowerTakesWhatItsLeaderTook) {
+  BatchSpec first = from(1, 5, 2);
+  BatchSpec gap = from(1, 50, 2);
+  gap.baseOffset = Offset(2);
+  appendAsFollower(first);
+  appendAsFollower(gap);
+  EXPECT_EQ(only().lastSequence, 51);
+}
+
+TEST_F(ProducerStateTest, theStateSurvivesKillRollAndTruncation) {
+  for (int i = 0; i < 6; ++i) {
+    append(from(1, i));
+    append(from(2, i));
+    if (i % 2 == 0) continue;
+    ASSERT_TRUE(log_->roll());
+  }
+  crashAndReopen();
+  EXPECT_TRUE(append(from(1, 5)).duplicate);
+  EXPECT_TRUE(append(from(2, 5)).duplicate);
+  ASSERT_TRUE(log_->truncateTo(Offset(5)));
+  EXPECT_TRUE(append(from(1, 2)).duplicate);
+  EXPECT_EQ(appendError(from(2, 3)), ErrorCode::OutOfOrderSequenceNumber);
+  append(from(2, 2));
+  expectEnd(6);
+}
+
+TEST_F(ProducerStateTest, aSnapshotIsWrittenAtARollAndAtACleanStop) {
+  append(from(1, 0));
+  ASSERT_TRUE(log_->roll());
+  append(from(1, 1));
+  ASSERT_TRUE(log_->close());
+  EXPECT_THAT(names(), testing::IsSupersetOf({"00000000000000000001.snapshot", "00000000000000000002.snapshot"}));
+  const auto entries = decodeProducerSnapshot(bytes("/data/orders-0/00000000000000000002.snapshot"));
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->size(), 1u);
+  EXPECT_EQ(entries->front().lastSequence(), 1);
+  EXPECT_EQ(entries->front().lastBatch().lastOffset, Offset(1));
+}
+
+TEST_F(ProducerStateTest, aDamagedSnapshotIsDroppedAndTheStateRebuilt) {
+  for (int i = 0; i < 4; ++i) {
+    append(from(1, i));
+    ASSERT_TRUE(log_->roll());
+  }
+  ASSERT_TRUE(log_->close());
+  for (size_t cut : {0u, 5u, 10u, 40u, 56u}) {
+    crash(Crash::Kill);
+    restart();
+    const std::string path = "/data/orders-0/00000000000000000004.snapshot";
+    const auto file = files().open(path, platform::OpenMode::Create);
+    ASSERT_TRUE(cut == 56 ? (*file)->writeAt(20, asBytes("x")) : (*file)->truncate(cut));
+    open(true);
+    EXPECT_EQ(only().lastSequence, 3) << "cut at " << cut;
+    ASSERT_TRUE(log_->close());
+  }
+}
+
+TEST_F(ProducerStateTest, aSilentProducerIsForgottenUnlessItsTransactionIsOpen) {
+  options_.config.producerIdExpirationMs = 1000;
+  log_->updateConfig(options_.config);
+  BatchSpec old = from(1, 0);
+  old.firstTimestampMs = process_->clock().wallMs() - 5000;
+  append(old);
+  BatchSpec open = transactional(from(2, 0));
+  open.firstTimestampMs = old.firstTimestampMs;
+  append(open);
+  BatchSpec recent = from(3, 0);
+  recent.firstTimestampMs = process_->clock().wallMs();
+  append(recent);
+  log_->expireProducers();
+  std::vector<int64_t> ids;
+  for (const auto& producer : log_->producers()) ids.push_back(producer.producerId.value());
+  EXPECT_THAT(ids, ElementsAre(2, 3));
+}
+
+TEST_F(ProducerStateTest, theLastStableOffsetIsTheOldestOpenTransactionOrTheHighWatermark) {
+  append(from(9, 0));                    // 0
+  append(transactional(from(1, 0)));     // 1
+  append(transactional(from(2, 0, 2)));  // 2, 3
+  log_->updateHighWatermark(Offset(4));
+  EXPECT_EQ(log_->lastStableOffset(), Offset(1));
+  ASSERT_TRUE(end(1, true));             // 4
+  EXPECT_EQ(log_->lastStableOffset(), Offset(1)) << "its marker is not below the high watermark";
+  log_->updateHighWatermark(Offset(5));
+  EXPECT_EQ(log_->lastStableOffset(), Offset(2));
+  ASSERT_TRUE(end(2, false));            // 5
+  log_->updateHighWatermark(Offset(6));
+  EXPECT_EQ(log_->lastStableOffset(), Offset(6));
+}
+
+TEST_F(ProducerStateTest, anOpenTransactionSurvivesAKill) {
+  append(transactional(from(1, 0)));
+  append(from(9, 0));
+  crashAndReopen();
+  log_->updateHighWatermark(Offset(2));
+  EXPECT_EQ(log_->lastStableOffset(), Offset(0));
+  EXPECT_EQ(log_->producers().front().currentTransactionStartOffset, Offset(0));
+}
+
+TEST_F(ProducerStateTest, plainRecordsInsideATransactionAreRefused) {
+  append(transactional(from(1, 0)));
+  EXPECT_EQ(appendError(from(1, 1)), ErrorCode::InvalidTxnState);
+}
+
+TEST_F(ProducerStateTest, aMarkerOfAnOlderCoordinatorOrProducerEpochIsRefused) {
+  append(transactional(from(1, 0, 1, 3)));
+  ASSERT_TRUE(end(1, true, 3, 7));
+  EXPECT_EQ(end(1, true, 3, 6).error().code, ErrorCode::TransactionCoordinatorFenced);
+  EXPECT_EQ(end(1, true, 2, 7).error().code, ErrorCode::InvalidProducerEpoch);
+}
+
+TEST_F(ProducerStateTest, aMarkerThatRaisesTheEpochForgetsTheSequences) {
+  append(transactional(from(1, 0, 5, 3)));
+  ASSERT_TRUE(end(1, true, 4));
+  EXPECT_EQ(only().lastSequence, -1);
+  EXPECT_EQ(only().producerEpoch, ProducerEpoch(4));
+  EXPECT_EQ(appendError(transactional(from(1, 5, 1, 4))), ErrorCode::OutOfOrderSequenceNumber);
+  append(transactional(from(1, 0, 1, 4)));
+}
+
+}  // namespace
+}  // namespace tidemark::log
