@@ -36,8 +36,8 @@ TEST_P(ExecutorTest, aSerialExecutorRunsTasksOneByOneInTheOrderOfPosting) {
   for (int i = 0; i < 1000; ++i) {
     executor->post([&, i] {
       worst = std::max(worst, ++inside);
-      harness_->update([&] { order.push_back(i); });
       --inside;
+      harness_->update([&] { order.push_back(i); });
     });
   }
   ASSERT_TRUE(harness_->await([&] { return order.size() == 1000; }));
@@ -57,6 +57,21 @@ TEST_P(ExecutorTest, postNeverRunsTheTaskInsideTheCall) {
   ASSERT_TRUE(harness_->await([&] { return inner; }));
   EXPECT_FALSE(innerDuringPost);
   EXPECT_FALSE(executor->isCurrent());
+}
+
+TEST_P(ExecutorTest, whatATaskPostedComesBeforeWhatWasPostedElsewhereAfterwards) {
+  auto executor = process_->createExecutor({.name = "serial"});
+  auto other = process_->createExecutor({.name = "other"});
+  for (int round = 0; round < 100; ++round) {
+    std::vector<int> order;
+    executor->post([&] {
+      executor->post([&] { harness_->update([&] { order.push_back(1); }); });
+      other->post([&] { executor->post([&] { harness_->update([&] { order.push_back(2); }); }); });
+      executor->stall(std::chrono::microseconds(100));
+    });
+    ASSERT_TRUE(harness_->await([&] { return order.size() == 2; }));
+    ASSERT_EQ(order, (std::vector<int>{1, 2}));
+  }
 }
 
 TEST_P(ExecutorTest, aPoolRunsAllTasksAndSeveralAtATime) {

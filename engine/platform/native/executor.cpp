@@ -67,7 +67,8 @@ const ProcessCore* currentProcess() noexcept { return currentExecutor ? &current
 ExecutorCore::ExecutorCore(std::shared_ptr<ProcessCore> process, ExecutorOptions options)
     : process_(std::move(process)),
       options_(std::move(options)),
-      context_(options_.threads),
+      // Told of one thread, Asio would let tasks that its own tasks post fall behind those of other threads.
+      context_(std::max(2, options_.threads)),
       work_(context_.get_executor()) {}
 
 ExecutorCore::~ExecutorCore() = default;

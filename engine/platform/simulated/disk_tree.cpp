@@ -97,7 +97,7 @@ void DiskNode::losePower(Generator& choices) {
     }
   }
   ByteVector after(survived, 0);
-  std::memcpy(after.data(), content.data(), std::min(survived, size));
+  std::copy_n(content.begin(), std::min(survived, size), after.begin());
   const auto restore = [&](uint64_t from, uint64_t to, const DurablePage& page) {
     to = std::min(to, survived);
     if (from >= to) return;
@@ -118,7 +118,9 @@ void DiskNode::losePower(Generator& choices) {
     if (dirty == dirty_.end() && start + kPageSize <= durableSize_) continue;
     for (uint64_t sector = start; sector < start + kPageSize && sector < survived; sector += kSectorSize) {
       if (dirty != dirty_.end()) {
-        if (sector >= size || choices.chance(50)) restore(sector, sector + kSectorSize, dirty->second);
+        // What was cut off cannot have been written in its new form.
+        const uint64_t from = choices.chance(50) ? sector : std::max(sector, size);
+        restore(from, sector + kSectorSize, dirty->second);
       } else if (sector >= durableSize_ && choices.chance(50)) {
         restore(sector, sector + kSectorSize, kZeros);
       }
