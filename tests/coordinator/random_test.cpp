@@ -322,7 +322,6 @@ class World {
         client.member.clear();
         break;
       case ErrorCode::IllegalGeneration:
-        ++seen_.illegal;
         break;
       default:
         break;
