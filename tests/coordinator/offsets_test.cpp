@@ -61,6 +61,21 @@ TEST_F(Groups, OffsetsAreAnsweredAndShownOnlyOnceCommitted) {
   EXPECT_EQ(fetch("simple"), 2);
 }
 
+TEST_F(Groups, EachCommitIsAnsweredAndShownWhenTheHighWatermarkHasPassedIt) {
+  log_.commitsAtOnce = false;
+  const auto first = commit({.group = "simple", .offset = 1});
+  const auto second = commit({.group = "simple", .offset = 2});
+  log_.commit(partitionOf("simple"), Offset(1));
+  executor_->drain();
+  EXPECT_TRUE(first.has());
+  EXPECT_FALSE(second.has());
+  EXPECT_EQ(fetch("simple"), 1);
+  log_.commit(partitionOf("simple"), Offset(2));
+  executor_->drain();
+  EXPECT_TRUE(second.has());
+  EXPECT_EQ(fetch("simple"), 2);
+}
+
 TEST_F(Groups, ACommitThatIsNotCommittedInTimeIsRetriable) {
   log_.commitsAtOnce = false;
   const auto late = commit({.group = "simple", .offset = 2});
