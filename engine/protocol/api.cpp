@@ -4,7 +4,9 @@
 
 namespace tidemark::protocol {
 
-std::span<const ApiInfo> allApis() noexcept { return {kApis, kApiCount}; }
+std::span<const ApiInfo> allApis() noexcept {
+  return {kApis, kApiCount};
+}
 
 const ApiInfo* findApi(int16_t key) noexcept {
   // The generator insists that keys follow each other from 0.
@@ -27,9 +29,13 @@ std::string_view apiName(ApiKey key) noexcept {
   return api != nullptr ? api->name : "unknown";
 }
 
-bool isFlexible(ApiKey key, int16_t version) noexcept { return version >= apiInfo(key).flexibleFrom; }
+bool isFlexible(ApiKey key, int16_t version) noexcept {
+  return version >= apiInfo(key).flexibleFrom;
+}
 
-int16_t requestHeaderVersion(ApiKey key, int16_t version) noexcept { return isFlexible(key, version) ? 2 : 1; }
+int16_t requestHeaderVersion(ApiKey key, int16_t version) noexcept {
+  return isFlexible(key, version) ? 2 : 1;
+}
 
 int16_t responseHeaderVersion(ApiKey key, int16_t version) noexcept {
   return key != ApiKey::ApiVersions && isFlexible(key, version) ? 1 : 0;

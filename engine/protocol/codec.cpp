@@ -45,10 +45,18 @@ void putArray(FrameWriter& writer, bool flexible, const std::vector<Text>& array
   for (const Text& element : array) writer.text(element.view(), flexible);
 }
 
-void takeArray(Reader& reader, bool flexible, std::vector<int8_t>& array) { takeNumbers(reader, flexible, array); }
-void takeArray(Reader& reader, bool flexible, std::vector<int16_t>& array) { takeNumbers(reader, flexible, array); }
-void takeArray(Reader& reader, bool flexible, std::vector<int32_t>& array) { takeNumbers(reader, flexible, array); }
-void takeArray(Reader& reader, bool flexible, std::vector<int64_t>& array) { takeNumbers(reader, flexible, array); }
+void takeArray(Reader& reader, bool flexible, std::vector<int8_t>& array) {
+  takeNumbers(reader, flexible, array);
+}
+void takeArray(Reader& reader, bool flexible, std::vector<int16_t>& array) {
+  takeNumbers(reader, flexible, array);
+}
+void takeArray(Reader& reader, bool flexible, std::vector<int32_t>& array) {
+  takeNumbers(reader, flexible, array);
+}
+void takeArray(Reader& reader, bool flexible, std::vector<int64_t>& array) {
+  takeNumbers(reader, flexible, array);
+}
 void takeArray(Reader& reader, bool flexible, std::vector<Uuid>& array) {
   size_t count = reader.arrayLength(flexible, sizeof(Uuid));
   array.reserve(count);
@@ -68,13 +76,15 @@ bool takeNullArray(Reader& reader, bool flexible) noexcept {
 }
 
 Result<void> checkVersion(const MessageSchema& schema, int16_t version) {
-  if (schema.versions.contains(version)) [[likely]] return {};
+  if (schema.versions.contains(version)) [[likely]]
+    return {};
   return fail(ErrorCode::UnsupportedVersion, fmt::format("{} has the versions {} to {}, not {}", schema.name,
                                                          schema.versions.first, schema.versions.last, version));
 }
 
 Result<void> readResult(const MessageSchema& schema, const Reader& reader, size_t start, int16_t version) {
-  if (reader.ok()) [[likely]] return {};
+  if (reader.ok()) [[likely]]
+    return {};
   // Nothing on the way keeps the field's name; a second walk over the same bytes fails at the same place and knows it.
   Visitor nobody;
   if (Result<size_t> walked = walk(reader.frame().subspan(start), schema, version, nobody); !walked)

@@ -31,13 +31,17 @@ bool takeNullArray(Reader& reader, bool flexible) noexcept;
 
 template <class T>
 void putArray(FrameWriter& writer, bool flexible, const std::optional<std::vector<T>>& array) {
-  if (array) putArray(writer, flexible, *array);
-  else writer.nullArray(flexible);
+  if (array)
+    putArray(writer, flexible, *array);
+  else
+    writer.nullArray(flexible);
 }
 template <class T>
 void takeArray(Reader& reader, bool flexible, std::optional<std::vector<T>>& array) {
-  if (takeNullArray(reader, flexible)) array.reset();
-  else takeArray(reader, flexible, array.emplace());
+  if (takeNullArray(reader, flexible))
+    array.reset();
+  else
+    takeArray(reader, flexible, array.emplace());
 }
 
 template <class T>
@@ -47,8 +51,10 @@ void putStructs(FrameWriter& writer, int16_t version, bool flexible, const std::
 }
 template <class T>
 void putStructs(FrameWriter& writer, int16_t version, bool flexible, const std::optional<std::vector<T>>& array) {
-  if (array) putStructs(writer, version, flexible, *array);
-  else writer.nullArray(flexible);
+  if (array)
+    putStructs(writer, version, flexible, *array);
+  else
+    writer.nullArray(flexible);
 }
 template <class T>
 void takeStructs(Reader& reader, int16_t version, bool flexible, size_t minElementSize, std::vector<T>& array) {
@@ -59,12 +65,14 @@ void takeStructs(Reader& reader, int16_t version, bool flexible, size_t minEleme
 template <class T>
 void takeStructs(Reader& reader, int16_t version, bool flexible, size_t minElementSize,
                  std::optional<std::vector<T>>& array) {
-  if (takeNullArray(reader, flexible)) array.reset();
-  else takeStructs(reader, version, flexible, minElementSize, array.emplace());
+  if (takeNullArray(reader, flexible))
+    array.reset();
+  else
+    takeStructs(reader, version, flexible, minElementSize, array.emplace());
 }
 
-/// A struct that may be null: with a byte in front that is `absent` for null and 1 otherwise, or (in versions in which it
-/// may not be null) without one.
+/// A struct that may be null: with a byte in front that is `absent` for null and 1 otherwise, or (in versions in which
+/// it may not be null) without one.
 template <class T>
 void putMarked(FrameWriter& writer, int16_t version, bool marked, int8_t absent, const std::optional<T>& structure) {
   if (marked) writer.int8(structure ? int8_t{1} : absent);
@@ -74,8 +82,10 @@ template <class T>
 void takeMarked(Reader& reader, int16_t version, bool marked, int8_t absent, std::optional<T>& structure) {
   // Negative is null for a plain field, zero for a tagged one.
   const int8_t marker = marked ? reader.int8() : int8_t{1};
-  if (absent == 0 ? marker == 0 : marker < 0) structure.reset();
-  else take(structure.emplace(), reader, version);
+  if (absent == 0 ? marker == 0 : marker < 0)
+    structure.reset();
+  else
+    take(structure.emplace(), reader, version);
 }
 
 /// Whether the message has the version; if not, an UnsupportedVersion that names both.
@@ -86,16 +96,18 @@ Result<void> readResult(const MessageSchema& schema, const Reader& reader, size_
 }  // namespace tidemark::protocol
 
 /// The members that every message has, on top of its put() and take().
-#define TIDEMARK_MESSAGE(M)                                                \
-  Result<void> M::write(FrameWriter& w, int16_t v) const {                 \
-    TIDEMARK_TRY(checkVersion(k##M##Schema, v));                           \
-    put(*this, w, v);                                                      \
-    return w.result();                                                     \
-  }                                                                        \
-  Result<void> M::read(Reader& r, int16_t v) {                             \
-    TIDEMARK_TRY(checkVersion(k##M##Schema, v));                           \
-    const size_t start = r.position();                                     \
-    take(*this, r, v);                                                     \
-    return readResult(k##M##Schema, r, start, v);                          \
-  }                                                                        \
-  const MessageSchema& M::schema() noexcept { return k##M##Schema; }
+#define TIDEMARK_MESSAGE(M)                                \
+  Result<void> M::write(FrameWriter& w, int16_t v) const { \
+    TIDEMARK_TRY(checkVersion(k##M##Schema, v));           \
+    put(*this, w, v);                                      \
+    return w.result();                                     \
+  }                                                        \
+  Result<void> M::read(Reader& r, int16_t v) {             \
+    TIDEMARK_TRY(checkVersion(k##M##Schema, v));           \
+    const size_t start = r.position();                     \
+    take(*this, r, v);                                     \
+    return readResult(k##M##Schema, r, start, v);          \
+  }                                                        \
+  const MessageSchema& M::schema() noexcept {              \
+    return k##M##Schema;                                   \
+  }

@@ -33,11 +33,15 @@ Held& Held::operator=(Held&& other) noexcept {
   return *this;
 }
 
-void Held::release() noexcept { delete[] data_; }
+void Held::release() noexcept {
+  delete[] data_;
+}
 
 }  // namespace detail
 
-void PrintTo(const Text& text, std::ostream* out) { *out << '"' << text.view() << '"'; }
+void PrintTo(const Text& text, std::ostream* out) {
+  *out << '"' << text.view() << '"';
+}
 void PrintTo(const Blob& blob, std::ostream* out) {
   *out << blob.size() << " bytes";
   for (const uint8_t byte : blob.view()) *out << fmt::format(" {:02x}", byte);

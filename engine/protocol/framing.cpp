@@ -10,7 +10,8 @@ constexpr uint32_t kMetadataFrameVersion = 1;
 
 Result<int16_t> leadingInt16(Reader& reader, std::string_view what) {
   const int16_t value = reader.int16();
-  if (!reader.ok()) return fail(ErrorCode::CorruptMessage, fmt::format("{} bytes are too few for a {}", reader.frame().size(), what));
+  if (!reader.ok())
+    return fail(ErrorCode::CorruptMessage, fmt::format("{} bytes are too few for a {}", reader.frame().size(), what));
   if (value < 0) return fail(ErrorCode::CorruptMessage, fmt::format("{} {} is negative", what, value));
   return value;
 }
@@ -31,7 +32,8 @@ Result<RequestHeader> decodeRequestHeader(Reader& frame) {
 
 Result<void> writeRequestHeader(FrameWriter& writer, const RequestHeader& header) {
   const ApiInfo* api = findApi(header.requestApiKey);
-  if (api == nullptr) return fail(ErrorCode::InvalidRequest, fmt::format("no API has the key {}", header.requestApiKey));
+  if (api == nullptr)
+    return fail(ErrorCode::InvalidRequest, fmt::format("no API has the key {}", header.requestApiKey));
   return header.write(writer, requestHeaderVersion(api->key, header.requestApiVersion));
 }
 
@@ -47,14 +49,14 @@ Result<FramedRecord> decodeMetadataFrame(ByteView value) {
   Reader reader(value);
   const uint32_t frame = reader.unsignedVarint();
   if (reader.ok() && frame != kMetadataFrameVersion)
-    return fail(ErrorCode::CorruptMessage, fmt::format("a metadata record's frame has version {}, not {}", frame,
-                                                       kMetadataFrameVersion));
+    return fail(ErrorCode::CorruptMessage,
+                fmt::format("a metadata record's frame has version {}, not {}", frame, kMetadataFrameVersion));
   const uint32_t type = reader.unsignedVarint();
   const uint32_t version = reader.unsignedVarint();
   if (!reader.ok()) return fail(reader.error());
   if (type > INT16_MAX || version > INT16_MAX)
-    return fail(ErrorCode::CorruptMessage, fmt::format("a record of type {} and version {}: both end at {}", type, version,
-                                                       INT16_MAX));
+    return fail(ErrorCode::CorruptMessage,
+                fmt::format("a record of type {} and version {}: both end at {}", type, version, INT16_MAX));
   return FramedRecord{static_cast<int16_t>(type), static_cast<int16_t>(version), reader.rest()};
 }
 

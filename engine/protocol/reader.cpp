@@ -15,13 +15,20 @@ constexpr size_t kMaxStringSize = 32767;
 
 const char* explain(Reader::Failure failure) {
   switch (failure) {
-    case Reader::Failure::None: break;
-    case Reader::Failure::Truncated: return "the bytes end inside it";
-    case Reader::Failure::TooLong: return "its length is more than the bytes left";
-    case Reader::Failure::BadLength: return "its length is impossible";
-    case Reader::Failure::NullForbidden: return "it may not be null";
-    case Reader::Failure::BadVarint: return "its variable-length integer is too long";
-    case Reader::Failure::BadTagSize: return "the size of a tagged field is wrong";
+    case Reader::Failure::None:
+      break;
+    case Reader::Failure::Truncated:
+      return "the bytes end inside it";
+    case Reader::Failure::TooLong:
+      return "its length is more than the bytes left";
+    case Reader::Failure::BadLength:
+      return "its length is impossible";
+    case Reader::Failure::NullForbidden:
+      return "it may not be null";
+    case Reader::Failure::BadVarint:
+      return "its variable-length integer is too long";
+    case Reader::Failure::BadTagSize:
+      return "the size of a tagged field is wrong";
   }
   return "no failure";
 }
@@ -39,7 +46,9 @@ Error Reader::error() const {
   return {ErrorCode::CorruptMessage, fmt::format("byte {}: {}", position(), explain(failure_))};
 }
 
-double Reader::float64() noexcept { return std::bit_cast<double>(number<int64_t>()); }
+double Reader::float64() noexcept {
+  return std::bit_cast<double>(number<int64_t>());
+}
 
 Uuid Reader::uuid() noexcept {
   const ByteView taken = bytes(16);
@@ -81,8 +90,10 @@ ByteView Reader::bytes(size_t count) noexcept {
 std::optional<size_t> Reader::length(bool flexible, bool isString) noexcept {
   const uint8_t* const start = cursor_;
   int64_t count;
-  if (flexible) count = static_cast<int64_t>(unsignedVarint()) - 1;
-  else count = isString ? int64_t{int16()} : int64_t{int32()};
+  if (flexible)
+    count = static_cast<int64_t>(unsignedVarint()) - 1;
+  else
+    count = isString ? int64_t{int16()} : int64_t{int32()};
   if (!ok() || count == -1) return std::nullopt;
   if (count < 0 || (isString && count > static_cast<int64_t>(kMaxStringSize))) {
     cursor_ = start;
@@ -160,7 +171,8 @@ void Reader::skipTags() noexcept {
   for (TagSection tags(*this); tags.next();) tags.skip();
 }
 
-TagSection::TagSection(Reader& reader) noexcept : reader_(reader), outerEnd_(reader.end_), left_(reader.unsignedVarint()) {
+TagSection::TagSection(Reader& reader) noexcept
+    : reader_(reader), outerEnd_(reader.end_), left_(reader.unsignedVarint()) {
   // Each takes at least a byte for its tag and one for its size.
   if (reader_.ok() && static_cast<uint64_t>(left_) * 2 > reader_.remaining()) reader_.fail(Reader::Failure::TooLong);
 }

@@ -17,7 +17,8 @@ size_t sizeOf(const platform::Piece& piece) noexcept {
 
 bool samePiece(const platform::Piece& a, const platform::Piece& b) {
   if (a.index() != b.index()) return false;
-  if (const auto* bytes = std::get_if<SharedBytes>(&a)) return asText(bytes->view()) == asText(std::get<SharedBytes>(b).view());
+  if (const auto* bytes = std::get_if<SharedBytes>(&a))
+    return asText(bytes->view()) == asText(std::get<SharedBytes>(b).view());
   const auto& left = std::get<platform::FileSlice>(a);
   const auto& right = std::get<platform::FileSlice>(b);
   return left.file == right.file && left.position == right.position && left.length == right.length;
@@ -94,8 +95,8 @@ Result<ByteVector> Records::bytes() const {
     const auto& slice = std::get<platform::FileSlice>(piece);
     TIDEMARK_ASSIGN(const size_t got, slice.file->readAt(slice.position, into));
     if (got != count)
-      return fail(ErrorCode::KafkaStorageError, fmt::format("{} ends before byte {} of records to send",
-                                                            slice.file->path(), slice.position + count));
+      return fail(ErrorCode::KafkaStorageError,
+                  fmt::format("{} ends before byte {} of records to send", slice.file->path(), slice.position + count));
   }
   return all;
 }

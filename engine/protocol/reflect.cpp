@@ -13,7 +13,8 @@ namespace {
 /// Follows a schema over bytes. Every function returns false at the first failure and leaves `path_` as it was there.
 class Walker {
  public:
-  Walker(ByteView bytes, int16_t version, Visitor& visitor) noexcept : reader_(bytes), version_(version), visitor_(visitor) {}
+  Walker(ByteView bytes, int16_t version, Visitor& visitor) noexcept
+      : reader_(bytes), version_(version), visitor_(visitor) {}
 
   bool structure(const StructSchema& schema, bool flexible) {
     for (const FieldSchema& field : schema.fields) {
@@ -26,8 +27,10 @@ class Walker {
   std::string path() const {
     std::string text;
     for (const auto& [field, index] : path_) {
-      if (index >= 0) text += fmt::format("[{}]", index);
-      else text += fmt::format("{}{}", text.empty() ? "" : ".", field->name);
+      if (index >= 0)
+        text += fmt::format("[{}]", index);
+      else
+        text += fmt::format("{}{}", text.empty() ? "" : ".", field->name);
     }
     return text;
   }
@@ -103,15 +106,33 @@ class Walker {
   bool single(const FieldSchema& field, bool flexible, FieldValue& value) {
     const size_t begin = value.range.begin;
     switch (field.type) {
-      case FieldType::Bool: value.number = reader_.boolean() ? 1 : 0; break;
-      case FieldType::Int8: value.number = reader_.int8(); break;
-      case FieldType::Int16: value.number = reader_.int16(); break;
-      case FieldType::UInt16: value.number = reader_.uint16(); break;
-      case FieldType::Int32: value.number = reader_.int32(); break;
-      case FieldType::UInt32: value.number = reader_.uint32(); break;
-      case FieldType::Int64: value.number = reader_.int64(); break;
-      case FieldType::Float64: value.real = reader_.float64(); break;
-      case FieldType::Uuid: value.bytes = reader_.bytes(16); break;
+      case FieldType::Bool:
+        value.number = reader_.boolean() ? 1 : 0;
+        break;
+      case FieldType::Int8:
+        value.number = reader_.int8();
+        break;
+      case FieldType::Int16:
+        value.number = reader_.int16();
+        break;
+      case FieldType::UInt16:
+        value.number = reader_.uint16();
+        break;
+      case FieldType::Int32:
+        value.number = reader_.int32();
+        break;
+      case FieldType::UInt32:
+        value.number = reader_.uint32();
+        break;
+      case FieldType::Int64:
+        value.number = reader_.int64();
+        break;
+      case FieldType::Float64:
+        value.real = reader_.float64();
+        break;
+      case FieldType::Uuid:
+        value.bytes = reader_.bytes(16);
+        break;
       case FieldType::String:
       case FieldType::Bytes:
       case FieldType::Records: {
@@ -124,7 +145,8 @@ class Walker {
         value.number = static_cast<int64_t>(*count);
         break;
       }
-      case FieldType::Struct: return nested(field, flexible, value);
+      case FieldType::Struct:
+        return nested(field, flexible, value);
     }
     if (!reader_.ok()) return false;
     value.range.end = reader_.position();
@@ -154,12 +176,15 @@ class Walker {
 
 }  // namespace
 
-std::span<const MessageSchema* const> allMessages() noexcept { return {kAllSchemas, kSchemaCount}; }
+std::span<const MessageSchema* const> allMessages() noexcept {
+  return {kAllSchemas, kSchemaCount};
+}
 
 const MessageSchema* findMessage(std::string_view name) noexcept {
   const auto all = allMessages();
-  const auto found = std::lower_bound(all.begin(), all.end(), name,
-                                      [](const MessageSchema* schema, std::string_view wanted) { return schema->name < wanted; });
+  const auto found =
+      std::lower_bound(all.begin(), all.end(), name,
+                       [](const MessageSchema* schema, std::string_view wanted) { return schema->name < wanted; });
   return found != all.end() && (*found)->name == name ? *found : nullptr;
 }
 
@@ -169,7 +194,9 @@ static const MessageSchema* find(MessageKind kind, std::string_view module, int1
   return nullptr;
 }
 
-const MessageSchema* requestSchema(ApiKey key) noexcept { return find(MessageKind::Request, {}, static_cast<int16_t>(key)); }
+const MessageSchema* requestSchema(ApiKey key) noexcept {
+  return find(MessageKind::Request, {}, static_cast<int16_t>(key));
+}
 const MessageSchema* responseSchema(ApiKey key) noexcept {
   return find(MessageKind::Response, {}, static_cast<int16_t>(key));
 }

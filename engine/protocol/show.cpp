@@ -43,10 +43,14 @@ std::string quoted(std::string_view text) {
   while (!text.empty()) {
     const size_t length = utf8Length(text);
     const auto c = static_cast<unsigned char>(text[0]);
-    if (length == 0) out += "\xef\xbf\xbd";
-    else if (c == '"' || c == '\\') out += {'\\', text[0]};
-    else if (c < 0x20) out += fmt::format("\\u{:04x}", c);
-    else out += text.substr(0, length);
+    if (length == 0)
+      out += "\xef\xbf\xbd";
+    else if (c == '"' || c == '\\')
+      out += {'\\', text[0]};
+    else if (c < 0x20)
+      out += fmt::format("\\u{:04x}", c);
+    else
+      out += text.substr(0, length);
     text.remove_prefix(std::max<size_t>(1, length));
   }
   return out + '"';
@@ -76,13 +80,24 @@ class JsonVisitor : public Visitor {
       return;
     }
     switch (value.field->type) {
-      case FieldType::Bool: out_ += value.number != 0 ? "true" : "false"; break;
-      case FieldType::Float64: out_ += real(value.real); break;
-      case FieldType::Uuid: out_ += '"' + uuidOf(value.bytes).toString() + '"'; break;
-      case FieldType::String: out_ += quoted(asText(value.bytes)); break;
+      case FieldType::Bool:
+        out_ += value.number != 0 ? "true" : "false";
+        break;
+      case FieldType::Float64:
+        out_ += real(value.real);
+        break;
+      case FieldType::Uuid:
+        out_ += '"' + uuidOf(value.bytes).toString() + '"';
+        break;
+      case FieldType::String:
+        out_ += quoted(asText(value.bytes));
+        break;
       case FieldType::Bytes:
-      case FieldType::Records: out_ += '"' + base64(value.bytes) + '"'; break;
-      default: out_ += std::to_string(value.number);
+      case FieldType::Records:
+        out_ += '"' + base64(value.bytes) + '"';
+        break;
+      default:
+        out_ += std::to_string(value.number);
     }
   }
   void enterStruct(const FieldValue& value) override { open(value, '{'); }
@@ -145,13 +160,19 @@ class TreeVisitor : public Visitor {
     if (value.isNull) return "null";
     if (value.field == nullptr) return fmt::format("{} bytes", value.bytes.size());
     switch (value.field->type) {
-      case FieldType::Bool: return value.number != 0 ? "true" : "false";
-      case FieldType::Float64: return fmt::format("{}", value.real);
-      case FieldType::Uuid: return uuidOf(value.bytes).toString();
-      case FieldType::String: return std::string(asText(value.bytes));
+      case FieldType::Bool:
+        return value.number != 0 ? "true" : "false";
+      case FieldType::Float64:
+        return fmt::format("{}", value.real);
+      case FieldType::Uuid:
+        return uuidOf(value.bytes).toString();
+      case FieldType::String:
+        return std::string(asText(value.bytes));
       case FieldType::Bytes:
-      case FieldType::Records: return fmt::format("{} bytes", value.bytes.size());
-      default: return std::to_string(value.number);
+      case FieldType::Records:
+        return fmt::format("{} bytes", value.bytes.size());
+      default:
+        return std::to_string(value.number);
     }
   }
 
@@ -178,12 +199,13 @@ Result<std::string> toJson(ByteView bytes, const MessageSchema& message, int16_t
   JsonVisitor visitor;
   TIDEMARK_ASSIGN(const size_t taken, walk(bytes, message, version, visitor));
   if (taken != bytes.size())
-    return fail(ErrorCode::CorruptMessage, fmt::format("{} ends at byte {}, but {} more follow", message.name, taken,
-                                                       bytes.size() - taken));
+    return fail(ErrorCode::CorruptMessage,
+                fmt::format("{} ends at byte {}, but {} more follow", message.name, taken, bytes.size() - taken));
   return visitor.take();
 }
 
-Result<std::vector<FieldNode>> describe(ByteView bytes, const MessageSchema& message, int16_t version, size_t maxNodes) {
+Result<std::vector<FieldNode>> describe(ByteView bytes, const MessageSchema& message, int16_t version,
+                                        size_t maxNodes) {
   TreeVisitor visitor(maxNodes);
   TIDEMARK_TRY(walk(bytes, message, version, visitor));
   return visitor.take();

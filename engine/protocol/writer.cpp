@@ -31,7 +31,9 @@ void FrameWriter::grow(size_t count) {
   end_ = begin_ + buffer_.size();
 }
 
-void FrameWriter::float64(double value) { number(std::bit_cast<int64_t>(value)); }
+void FrameWriter::float64(double value) {
+  number(std::bit_cast<int64_t>(value));
+}
 
 void FrameWriter::uuid(const Uuid& value) {
   std::memcpy(room(16), value.bytes().data(), 16);
@@ -54,26 +56,35 @@ void FrameWriter::text(std::string_view text, bool flexible) {
     refuse(fmt::format("a string of {} bytes is longer than the protocol's {}", text.size(), kMaxStringSize));
     return;
   }
-  if (flexible) unsignedVarint(static_cast<uint32_t>(text.size()) + 1);
-  else int16(static_cast<int16_t>(text.size()));
+  if (flexible)
+    unsignedVarint(static_cast<uint32_t>(text.size()) + 1);
+  else
+    int16(static_cast<int16_t>(text.size()));
   bytes(asBytes(text));
 }
 
 void FrameWriter::nullableText(const std::optional<Text>& value, bool flexible) {
-  if (value) text(value->view(), flexible);
-  else if (flexible) unsignedVarint(0);
-  else int16(-1);
+  if (value)
+    text(value->view(), flexible);
+  else if (flexible)
+    unsignedVarint(0);
+  else
+    int16(-1);
 }
 
 void FrameWriter::blob(ByteView value, bool flexible) {
-  if (flexible) unsignedVarint(static_cast<uint32_t>(value.size()) + 1);
-  else int32(static_cast<int32_t>(value.size()));
+  if (flexible)
+    unsignedVarint(static_cast<uint32_t>(value.size()) + 1);
+  else
+    int32(static_cast<int32_t>(value.size()));
   bytes(value);
 }
 
 void FrameWriter::nullableBlob(const std::optional<Blob>& value, bool flexible) {
-  if (value) blob(value->view(), flexible);
-  else nullArray(flexible);
+  if (value)
+    blob(value->view(), flexible);
+  else
+    nullArray(flexible);
 }
 
 void FrameWriter::records(const Records& records, bool flexible) {
@@ -93,17 +104,22 @@ void FrameWriter::records(const Records& records, bool flexible) {
   }
   counted_ += size;
   if (counting_) return;
-  for (platform::Piece& piece : records.pieces()) cuts_.push_back({static_cast<size_t>(cursor_ - begin_), std::move(piece)});
+  for (platform::Piece& piece : records.pieces())
+    cuts_.push_back({static_cast<size_t>(cursor_ - begin_), std::move(piece)});
 }
 
 void FrameWriter::arrayLength(size_t count, bool flexible) {
-  if (flexible) unsignedVarint(static_cast<uint32_t>(count) + 1);
-  else int32(static_cast<int32_t>(count));
+  if (flexible)
+    unsignedVarint(static_cast<uint32_t>(count) + 1);
+  else
+    int32(static_cast<int32_t>(count));
 }
 
 void FrameWriter::nullArray(bool flexible) {
-  if (flexible) unsignedVarint(0);
-  else int32(-1);
+  if (flexible)
+    unsignedVarint(0);
+  else
+    int32(-1);
 }
 
 size_t FrameWriter::beginFrame() {
@@ -165,7 +181,12 @@ Result<ByteVector> FrameWriter::takeBytes() {
 }
 
 TagPass::TagPass(FrameWriter& writer, uint32_t tag) noexcept
-    : writer_(writer), tag_(tag), begin_(writer.begin_), cursor_(writer.cursor_), end_(writer.end_), counted_(writer.counted_) {}
+    : writer_(writer),
+      tag_(tag),
+      begin_(writer.begin_),
+      cursor_(writer.cursor_),
+      end_(writer.end_),
+      counted_(writer.counted_) {}
 
 bool TagPass::next() {
   switch (step_) {
@@ -193,7 +214,8 @@ bool TagPass::next() {
       step_ = Step::Write;
       return true;
     }
-    case Step::Write: break;
+    case Step::Write:
+      break;
   }
   if (writer_.counting_) {
     const size_t size = writer_.size() - counted_ - unsignedVarintSize(tag_);

@@ -66,15 +66,23 @@ TEST(Framing, ARequestComesBackFromItsFrame) {
 
 TEST(Framing, TheClientIdKeepsItsOldLengthInTheFlexibleHeader) {
   FrameWriter writer;
-  ASSERT_TRUE(writeRequestHeader(writer, {.requestApiKey = 18, .requestApiVersion = 4, .correlationId = 1, .clientId = "c"}));
-  EXPECT_EQ(toHex(*writer.takeBytes()), "00120004" "00000001" "000163" "00");
+  ASSERT_TRUE(
+      writeRequestHeader(writer, {.requestApiKey = 18, .requestApiVersion = 4, .correlationId = 1, .clientId = "c"}));
+  EXPECT_EQ(toHex(*writer.takeBytes()),
+            "00120004"
+            "00000001"
+            "000163"
+            "00");
 }
 
 TEST(Framing, TheAnswerToApiVersionsHasHeader0) {
   FrameWriter writer;
   ASSERT_TRUE(writeResponseFrame(writer, ApiVersionsResponse(), 4, 5));
   const ByteVector frame = *writer.takeBytes();
-  EXPECT_EQ(toHex(ByteView(frame).subspan(4, 6)), "00000005" "0000") << "correlation id, then the error code at once";
+  EXPECT_EQ(toHex(ByteView(frame).subspan(4, 6)),
+            "00000005"
+            "0000")
+      << "correlation id, then the error code at once";
 }
 
 TEST(Framing, AHeaderNeedsAnApiAndItsBytes) {

@@ -42,7 +42,9 @@ class Schema : public testing::Test {
 };
 
 TEST_F(Schema, FieldsNestByTheirIndent) {
-  const Message message = parse("  Topics []Topic 0+ null=1+\n    Name string 0+ mapKey\n    Parts []int32 1-2\n  Last bool 2+ tag=5@2+ default=true\n");
+  const Message message = parse(
+      "  Topics []Topic 0+ null=1+\n    Name string 0+ mapKey\n    Parts []int32 1-2\n  Last bool 2+ tag=5@2+ "
+      "default=true\n");
   ASSERT_EQ(message.body.fields.size(), 2u);
   const Field& topics = message.body.fields[0];
   EXPECT_TRUE(topics.isArray);
@@ -60,7 +62,8 @@ TEST_F(Schema, ComplaintsNameFileAndLine) {
   EXPECT_EQ(complaint("  A int32\n"), "Some.txt:7: expected: NAME TYPE VERSIONS …");
   EXPECT_EQ(complaint("  A int32 0+ colour=red\n"), "Some.txt:7: unknown option \"colour=red\"");
   EXPECT_EQ(complaint("  A int32 0+\n  A int32 0+\n"), "Some.txt:8: field \"A\" occurs twice in \"Some\"");
-  EXPECT_EQ(complaint("  A int32 0+\n      B int32 0+\n"), "Some.txt:8: a field is indented deeper than its parent allows");
+  EXPECT_EQ(complaint("  A int32 0+\n      B int32 0+\n"),
+            "Some.txt:8: a field is indented deeper than its parent allows");
   EXPECT_EQ(complaint(" A int32 0+\n"), "Some.txt:7: a field is indented by two spaces a level");
   EXPECT_EQ(complaint("  A Missing 0+\n"), "Some.txt:7: unknown type \"Missing\"");
   EXPECT_EQ(complaint("  A string 0+ default=null\n"), "Some.txt:7: the default is null but the field is never null");

@@ -22,12 +22,24 @@ void* allocate(size_t size) {
 
 }  // namespace
 
-void* operator new(size_t size) { return allocate(size); }
-void* operator new[](size_t size) { return allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void* operator new(size_t size) {
+  return allocate(size);
+}
+void* operator new[](size_t size) {
+  return allocate(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, size_t) noexcept {
+  std::free(memory);
+}
 
 namespace tidemark::protocol::test {
 namespace {
@@ -111,8 +123,8 @@ TEST(Hostile, ALengthThatPromisesTooMuchIsAnErrorWithoutMemory) {
       std::vector<ByteVector> inflated;
       // The client id of a flexible request header alone keeps the old form.
       if (flexible && vector.message != "RequestHeader") {
-        for (const uint32_t value : {UINT32_MAX, uint32_t{1} << 31, uint32_t{INT32_MAX}, uint32_t{1} << 24,
-                                     static_cast<uint32_t>(left) + 8})
+        for (const uint32_t value :
+             {UINT32_MAX, uint32_t{1} << 31, uint32_t{INT32_MAX}, uint32_t{1} << 24, static_cast<uint32_t>(left) + 8})
           inflated.push_back(varint(value));
         inflated.push_back({0xff, 0xff, 0xff, 0xff, 0xff, 0x01});
       } else if (range.end - range.begin == 2) {
@@ -121,7 +133,8 @@ TEST(Hostile, ALengthThatPromisesTooMuchIsAnErrorWithoutMemory) {
         writeBigEndian(little.data(), static_cast<int16_t>(left + 1));
         inflated.push_back(little);
       } else if (range.end - range.begin == 4) {
-        inflated = {{0x7f, 0xff, 0xff, 0xff}, {0x80, 0x00, 0x00, 0x00}, {0xff, 0xff, 0xff, 0xfe}, {0x01, 0x00, 0x00, 0x00}};
+        inflated = {
+            {0x7f, 0xff, 0xff, 0xff}, {0x80, 0x00, 0x00, 0x00}, {0xff, 0xff, 0xff, 0xfe}, {0x01, 0x00, 0x00, 0x00}};
         ByteVector little(4);
         writeBigEndian(little.data(), static_cast<int32_t>(left + 1));
         inflated.push_back(little);

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "protocol/message.h"
-#include "protocol/records_field.h"
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/metadata_request.h"
 #include "protocol/generated/topic_record.h"
+#include "protocol/message.h"
+#include "protocol/records_field.h"
 
 namespace tidemark::protocol::test {
 namespace {
@@ -73,7 +73,8 @@ TEST(TagSection, InsistsThatATagFillsItsSize) {
 TEST(TagSection, EndsWhereItsFieldEnds) {
   const ByteVector bytes = {0x01, 0x00, 0x01, 0x07, 0x55};
   Reader reader(bytes);
-  for (TagSection tags(reader); tags.next();) EXPECT_EQ(reader.int16(), 0) << "the byte behind belongs to somebody else";
+  for (TagSection tags(reader); tags.next();)
+    EXPECT_EQ(reader.int16(), 0) << "the byte behind belongs to somebody else";
   EXPECT_EQ(reader.failure(), Reader::Failure::Truncated);
 }
 

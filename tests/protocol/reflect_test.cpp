@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "protocol/message.h"
-#include "protocol/reflect.h"
 #include "protocol/generated/fetch_response.h"
 #include "protocol/generated/metadata_request.h"
 #include "protocol/generated/offset_commit_request.h"
+#include "protocol/message.h"
 #include "protocol/records_field.h"
+#include "protocol/reflect.h"
 
 namespace tidemark::protocol::test {
 namespace {
@@ -62,7 +62,8 @@ TEST(Reflect, JsonEscapesAndReplacesWhatIsNotUtf8) {
   MetadataRequest request;
   request.topics = {{.name = "a\"\\\n\xff\xc3\xa9"}};
   const ByteVector bytes = *encode(request, 1);
-  EXPECT_EQ(*toJson(bytes, MetadataRequest::schema(), 1), "{\"topics\":[{\"name\":\"a\\\"\\\\\\u000a\xef\xbf\xbd\xc3\xa9\"}]}");
+  EXPECT_EQ(*toJson(bytes, MetadataRequest::schema(), 1),
+            "{\"topics\":[{\"name\":\"a\\\"\\\\\\u000a\xef\xbf\xbd\xc3\xa9\"}]}");
 }
 
 TEST(Reflect, JsonRefusesWhatFollows) {

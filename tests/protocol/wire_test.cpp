@@ -41,7 +41,8 @@ TEST(Wire, UnknownTagsLeaveTheMessageOfDefaults) {
     for (const WireVector& plain : wireVectors()) {
       if (plain.message != unknown.message || plain.version != unknown.version || plain.variant != "default") continue;
       ++count;
-      EXPECT_EQ(toHex(*anyMessage(unknown.message).again(unknown.bytes, unknown.version)), toHex(plain.bytes)) << plain.title();
+      EXPECT_EQ(toHex(*anyMessage(unknown.message).again(unknown.bytes, unknown.version)), toHex(plain.bytes))
+          << plain.title();
     }
   }
   EXPECT_GT(count, 200u);
@@ -59,7 +60,8 @@ TEST(Wire, SizeIsKnownWithoutWriting) {
 TEST(Wire, CopiesOutliveTheFrame) {
   for (const WireVector& vector : wireVectors()) {
     if (vector.variant == "unknownTags") continue;
-    EXPECT_EQ(toHex(*anyMessage(vector.message).copied(vector.bytes, vector.version)), toHex(vector.bytes)) << vector.title();
+    EXPECT_EQ(toHex(*anyMessage(vector.message).copied(vector.bytes, vector.version)), toHex(vector.bytes))
+        << vector.title();
   }
 }
 
@@ -119,8 +121,10 @@ TEST(Wire, FramesAreKafkas) {
     const bool key = schema.kind == MessageKind::CoordinatorKey;
     const bool metadata = schema.kind == MessageKind::Metadata;
     FrameWriter writer;
-    if (metadata) writeMetadataFrame(writer, schema.key, vector.version);
-    else writer.int16(key ? schema.key : vector.version);
+    if (metadata)
+      writeMetadataFrame(writer, schema.key, vector.version);
+    else
+      writer.int16(key ? schema.key : vector.version);
     writer.bytes(vector.bytes);
     EXPECT_EQ(toHex(*writer.takeBytes()), toHex(vector.framed)) << vector.title();
     const Result<FramedRecord> apart = key        ? decodeCoordinatorKey(vector.framed)

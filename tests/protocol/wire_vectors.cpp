@@ -20,7 +20,8 @@ std::shared_ptr<void> make() {
 }
 template <class M>
 std::shared_ptr<void> copy(const void* message) {
-  return std::shared_ptr<void>(new M(*static_cast<const M*>(message)), [](void* made) { delete static_cast<M*>(made); });
+  return std::shared_ptr<void>(new M(*static_cast<const M*>(message)),
+                               [](void* made) { delete static_cast<M*>(made); });
 }
 template <class M>
 bool same(const void* a, const void* b) {
@@ -65,7 +66,9 @@ std::vector<WireVector> load() {
 
 }  // namespace
 
-std::string WireVector::title() const { return fmt::format("{} version {} {}", message, version, variant); }
+std::string WireVector::title() const {
+  return fmt::format("{} version {} {}", message, version, variant);
+}
 
 const std::vector<WireVector>& wireVectors() {
   static const std::vector<WireVector> vectors = load();

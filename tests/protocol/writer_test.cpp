@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "protocol/framing.h"
+#include "protocol/generated/fetch_request.h"
 #include "protocol/generated/fetch_response.h"
 #include "protocol/generated/metadata_request.h"
-#include "protocol/generated/fetch_request.h"
 
 namespace tidemark::protocol::test {
 namespace {
@@ -33,7 +33,8 @@ FetchResponse fetched(std::vector<Records> records) {
   FetchResponse response;
   FetchResponse::FetchableTopicResponse topic{.topic = "orders"};
   for (Records& part : records)
-    topic.partitions.push_back({.partitionIndex = static_cast<int32_t>(topic.partitions.size()), .records = std::move(part)});
+    topic.partitions.push_back(
+        {.partitionIndex = static_cast<int32_t>(topic.partitions.size()), .records = std::move(part)});
   response.responses.push_back(std::move(topic));
   return response;
 }

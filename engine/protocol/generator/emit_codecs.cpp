@@ -28,24 +28,39 @@ std::string negated(const std::string& condition) {
 
 const char* method(Type type) {
   switch (type) {
-    case Type::Bool: return "boolean";
-    case Type::Int8: return "int8";
-    case Type::Int16: return "int16";
-    case Type::UInt16: return "uint16";
-    case Type::Int32: return "int32";
-    case Type::UInt32: return "uint32";
-    case Type::Int64: return "int64";
-    case Type::Float64: return "float64";
-    case Type::Uuid: return "uuid";
-    case Type::String: return "text";
-    case Type::Bytes: return "blob";
-    case Type::Records: return "records";
-    case Type::Struct: break;
+    case Type::Bool:
+      return "boolean";
+    case Type::Int8:
+      return "int8";
+    case Type::Int16:
+      return "int16";
+    case Type::UInt16:
+      return "uint16";
+    case Type::Int32:
+      return "int32";
+    case Type::UInt32:
+      return "uint32";
+    case Type::Int64:
+      return "int64";
+    case Type::Float64:
+      return "float64";
+    case Type::Uuid:
+      return "uuid";
+    case Type::String:
+      return "text";
+    case Type::Bytes:
+      return "blob";
+    case Type::Records:
+      return "records";
+    case Type::Struct:
+      break;
   }
   return "";
 }
 
-bool hasLength(Type type) { return type == Type::String || type == Type::Bytes || type == Type::Records; }
+bool hasLength(Type type) {
+  return type == Type::String || type == Type::Bytes || type == Type::Records;
+}
 
 std::string isNull(const Field& field) {
   if (field.type == Type::Records && !field.isArray) return fmt::format("o.{}.isNull()", field.cppName);
@@ -55,7 +70,8 @@ std::string isNull(const Field& field) {
 /// An expression that says whether the field differs from its default.
 std::string differs(const Field& field) {
   const std::string name = "o." + field.cppName;
-  if (field.type == Type::Records) return field.nullByDefault() ? fmt::format("!{}.isNull()", name) : fmt::format("!{}.empty()", name);
+  if (field.type == Type::Records)
+    return field.nullByDefault() ? fmt::format("!{}.isNull()", name) : fmt::format("!{}.empty()", name);
   if (field.isNullable()) {
     if (field.nullByDefault()) return name;
     if (field.isArray || hasLength(field.type)) return fmt::format("(!{0} || !{0}->empty())", name);
@@ -84,9 +100,11 @@ class StructCodec {
     write();
     read();
     return fmt::format(
-        "static void put([[maybe_unused]] const {0}& o, [[maybe_unused]] FrameWriter& w, [[maybe_unused]] int16_t v) {{\n"
+        "static void put([[maybe_unused]] const {0}& o, [[maybe_unused]] FrameWriter& w, [[maybe_unused]] int16_t v) "
+        "{{\n"
         "{1}}}\n\n"
-        "static void take([[maybe_unused]] {0}& o, [[maybe_unused]] Reader& r, [[maybe_unused]] int16_t v) {{\n{2}}}\n\n",
+        "static void take([[maybe_unused]] {0}& o, [[maybe_unused]] Reader& r, [[maybe_unused]] int16_t v) "
+        "{{\n{2}}}\n\n",
         type_, writing_, reading_);
   }
 
@@ -118,9 +136,9 @@ class StructCodec {
     if (field.type == Type::Records) return fmt::format("w.records({}, {});", name, flexible(field));
     if (field.type == Type::String || field.type == Type::Bytes) {
       const char* const kind = field.type == Type::String ? "ext" : "lob";
-      return field.isNullable()
-                 ? fmt::format("w.nullable{}{}({}, {});", field.type == Type::String ? 'T' : 'B', kind, name, flexible(field))
-                 : fmt::format("w.{}({}, {});", method(field.type), name, flexible(field));
+      return field.isNullable() ? fmt::format("w.nullable{}{}({}, {});", field.type == Type::String ? 'T' : 'B', kind,
+                                              name, flexible(field))
+                                : fmt::format("w.{}({}, {});", method(field.type), name, flexible(field));
     }
     return fmt::format("w.{}({});", method(field.type), name);
   }
@@ -156,7 +174,8 @@ class StructCodec {
     if (!field.isNullable() && !(field.type == Type::Records && !field.isArray)) return "";
     const std::string allowed = condition(field.nullable, here);
     if (allowed.empty()) return "";
-    const std::string test = allowed == "false" ? isNull(field) : fmt::format("{} && {}", negated(allowed), isNull(field));
+    const std::string test =
+        allowed == "false" ? isNull(field) : fmt::format("{} && {}", negated(allowed), isNull(field));
     if (writing) return fmt::format("if ({}) {{ w.refuseNull(\"{}\", v); }} ", test, fullName(field));
     return fmt::format(" if ({}) {{ r.fail(Reader::Failure::NullForbidden); }}", test);
   }
@@ -171,11 +190,13 @@ class StructCodec {
         if (existsIf != "false") {
           const Versions here = field.versions.intersect(reach);
           const std::string put = nullCheck(field, here, true) + putValue(field, false);
-          writing_ += existsIf.empty() ? fmt::format("  {}\n", put) : fmt::format("  if ({}) {{ {} }}\n", existsIf, put);
+          writing_ +=
+              existsIf.empty() ? fmt::format("  {}\n", put) : fmt::format("  if ({}) {{ {} }}\n", existsIf, put);
         }
       } else if (!field.tagged.covers(field.versions.intersect(reach))) {
-        throw SchemaError(fmt::format("{}:{}: a field that is tagged in some versions and plain in others is not supported",
-                                      message_.file, field.line));
+        throw SchemaError(
+            fmt::format("{}:{}: a field that is tagged in some versions and plain in others is not supported",
+                        message_.file, field.line));
       }
       if (!field.ignorable && !existsIf.empty()) {
         const std::string absent = existsIf == "false" ? "" : negated(existsIf) + " && ";
@@ -198,8 +219,8 @@ class StructCodec {
     for (const Field* field : tags) {
       const std::string tagIf = condition(field->tagged, flexibleReach);
       const std::string present = (tagIf.empty() ? "" : tagIf + " && ") + differs(*field);
-      writing_ += fmt::format("    const bool has{0} = {1};\n    tags += has{0};\n", field->tag,
-                              boolean(present, *field));
+      writing_ +=
+          fmt::format("    const bool has{0} = {1};\n    tags += has{0};\n", field->tag, boolean(present, *field));
       const Versions here = field->tagged.intersect(flexibleReach);
       body += fmt::format("    if (has{0}) {{ {1}for (TagPass pass(w, {0}); pass.next();) {{ {2} }} }}\n", field->tag,
                           nullCheck(*field, here, true), putValue(*field, true));
@@ -236,8 +257,8 @@ class StructCodec {
       const std::string tagIf = condition(field.tagged, flexibleReach);
       const std::string take = takeValue(field, true) + nullCheck(field, here, false);
       reading_ += tagIf.empty() ? fmt::format("    case {}: {} break;\n", field.tag, take)
-                                : fmt::format("    case {}: if ({}) {{ {} }} else {{ tags.skip(); }} break;\n", field.tag,
-                                              tagIf, take);
+                                : fmt::format("    case {}: if ({}) {{ {} }} else {{ tags.skip(); }} break;\n",
+                                              field.tag, tagIf, take);
     }
     reading_ += "    default: tags.skip();\n  }\n";
   }
@@ -254,7 +275,8 @@ class StructCodec {
 }  // namespace
 
 std::string emitCodecs(const std::vector<const Message*>& messages) {
-  std::string out = fmt::format("{}#include \"protocol/codec.h\"\n#include \"protocol/generated/schemas.h\"\n", kNotice);
+  std::string out =
+      fmt::format("{}#include \"protocol/codec.h\"\n#include \"protocol/generated/schemas.h\"\n", kNotice);
   for (const Message* message : messages)
     out += fmt::format("#include \"protocol/generated/{}.h\"\n", snakeCase(message->name));
   out += "\n// clang-format off\nnamespace tidemark::protocol {\n\n";

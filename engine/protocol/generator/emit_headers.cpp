@@ -18,8 +18,10 @@ bool isNumber(Type type) {
     case Type::Int32:
     case Type::UInt32:
     case Type::Int64:
-    case Type::Float64: return true;
-    default: return false;
+    case Type::Float64:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -51,10 +53,14 @@ std::string describe(const Field& field, const Versions& valid) {
   std::string text;
   if (!field.versions.covers(valid)) {
     const Versions range = field.versions.intersect(valid);
-    if (range.empty()) text = "in no version";
-    else if (range.last == valid.last) text = fmt::format("from version {}", range.first);
-    else if (range.first == range.last) text = fmt::format("version {} only", range.first);
-    else text = fmt::format("versions {} to {}", range.first, range.last);
+    if (range.empty())
+      text = "in no version";
+    else if (range.last == valid.last)
+      text = fmt::format("from version {}", range.first);
+    else if (range.first == range.last)
+      text = fmt::format("version {} only", range.first);
+    else
+      text = fmt::format("versions {} to {}", range.first, range.last);
     if (field.ignorable) text += ", else dropped";
   }
   if (!field.tagged.empty()) text += fmt::format("{}tag {}", text.empty() ? "" : "; ", field.tag);
@@ -80,23 +86,38 @@ bool usesRecords(const Message& message) {
 
 }  // namespace
 
-std::string cppStruct(const Message& message, const Struct& structure) { return message.name + structure.name; }
+std::string cppStruct(const Message& message, const Struct& structure) {
+  return message.name + structure.name;
+}
 
 std::string cppElement(const Field& field) {
   switch (field.type) {
-    case Type::Bool: return "bool";
-    case Type::Int8: return "int8_t";
-    case Type::Int16: return "int16_t";
-    case Type::UInt16: return "uint16_t";
-    case Type::Int32: return "int32_t";
-    case Type::UInt32: return "uint32_t";
-    case Type::Int64: return "int64_t";
-    case Type::Float64: return "double";
-    case Type::Uuid: return "Uuid";
-    case Type::String: return "Text";
-    case Type::Bytes: return "Blob";
-    case Type::Records: return "Records";
-    case Type::Struct: return field.structure->name;
+    case Type::Bool:
+      return "bool";
+    case Type::Int8:
+      return "int8_t";
+    case Type::Int16:
+      return "int16_t";
+    case Type::UInt16:
+      return "uint16_t";
+    case Type::Int32:
+      return "int32_t";
+    case Type::UInt32:
+      return "uint32_t";
+    case Type::Int64:
+      return "int64_t";
+    case Type::Float64:
+      return "double";
+    case Type::Uuid:
+      return "Uuid";
+    case Type::String:
+      return "Text";
+    case Type::Bytes:
+      return "Blob";
+    case Type::Records:
+      return "Records";
+    case Type::Struct:
+      return field.structure->name;
   }
   return "";
 }
@@ -108,9 +129,10 @@ size_t weight(const Message& message) {
 }
 
 std::string emitApiKeys(const std::vector<Api>& apis) {
-  std::string out = fmt::format("{}#pragma once\n\n#include <cstdint>\n\nnamespace tidemark::protocol {{\n\n"
-                                "/// Every API of the protocol by its number on the wire.\nenum class ApiKey : int16_t {{\n",
-                                kNotice);
+  std::string out = fmt::format(
+      "{}#pragma once\n\n#include <cstdint>\n\nnamespace tidemark::protocol {{\n\n"
+      "/// Every API of the protocol by its number on the wire.\nenum class ApiKey : int16_t {{\n",
+      kNotice);
   for (const Api& api : apis) out += fmt::format("  {} = {},\n", api.name, api.key);
   return out + "};\n\n}  // namespace tidemark::protocol\n";
 }
@@ -123,8 +145,11 @@ std::string emitForward(const std::vector<Message>& messages) {
 
 std::string emitAll(const std::vector<Message>& messages) {
   std::string out = fmt::format("{}#pragma once\n\n", kNotice);
-  for (const Message& message : messages) out += fmt::format("#include \"protocol/generated/{}.h\"\n", snakeCase(message.name));
-  out += "\n/// X(M) for every message, by name. For tests and tables: this header is heavy.\n#define TIDEMARK_FOR_EACH_MESSAGE(X)";
+  for (const Message& message : messages)
+    out += fmt::format("#include \"protocol/generated/{}.h\"\n", snakeCase(message.name));
+  out +=
+      "\n/// X(M) for every message, by name. For tests and tables: this header is heavy.\n#define "
+      "TIDEMARK_FOR_EACH_MESSAGE(X)";
   for (const Message& message : messages) out += fmt::format(" \\\n  X({})", message.name);
   return out + "\n";
 }
@@ -146,7 +171,8 @@ std::string emitHeader(const Message& message, const std::vector<Message>& messa
     if (!counterpart.empty()) out += fmt::format("struct {};\n\n", counterpart);
   }
 
-  // Not inside the message: clang rejects std::optional of a nested class with default values until the outer is complete.
+  // Not inside the message: clang rejects std::optional of a nested class with default values until the outer is
+  // complete.
   for (const auto& structure : message.structs) {
     const std::string name = cppStruct(message, *structure);
     out += fmt::format("struct {0} {{\n{1}  bool operator==(const {0}&) const = default;\n}};\n\n", name,
@@ -173,10 +199,11 @@ std::string emitHeader(const Message& message, const std::vector<Message>& messa
   out += members(message, message.body, message.versions);
   if (!message.body.fields.empty()) out += "\n";
   out += fmt::format("  bool operator==(const {}&) const = default;\n", message.name);
-  out += "  Result<void> write(FrameWriter& writer, int16_t version) const;\n"
-         "  Result<void> read(Reader& reader, int16_t version);\n"
-         "  static const MessageSchema& schema() noexcept;\n"
-         "};\n\n}  // namespace tidemark::protocol\n";
+  out +=
+      "  Result<void> write(FrameWriter& writer, int16_t version) const;\n"
+      "  Result<void> read(Reader& reader, int16_t version);\n"
+      "  static const MessageSchema& schema() noexcept;\n"
+      "};\n\n}  // namespace tidemark::protocol\n";
   return out;
 }
 

@@ -11,19 +11,32 @@ const char* const kNotice = "// Made by protocol/generator from the schemas; cha
 
 const char* typeEnumerator(Type type) {
   switch (type) {
-    case Type::Bool: return "Bool";
-    case Type::Int8: return "Int8";
-    case Type::Int16: return "Int16";
-    case Type::UInt16: return "UInt16";
-    case Type::Int32: return "Int32";
-    case Type::UInt32: return "UInt32";
-    case Type::Int64: return "Int64";
-    case Type::Float64: return "Float64";
-    case Type::Uuid: return "Uuid";
-    case Type::String: return "String";
-    case Type::Bytes: return "Bytes";
-    case Type::Records: return "Records";
-    case Type::Struct: return "Struct";
+    case Type::Bool:
+      return "Bool";
+    case Type::Int8:
+      return "Int8";
+    case Type::Int16:
+      return "Int16";
+    case Type::UInt16:
+      return "UInt16";
+    case Type::Int32:
+      return "Int32";
+    case Type::UInt32:
+      return "UInt32";
+    case Type::Int64:
+      return "Int64";
+    case Type::Float64:
+      return "Float64";
+    case Type::Uuid:
+      return "Uuid";
+    case Type::String:
+      return "String";
+    case Type::Bytes:
+      return "Bytes";
+    case Type::Records:
+      return "Records";
+    case Type::Struct:
+      return "Struct";
   }
   return "";
 }
@@ -59,7 +72,8 @@ std::string fieldsTable(const Message& message, const Struct& structure) {
   std::string out = fmt::format("constexpr FieldSchema {}[] = {{\n", fieldsName(message, structure));
   for (const Field& field : structure.fields) {
     out += fmt::format(
-        "    {{.name = \"{}\", .typeName = \"{}\", .type = FieldType::{}, .isArray = {}, .ignorable = {}, .mapKey = {}, "
+        "    {{.name = \"{}\", .typeName = \"{}\", .type = FieldType::{}, .isArray = {}, .ignorable = {}, .mapKey = "
+        "{}, "
         ".neverFlexible = {}, .entity = Entity::{}, .versions = {}, .nullable = {}, .tagged = {}, .tag = {}, "
         ".defaultValue = \"{}\", .structure = {}, .minElementSize = {}}},\n",
         field.jsonName, field.typeName, typeEnumerator(field.type), field.isArray, field.ignorable, field.mapKey,
@@ -73,21 +87,23 @@ std::string fieldsTable(const Message& message, const Struct& structure) {
 }  // namespace
 
 std::string emitSchemasHeader(const std::vector<Message>& messages) {
-  std::string out = fmt::format("{}#pragma once\n\nnamespace tidemark::protocol {{\n\nstruct MessageSchema;\n\n", kNotice);
+  std::string out =
+      fmt::format("{}#pragma once\n\nnamespace tidemark::protocol {{\n\nstruct MessageSchema;\n\n", kNotice);
   for (const Message& message : messages) out += fmt::format("extern const MessageSchema k{}Schema;\n", message.name);
   return out + "\n}  // namespace tidemark::protocol\n";
 }
 
 std::string emitSchemas(const std::vector<Message>& messages) {
   std::string out = fmt::format(
-      "{}#include \"protocol/generated/schemas.h\"\n\n#include \"protocol/reflect.h\"\n#include \"protocol/schema_tables.h\"\n\n"
+      "{}#include \"protocol/generated/schemas.h\"\n\n#include \"protocol/reflect.h\"\n#include "
+      "\"protocol/schema_tables.h\"\n\n"
       "// clang-format off\nnamespace tidemark::protocol {{\n\nnamespace {{\n\n",
       kNotice);
   for (const Message& message : messages) {
     for (const auto& structure : message.structs) {
       out += fieldsTable(message, *structure);
-      out += fmt::format("constexpr StructSchema {} = {{\"{}\", {}}};\n", structName(message, *structure), structure->name,
-                         structure->fields.empty() ? "{}" : fieldsName(message, *structure));
+      out += fmt::format("constexpr StructSchema {} = {{\"{}\", {}}};\n", structName(message, *structure),
+                         structure->name, structure->fields.empty() ? "{}" : fieldsName(message, *structure));
     }
     out += fieldsTable(message, message.body);
   }
@@ -96,8 +112,9 @@ std::string emitSchemas(const std::vector<Message>& messages) {
     out += fmt::format(
         "const MessageSchema k{0}Schema = {{.name = \"{0}\", .kind = MessageKind::{1}, .module = \"{2}\", .key = {3}, "
         ".versions = {4}, .flexibleFrom = {5}, .latestUnstable = {6}, .structure = {{\"{0}\", {7}}}}};\n",
-        message.name, pascal(message.kind), message.module, message.key, range(message.versions), message.flexibleFrom(),
-        message.latestUnstable, message.body.fields.empty() ? "{}" : fieldsName(message, message.body));
+        message.name, pascal(message.kind), message.module, message.key, range(message.versions),
+        message.flexibleFrom(), message.latestUnstable,
+        message.body.fields.empty() ? "{}" : fieldsName(message, message.body));
   }
   out += "\nconst MessageSchema* const kAllSchemas[] = {\n";
   for (const Message& message : messages) out += fmt::format("    &k{}Schema,\n", message.name);
@@ -107,14 +124,16 @@ std::string emitSchemas(const std::vector<Message>& messages) {
 
 std::string emitApis(const std::vector<Api>& apis, const std::vector<Message>& messages) {
   std::string out = fmt::format(
-      "{}#include \"protocol/schema_tables.h\"\n\n// clang-format off\nnamespace tidemark::protocol {{\n\nconst ApiInfo kApis[] = {{\n",
+      "{}#include \"protocol/schema_tables.h\"\n\n// clang-format off\nnamespace tidemark::protocol {{\n\nconst "
+      "ApiInfo kApis[] = {{\n",
       kNotice);
   for (const Api& api : apis) {
     int flexibleFrom = kNoLimit;
     for (const Message& message : messages)
       if (message.kind == "request" && message.key == api.key) flexibleFrom = message.flexibleFrom();
     out += fmt::format(
-        "    {{.key = ApiKey::{0}, .name = \"{0}\", .versions = {1}, .maxStable = {2}, .flexibleFrom = {3}, .onBroker = {4}, "
+        "    {{.key = ApiKey::{0}, .name = \"{0}\", .versions = {1}, .maxStable = {2}, .flexibleFrom = {3}, .onBroker "
+        "= {4}, "
         ".onController = {5}, .clusterAction = {6}, .forwardable = {7}}},\n",
         api.name, range(api.versions), api.maxStable, flexibleFrom, api.onBroker, api.onController, api.clusterAction,
         api.forwardable);

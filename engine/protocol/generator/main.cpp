@@ -45,7 +45,8 @@ void checkList(const fs::path& list, const std::vector<std::string>& names) {
 }
 
 /// "3-8:1,9-13:2" must be what flexibleVersions says.
-void checkHeaders(const std::string& file, const Api& api, const Message& message, const std::string& column, int plain) {
+void checkHeaders(const std::string& file, const Api& api, const Message& message, const std::string& column,
+                  int plain) {
   std::stringstream parts(column);
   for (std::string part; std::getline(parts, part, ',');) {
     const size_t colon = part.find(':');
@@ -56,8 +57,8 @@ void checkHeaders(const std::string& file, const Api& api, const Message& messag
     for (int version = first; version <= last; ++version) {
       const bool flexible = message.flexible.contains(version) && !(api.name == "ApiVersions" && plain == 0);
       if (header != plain + (flexible ? 1 : 0))
-        throw SchemaError(fmt::format("{}:{}: {} version {} has header {}, but its schema says otherwise", file, api.line,
-                                      message.name, version, header));
+        throw SchemaError(fmt::format("{}:{}: {} version {} has header {}, but its schema says otherwise", file,
+                                      api.line, message.name, version, header));
     }
   }
 }
@@ -84,8 +85,8 @@ void checkNames(const std::vector<Message>& messages) {
       throw SchemaError(fmt::format("{}: the name {} is taken", message.file, message.name));
     for (const auto& structure : message.structs)
       if (!names.insert(cppStruct(message, *structure)).second)
-        throw SchemaError(fmt::format("{}:{}: the name {} is taken", message.file, structure->line,
-                                      cppStruct(message, *structure)));
+        throw SchemaError(
+            fmt::format("{}:{}: the name {} is taken", message.file, structure->line, cppStruct(message, *structure)));
   }
 }
 

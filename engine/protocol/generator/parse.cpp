@@ -24,16 +24,16 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 const std::map<std::string, Type> kTypes = {
-    {"bool", Type::Bool},       {"int8", Type::Int8},   {"int16", Type::Int16},     {"uint16", Type::UInt16},
-    {"int32", Type::Int32},     {"uint32", Type::UInt32}, {"int64", Type::Int64},   {"float64", Type::Float64},
-    {"uuid", Type::Uuid},       {"string", Type::String}, {"bytes", Type::Bytes},   {"records", Type::Records},
+    {"bool", Type::Bool},   {"int8", Type::Int8},     {"int16", Type::Int16}, {"uint16", Type::UInt16},
+    {"int32", Type::Int32}, {"uint32", Type::UInt32}, {"int64", Type::Int64}, {"float64", Type::Float64},
+    {"uuid", Type::Uuid},   {"string", Type::String}, {"bytes", Type::Bytes}, {"records", Type::Records},
 };
-const std::set<std::string> kKinds = {"request", "response", "header", "metadata", "data", "coordinator-key",
-                                      "coordinator-value"};
+const std::set<std::string> kKinds = {"request", "response",        "header",           "metadata",
+                                      "data",    "coordinator-key", "coordinator-value"};
 const std::set<std::string> kEntities = {"brokerId", "groupId", "producerId", "topicName", "transactionalId"};
-const std::set<std::string> kKeywords = {"default", "delete", "operator", "namespace", "class", "new", "private",
-                                         "public", "register", "template", "this", "union", "export", "bool", "int",
-                                         "read", "write", "schema"};
+const std::set<std::string> kKeywords = {"default", "delete", "operator", "namespace", "class", "new",
+                                         "private", "public", "register", "template",  "this",  "union",
+                                         "export",  "bool",   "int",      "read",      "write", "schema"};
 
 class Parser {
  public:
@@ -95,14 +95,22 @@ class Parser {
       const std::string key = text_.substr(0, space);
       const std::string value = text_.substr(space + 1);
       if (!values.emplace(key, value).second) reject(fmt::format("\"{}\" is said twice", key));
-      if (key == "message") message_.name = value;
-      else if (key == "kind") message_.kind = value;
-      else if (key == "module") message_.module = value;
-      else if (key == "apiKey") message_.key = number(value);
-      else if (key == "validVersions") message_.versions = versions(value);
-      else if (key == "flexibleVersions") message_.flexible = versions(value);
-      else if (key == "latestVersionUnstable") message_.latestUnstable = value == "true";
-      else if (key != "listeners") reject(fmt::format("unknown head line \"{}\"", key));
+      if (key == "message")
+        message_.name = value;
+      else if (key == "kind")
+        message_.kind = value;
+      else if (key == "module")
+        message_.module = value;
+      else if (key == "apiKey")
+        message_.key = number(value);
+      else if (key == "validVersions")
+        message_.versions = versions(value);
+      else if (key == "flexibleVersions")
+        message_.flexible = versions(value);
+      else if (key == "latestVersionUnstable")
+        message_.latestUnstable = value == "true";
+      else if (key != "listeners")
+        reject(fmt::format("unknown head line \"{}\"", key));
     }
     for (const char* key : {"message", "kind", "module", "validVersions"})
       if (!values.contains(key)) reject(fmt::format("the head line \"{}\" is missing", key));
@@ -148,7 +156,8 @@ class Parser {
     const bool got = static_cast<bool>(std::getline(input_, next));
     input_.clear();
     input_.seekg(mark);
-    return got && next.size() > 2 * (depth + 1) && next.substr(0, 2 * (depth + 1)).find_first_not_of(' ') == std::string::npos;
+    return got && next.size() > 2 * (depth + 1) &&
+           next.substr(0, 2 * (depth + 1)).find_first_not_of(' ') == std::string::npos;
   }
 
   Struct& addStruct(const std::string& name) {
@@ -194,12 +203,18 @@ class Parser {
     const size_t equals = word.find('=');
     const std::string key = word.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-    if (word == "ignorable") field.ignorable = true;
-    else if (word == "mapKey") field.mapKey = true;
-    else if (word == "zeroCopy") return;
-    else if (word == "flex=none") field.neverFlexible = true;
-    else if (key == "null") field.nullable = versions(value);
-    else if (key == "default") field.defaultValue = value == "\"\"" ? "" : value;
+    if (word == "ignorable")
+      field.ignorable = true;
+    else if (word == "mapKey")
+      field.mapKey = true;
+    else if (word == "zeroCopy")
+      return;
+    else if (word == "flex=none")
+      field.neverFlexible = true;
+    else if (key == "null")
+      field.nullable = versions(value);
+    else if (key == "default")
+      field.defaultValue = value == "\"\"" ? "" : value;
     else if (key == "entity") {
       if (!kEntities.contains(value)) reject(fmt::format("unknown entity \"{}\"", value));
       field.entity = value;
@@ -241,9 +256,9 @@ class Parser {
       const Versions here = field.versions.intersect(versions);
       Struct& inner = *field.structure;
       if (!here.empty()) {
-        inner.reach = inner.reach.empty() ? here
-                                          : Versions{std::min(inner.reach.first, here.first),
-                                                     std::max(inner.reach.last, here.last)};
+        inner.reach = inner.reach.empty()
+                          ? here
+                          : Versions{std::min(inner.reach.first, here.first), std::max(inner.reach.last, here.last)};
       }
       used_.insert(&inner);
       reach(inner, here);
@@ -294,7 +309,8 @@ class Parser {
       size_t least = versions.empty() ? 1 : SIZE_MAX;
       for (int version = versions.first; version <= versions.last; ++version)
         least = std::min(least, elementSize(field, version));
-      if (least == 0) reject(path_, field.line, "an element of this array can take no bytes: its count would be unbounded");
+      if (least == 0)
+        reject(path_, field.line, "an element of this array can take no bytes: its count would be unbounded");
       field.minElementSize = least;
     }
   }
@@ -303,25 +319,36 @@ class Parser {
     const bool flexible = message_.flexible.contains(version) && !field.neverFlexible;
     switch (field.type) {
       case Type::Bool:
-      case Type::Int8: return 1;
+      case Type::Int8:
+        return 1;
       case Type::Int16:
-      case Type::UInt16: return 2;
+      case Type::UInt16:
+        return 2;
       case Type::Int32:
-      case Type::UInt32: return 4;
+      case Type::UInt32:
+        return 4;
       case Type::Int64:
-      case Type::Float64: return 8;
-      case Type::Uuid: return 16;
-      case Type::String: return flexible ? 1 : 2;
+      case Type::Float64:
+        return 8;
+      case Type::Uuid:
+        return 16;
+      case Type::String:
+        return flexible ? 1 : 2;
       case Type::Bytes:
-      case Type::Records: return flexible ? 1 : 4;
-      case Type::Struct: break;
+      case Type::Records:
+        return flexible ? 1 : 4;
+      case Type::Struct:
+        break;
     }
     size_t sum = message_.flexible.contains(version) ? 1 : 0;
     for (const Field& inner : field.structure->fields) {
       if (!inner.versions.contains(version) || inner.tagged.contains(version)) continue;
-      if (inner.isArray) sum += message_.flexible.contains(version) ? 1 : 4;
-      else if (inner.type == Type::Struct && inner.nullable.contains(version)) sum += 1;
-      else sum += elementSize(inner, version);
+      if (inner.isArray)
+        sum += message_.flexible.contains(version) ? 1 : 4;
+      else if (inner.type == Type::Struct && inner.nullable.contains(version))
+        sum += 1;
+      else
+        sum += elementSize(inner, version);
     }
     return sum;
   }
@@ -343,7 +370,9 @@ Versions Versions::intersect(const Versions& other) const {
   return {std::max(first, other.first), std::min(last, other.last)};
 }
 
-Message parseMessage(const std::string& path) { return Parser(path).parse(); }
+Message parseMessage(const std::string& path) {
+  return Parser(path).parse();
+}
 
 std::vector<Api> parseApis(const std::string& path) {
   std::ifstream input(path);
