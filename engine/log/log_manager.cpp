@@ -194,6 +194,7 @@ Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& 
     directory.written[which] = *decoded;
     offsets[which] = std::move(*decoded);
   }
+  bool lowered = false;
   TIDEMARK_ASSIGN(const auto entries, files.list(directory.path));
   for (const auto& entry : entries) {
     if (!entry.isDirectory) continue;
@@ -226,7 +227,10 @@ Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& 
     logOptions.cleanShutdown = directory.clean;
     TIDEMARK_ASSIGN(const auto log, openLog(directory, std::move(logOptions)));
     log->updateHighWatermark(checkpointed(offsets[kHighWatermarks], *partition));
+    lowered = lowered || log->recoveryPoint() < checkpointed(offsets[kRecoveryPoints], *partition);
   }
+  // A log lost its end. Its checkpoint must not promise what is appended there from now on.
+  if (lowered) writeCheckpoint(directory, kRecoveryPoints);
   return {};
 }
 

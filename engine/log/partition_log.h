@@ -61,7 +61,8 @@ struct PartitionLogOptions {
 /// Kafka 4.4 writes them (README.md).
 ///
 /// Thread-safe: appends, truncations and moves of the offsets are serial under the log's own lock, which is held for the
-/// write into the page cache and never for a sync. Reads take the lock only to learn their bounds. Errors carry the code
+/// write into the page cache and not for a sync (but of the folder when a truncation drops segments, and of a segment that
+/// is closed where compaction leaves gaps). Reads take the lock only to learn their bounds. Errors carry the code
 /// a client is told. After a write or a sync failed every call answers KafkaStorageError. The destructor does no I/O:
 /// call close() for a clean stop.
 class PartitionLog : public std::enable_shared_from_this<PartitionLog> {

@@ -62,12 +62,14 @@ Result<void> PartitionLog::truncateFullyAndStartAt(Offset offset, std::optional<
 
 Result<void> PartitionLog::truncatePart(Offset offset) {
   ++removals_;
-  // From the last: what is left after a crash is always a front part of the log.
+  // From the last, and on disk before the rest is cut: what is left after a crash is always a front part of the log.
+  const size_t before = segments_->size();
   while (segments_->active()->baseOffset() > offset) {
     const std::shared_ptr<Segment> last = segments_->active();
     segments_->removeLast();
     TIDEMARK_TRY(retire(*last));
   }
+  if (segments_->size() < before) TIDEMARK_TRY(context_.files->syncDirectory(directory_));
   TIDEMARK_ASSIGN(offset, segments_->active()->truncateTo(offset));
   ++removals_;
   namesDirty_ = true;
@@ -85,6 +87,7 @@ Result<void> PartitionLog::truncateFully(Offset offset, std::optional<Offset> lo
     segments_->removeLast();
     TIDEMARK_TRY(retire(*last));
   }
+  TIDEMARK_TRY(context_.files->syncDirectory(directory_));
   TIDEMARK_ASSIGN(auto segment, Segment::create(context_, tag_, directory_, offset, *config_));
   segments_->add(std::move(segment));
   namesDirty_ = true;
