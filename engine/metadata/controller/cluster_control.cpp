@@ -32,7 +32,9 @@ BrokerState nextState(const ControllerView& view, const BrokerRegistration& brok
   switch (currentState(broker)) {
     case BrokerState::Fenced:
       if (request.wantShutDown) return BrokerState::ShutDownNow;
-      return !request.wantFence && caughtUp ? BrokerState::Unfenced : BrokerState::Fenced;
+      // An incarnation that asked to shut down does not come back: it could neither lead nor be in an ISR.
+      return !request.wantFence && caughtUp && !broker.inControlledShutdown ? BrokerState::Unfenced
+                                                                            : BrokerState::Fenced;
     case BrokerState::Unfenced:
       if (request.wantFence) return request.wantShutDown ? BrokerState::ShutDownNow : BrokerState::Fenced;
       if (!request.wantShutDown) return BrokerState::Unfenced;
