@@ -256,7 +256,7 @@ void ControllerServer::askController(network::RequestPtr request) {
 
 void ControllerServer::describeQuorum(network::RequestPtr request) {
   withDecoded<protocol::DescribeQuorumRequest>(std::move(request), [this](network::RequestPtr held, const protocol::DescribeQuorumRequest& message) {
-    held->respond(raft::describeQuorum(message, shared_.raft->describe()));
+    held->respond(raft::describeQuorum(message, shared_.raft->describe(), held->apiVersion()));
   });
 }
 

@@ -400,7 +400,7 @@ protocol::FetchSnapshotResponse toWire(const FetchSnapshotResponse& response, co
 }
 
 protocol::DescribeQuorumResponse describeQuorum(const protocol::DescribeQuorumRequest& request,
-                                                const QuorumDescription& description) {
+                                                const QuorumDescription& description, int16_t version) {
   protocol::DescribeQuorumResponse response;
   if (onlyPartition(request) == nullptr) {
     for (const auto& topic : request.topics) {
@@ -424,15 +424,16 @@ protocol::DescribeQuorumResponse describeQuorum(const protocol::DescribeQuorumRe
   partition.leaderId = description.leader.leader.value();
   partition.leaderEpoch = description.leader.epoch.value();
   partition.highWatermark = description.highWatermark.value();
-  const auto add = [](auto& to, const ReplicaDescription& replica) {
+  const auto add = [version](auto& to, const ReplicaDescription& replica) {
     to.push_back({.replicaId = replica.key.id.value(),
-                  .replicaDirectoryId = replica.key.directoryId,
+                  .replicaDirectoryId = version >= 2 ? replica.key.directoryId : Uuid(),
                   .logEndOffset = replica.logEndOffset.value(),
                   .lastFetchTimestamp = replica.lastFetchTimestampMs,
                   .lastCaughtUpTimestamp = replica.lastCaughtUpTimestampMs});
   };
   for (const auto& voter : description.voters) add(partition.currentVoters, voter);
   for (const auto& observer : description.observers) add(partition.observers, observer);
+  if (version < 2) return response;
   for (const Voter& voter : description.voterSet.all()) {
     auto& node = response.nodes.emplace_back();
     node.nodeId = voter.key.id.value();

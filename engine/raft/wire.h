@@ -44,6 +44,6 @@ protocol::FetchSnapshotResponse toWire(const FetchSnapshotResponse& response, co
                                        int16_t version);
 /// DescribeQuorum: `description` of a node that does not lead answers NotLeaderOrFollower.
 protocol::DescribeQuorumResponse describeQuorum(const protocol::DescribeQuorumRequest& request,
-                                                const QuorumDescription& description);
+                                                const QuorumDescription& description, int16_t version);
 
 }  // namespace tidemark::raft
