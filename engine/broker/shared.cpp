@@ -94,6 +94,7 @@ Result<void> Shared::open() {
       .transport = std::make_unique<raft::ChannelTransport>(process, raftExecutor, fmt::format("raft-client-{}", self()), listener),
       .process = &process,
       .executor = raftExecutor,
+      .recorder = &recorder,
       .staticVoters = raft::VoterSet(std::move(voters))});
   TIDEMARK_TRY(raft->open());
   loader = std::make_shared<metadata::Loader>([this](const std::string& reason) {

@@ -3,6 +3,12 @@
 #include "base/invariant.h"
 
 namespace tidemark::raft {
+namespace {
+
+/// Epochs whose votes are remembered.
+constexpr size_t kEpochsKept = 100;
+
+}  // namespace
 
 void checkInvariants(const StateMachine& node) {
   const ElectionState& stored = node.election();
@@ -55,6 +61,7 @@ void NodeHistory::observe(const StateMachine& node, const ElectionState& stored)
     TIDEMARK_INVARIANT(isNew || at->second.matches(*stored.voted),
                        fmt::format("K2: node {} voted for {} and {} in epoch {}", node.identity().self.id, at->second,
                                    *stored.voted, stored.epoch));
+    if (votes_.size() > kEpochsKept) votes_.erase(votes_.begin());
   }
   const auto highWatermark = node.highWatermark();
   TIDEMARK_INVARIANT(!highWatermark_ || (highWatermark && *highWatermark >= *highWatermark_),
