@@ -12,7 +12,7 @@ namespace {
 
 /// Stands in for real brokers until the cluster can be linked here: numbers that move with the clock, and nothing on a
 /// port.
-class MovingCluster : public widgets::testing::FakeCluster {
+class MovingCluster : public widgets::fake::FakeCluster {
  public:
   MovingCluster() {
     m_clock.start();

@@ -17,6 +17,10 @@ int main(int argc, char** argv) {
   // The scale must be known before the application object is made.
   for (int i = 1; i + 1 < argc; ++i)
     if (qstrcmp(argv[i], "--scale") == 0) qputenv("QT_SCALE_FACTOR", argv[i + 1]);
+  // A picture can be taken where there is no display.
+  bool wantsShot = false;
+  for (int i = 1; i < argc; ++i) wantsShot = wantsShot || qstrncmp(argv[i], "--offscreen-shot", 16) == 0;
+  if (wantsShot && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("tidemark"));
   QApplication::setOrganizationName(QStringLiteral("tidemark"));

@@ -17,6 +17,8 @@ using protocol::FetchResponse;
 constexpr int16_t kFirstWithTopicIds = 13;
 constexpr int16_t kFirstWithReplicaState = 15;
 constexpr int16_t kFirstWithDivergingEpoch = 12;
+constexpr int16_t kFirstWithLeaderHint = 12;
+constexpr int16_t kFirstWithEndpoints = 16;
 
 std::optional<LeaderEpoch> epochOrNone(int32_t epoch) {
   return epoch < 0 ? std::nullopt : std::optional(LeaderEpoch(epoch));
@@ -112,7 +114,8 @@ void addNode(const BrokerContext& broker, NodeId node, FetchResponse& response) 
 }
 
 FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const replication::FetchItem& item, const Error& refused,
-                                             replication::FetchResult* result, log::FetchIsolation isolation, FetchResponse& response) {
+                                             replication::FetchResult* result, log::FetchIsolation isolation, int16_t version,
+                                             FetchResponse& response) {
   FetchResponse::PartitionData data;
   data.partitionIndex = item.key.partition.value();
   const ErrorCode error = result != nullptr ? result->error.code : refused.code;
@@ -134,11 +137,11 @@ FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const 
     if (result->diverging)
       data.divergingEpoch = {.epoch = result->diverging->epoch.value(), .endOffset = result->diverging->endOffset.value()};
     if (result->slice.length > 0) data.records = protocol::Records(std::move(result->slice));
-  } else if (error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::FencedLeaderEpoch) {
+  } else if ((error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::FencedLeaderEpoch) && version >= kFirstWithLeaderHint) {
     const metadata::ImagePtr image = broker.image();
     if (const metadata::PartitionRegistration* registration = image->topics.partition(item.key.topic, item.key.partition)) {
       data.currentLeader = {.leaderId = registration->leader.value(), .leaderEpoch = registration->leaderEpoch.value()};
-      addNode(broker, registration->leader, response);
+      if (version >= kFirstWithEndpoints) addNode(broker, registration->leader, response);
     }
   }
   return data;
@@ -174,7 +177,7 @@ void answer(const BrokerContext& broker, network::RequestPtr request, replicatio
       response.responses.push_back({.topic = protocol::Text(item.key.topic), .topicId = item.key.topicId, .partitions = {}});
     const auto& [place, refused] = gathered.places[i];
     replication::FetchResult* result = place ? &results[*place] : nullptr;
-    auto data = partitionAnswer(broker, place ? gathered.readable[*place] : item, refused, result, isolation, response);
+    auto data = partitionAnswer(broker, place ? gathered.readable[*place] : item, refused, result, isolation, request->apiVersion(), response);
     response.responses.back().partitions.push_back(std::move(data));
   }
   request->respond(response);

@@ -80,7 +80,7 @@ void handleListOffsets(BrokerContext& broker, network::RequestPtr request) {
         answer.errorCode = static_cast<int16_t>(found.error);
         answer.timestamp = found.at.timestampMs;
         answer.offset = found.at.offset.value();
-        answer.leaderEpoch = found.at.leaderEpoch.value();
+        if (held->apiVersion() >= 4) answer.leaderEpoch = found.at.leaderEpoch.value();
       }
     }
     held->respond(response);
@@ -145,11 +145,10 @@ void handleDeleteRecords(BrokerContext& broker, network::RequestPtr request) {
         items.push_back({.partition = {topic.name.str(), PartitionIndex(asked.partitionIndex)}, .offset = Offset(asked.offset)});
       }
     }
-    const replication::RequestLabel label{.client = held->context().clientId(), .correlation = held->context().correlationId};
     const auto timeout = std::chrono::milliseconds(message.timeoutMs);
     held->releaseFrame();
     broker.replicas.deleteRecords(
-        std::move(items), timeout, label,
+        std::move(items), timeout,
         [held = std::move(held), response = std::move(response), places = std::move(places)](std::vector<replication::DeleteResult> results) mutable {
           for (size_t i = 0; i < results.size(); ++i) {
             auto& answer = response.topics[places[i].first].partitions[places[i].second];

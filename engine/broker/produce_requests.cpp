@@ -13,6 +13,7 @@ using protocol::ProduceRequest;
 using protocol::ProduceResponse;
 
 constexpr int16_t kFirstWithTopicIds = 13;
+constexpr int16_t kFirstWithLeaderHint = 10;
 
 /// A partition of the request in the order of its answer.
 struct Asked {
@@ -40,7 +41,8 @@ void addLeaderHint(const BrokerContext& broker, const TopicPartition& partition,
                                       .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
 }
 
-ProduceResponse answer(const BrokerContext& broker, const std::vector<Asked>& asked, std::vector<replication::ProduceResult> results) {
+ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::vector<Asked>& asked,
+                       std::vector<replication::ProduceResult> results) {
   ProduceResponse response;
   size_t next = 0;
   for (const Asked& each : asked) {
@@ -63,7 +65,8 @@ ProduceResponse answer(const BrokerContext& broker, const std::vector<Asked>& as
     if (!result.message.empty()) partition.errorMessage = protocol::Text(std::move(result.message));
     for (const records::RecordError& error : result.recordErrors)
       partition.recordErrors.push_back({.batchIndex = error.batchIndex, .batchIndexErrorMessage = protocol::Text(error.message)});
-    if (result.error == ErrorCode::NotLeaderOrFollower) addLeaderHint(broker, result.partition, partition, response);
+    if (result.error == ErrorCode::NotLeaderOrFollower && version >= kFirstWithLeaderHint)
+      addLeaderHint(broker, result.partition, partition, response);
   }
   return response;
 }
@@ -133,7 +136,8 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
             }
             return;
           }
-          answered->respond(answer(broker, asked, std::move(results)));
+          const int16_t version = answered->apiVersion();
+          answered->respond(answer(broker, version, asked, std::move(results)));
         });
   });
 }

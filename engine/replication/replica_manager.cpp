@@ -509,8 +509,7 @@ void ReplicaManager::fetch(const FetchParams& params, std::vector<FetchItem> ite
       std::make_shared<DelayedFetch>(*this, params, std::move(items), std::move(pending), recorder_, process_.clock(), std::move(done)), keys);
 }
 
-void ReplicaManager::deleteRecords(std::vector<DeleteItem> items, platform::Duration timeout, const RequestLabel& label,
-                                   DeleteDone done) {
+void ReplicaManager::deleteRecords(std::vector<DeleteItem> items, platform::Duration timeout, DeleteDone done) {
   std::vector<DeleteResult> results;
   std::vector<PendingDelete> pending;
   for (const DeleteItem& item : items) {

@@ -107,7 +107,7 @@ class ReplicaManager {
     TopicPartition partition;
     Offset offset;
   };
-  void deleteRecords(std::vector<DeleteItem> items, platform::Duration timeout, const RequestLabel& label, DeleteDone done);
+  void deleteRecords(std::vector<DeleteItem> items, platform::Duration timeout, DeleteDone done);
 
   FetchSessionCache& fetchSessions() noexcept { return sessions_; }
 

@@ -11,6 +11,8 @@
 #include "protocol/generated/delete_topics_response.h"
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/fetch_response.h"
+#include "protocol/generated/find_coordinator_request.h"
+#include "protocol/generated/find_coordinator_response.h"
 #include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
 #include "protocol/generated/list_offsets_request.h"
@@ -38,9 +40,11 @@ class FakeCluster::Broker final : public network::RequestHandler {
         {.name = "PLAINTEXT",
          .endpoint = {cluster_.stage_.isSimulated() ? fmt::format("broker-{}", node_) : std::string("127.0.0.1"), 0}}};
     options.apis =
-        network::ApiTable{{ApiKey::Produce, 3, 13},     {ApiKey::Fetch, 4, 18},        {ApiKey::ListOffsets, 1, 10},
-                          {ApiKey::Metadata, 0, 13},    {ApiKey::ApiVersions, 0, 4},   {ApiKey::CreateTopics, 2, 7},
-                          {ApiKey::DeleteTopics, 1, 6}, {ApiKey::InitProducerId, 0, 5}};
+        network::ApiTable{{ApiKey::Produce, 3, 13},     {ApiKey::Fetch, 4, 18},         {ApiKey::ListOffsets, 1, 10},
+                          {ApiKey::Metadata, 0, 13},    {ApiKey::ApiVersions, 0, 4},    {ApiKey::CreateTopics, 2, 7},
+                          {ApiKey::DeleteTopics, 1, 6}, {ApiKey::InitProducerId, 0, 5}, {ApiKey::FindCoordinator, 0, 6},
+                          {ApiKey::JoinGroup, 0, 9},    {ApiKey::SyncGroup, 0, 5},      {ApiKey::Heartbeat, 0, 4},
+                          {ApiKey::LeaveGroup, 0, 5},   {ApiKey::OffsetCommit, 2, 10},  {ApiKey::OffsetFetch, 1, 10}};
     options.numProcessors = 1;
     options.numHandlers = 2;
     server_ = std::make_unique<network::Server>(*process_, std::move(options), *this);
@@ -79,6 +83,7 @@ class FakeCluster::Broker final : public network::RequestHandler {
   void parkFetch(RequestPtr request, platform::Duration wait);
   void listOffsets(network::Request& request);
   void initProducerId(network::Request& request);
+  void findCoordinator(network::Request& request);
   void createTopics(network::Request& request);
   void deleteTopics(network::Request& request);
   FakeCluster::Topic* topicBy(const std::string& name, const Uuid& id, std::string* itsName = nullptr);
@@ -380,6 +385,16 @@ void FakeCluster::Broker::initProducerId(network::Request& request) {
   request.respond(response);
 }
 
+void FakeCluster::Broker::findCoordinator(network::Request& request) {
+  const auto asked = request.decode<protocol::FindCoordinatorRequest>();
+  if (!asked) return request.close();
+  protocol::FindCoordinatorResponse response;
+  const auto endpoint = cluster_.brokers_[1]->endpoint();
+  response.coordinators.push_back(
+      {.key = asked->coordinatorKeys.at(0).str(), .nodeId = 2, .host = endpoint.host, .port = endpoint.port});
+  request.respond(response);
+}
+
 void FakeCluster::Broker::createTopics(network::Request& request) {
   const auto asked = request.decode<protocol::CreateTopicsRequest>();
   if (!asked) return request.close();
@@ -421,6 +436,7 @@ void FakeCluster::start(const std::function<std::shared_ptr<platform::Process>(c
 }
 
 void FakeCluster::end() {
+  group.end();
   for (auto& broker : brokers_) broker->end();
 }
 

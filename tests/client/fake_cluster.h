@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "client/fake_group.h"
 #include "network/request_codec.h"
 #include "network/server.h"
 #include "network/stage.h"
@@ -75,6 +76,8 @@ class FakeCluster {
   std::map<protocol::ApiKey, int> requests;
   /// Partitions named in fetch requests.
   int partitionsNamed = 0;
+  /// Its coordinator is broker 2.
+  FakeGroup group;
   /// Sessions are lost.
   void forgetSessions();
 

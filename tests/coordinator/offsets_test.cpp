@@ -363,14 +363,14 @@ TEST_F(Groups, OfARealKafkaAreReadAsItsClientsSawThem) {
   for (const auto& group : expected["groups"]) {
     if (!group.contains("offsets")) continue;
     SCOPED_TRACE(group["groupId"].get<std::string>());
-    const GroupSnapshot& ours = groups[group["groupId"]];
+    const GroupSnapshot& ours = groups[group["groupId"].get<std::string>()];
     std::map<std::string, int64_t> offsets, expectedOffsets;
     for (const GroupOffsetSnapshot& one : ours.offsets) offsets[fmt::format("{}", one.partition)] = one.offset.value();
     for (const auto& [partition, one] : group["offsets"].items()) expectedOffsets[partition] = one["offset"];
     EXPECT_EQ(offsets, expectedOffsets);
     if (group["type"] == "Classic") {
-      EXPECT_EQ(ours.state, group["state"]);
-      EXPECT_EQ(ours.protocolType, group["protocol"]);
+      EXPECT_EQ(ours.state, group["state"].get<std::string>());
+      EXPECT_EQ(ours.protocolType, group["protocol"].get<std::string>());
     }
     ++compared;
   }

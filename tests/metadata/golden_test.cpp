@@ -69,10 +69,13 @@ TEST_P(KafkasMetadata, EachSnapshotEqualsTheLogUpToIt) {
   EXPECT_TRUE(compared > 0 || std::string(GetParam()) == "upgraded-clean");
 }
 
-TEST_P(KafkasMetadata, ImageToRecordsToImageIsTheIdentity) {
-  const Offset end = directory_.logEnd();
-  for (Offset at(1); at <= end; at = at + 7) {
-    const ImagePtr image = replayUpTo(at);
+/// Writes every fifth image as records and compares what they give.
+class IdentityCheck final : public Publisher {
+ public:
+  std::string name() const override { return "identity"; }
+  void onUpdate(const Delta&, ImagePtr image) override {
+    if (++seen_ % 5 != 0) return;
+    ++compared;
     Delta delta(std::make_shared<const Image>());
     for (const Record& record : writeRecords(*image)) {
       const Result<ByteVector> encoded = encodeRecord(record);
@@ -82,8 +85,20 @@ TEST_P(KafkasMetadata, ImageToRecordsToImageIsTheIdentity) {
       const Result<void> replayed = delta.replay(*decoded);
       ASSERT_TRUE(replayed) << replayed.error().message;
     }
-    EXPECT_TRUE(delta.next().sameContents(*image)) << "at offset " << at.value();
+    EXPECT_TRUE(delta.next().sameContents(*image)) << "at offset " << image->provenance.lastContainedOffset.value();
   }
+  int compared = 0;
+
+ private:
+  int seen_ = 0;
+};
+
+TEST_P(KafkasMetadata, ImageToRecordsToImageIsTheIdentity) {
+  const auto loader = makeLoader();
+  IdentityCheck check;
+  loader->addPublisher(check);
+  directory_.replayLog(*loader);
+  EXPECT_GT(check.compared, 10);
 }
 
 TEST_P(KafkasMetadata, SnapshotThenRestOfTheLogEqualsTheWholeLog) {

@@ -18,7 +18,7 @@ class BeltViewport {
   static constexpr double kMinScale = 0.005;
   static constexpr double kMaxScale = 80;
   /// Room to the right of the last record, in pixels, where the belt runs on empty.
-  static constexpr double kTailMargin = 104;
+  static constexpr double kTailMargin = 100;
 
   void setWidth(double pixels) { m_width = pixels < 1 ? 1 : pixels; }
   double width() const noexcept { return m_width; }

@@ -328,7 +328,7 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
     const QRectF toLane = layout.lane(leaderLane);
     const QPointF from(fromX + 6, up ? fromLane.top() + 58 : fromLane.top() + 92);
     const QPointF to(toX + 1, up ? toLane.bottom() - 6 : toLane.top() + 30);
-    const double bulge = std::min(right + 10, std::max(from.x(), to.x()) + 76);
+    const double bulge = std::min(right + 10, std::max(from.x(), to.x()) + 62);
     const double height = std::abs(from.y() - to.y());
     const QPointF c1(bulge, from.y() + (up ? -0.24 : 0.24) * height);
     const QPointF c2(bulge, to.y() + (up ? 0.29 : -0.29) * height);
@@ -353,7 +353,7 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
     const QFont font = Theme::body(11, QFont::DemiBold);
     const double width = QFontMetricsF(font).horizontalAdvance(text);
     const QPointF middle = path.pointAtPercent(0.5);
-    const double textX = middle.x() + 8 + width > right + 14 ? middle.x() - 8 - width : middle.x() + 8;
+    const double textX = middle.x() + 6 + width > right + BeltsLayout::kRightPadding ? middle.x() - 8 - width : middle.x() + 6;
     drawText(painter, textX, middle.y() + 2, text, font, p.accent);
     painter.setOpacity(1);
   }

@@ -80,6 +80,13 @@ void PartitionFigures::paintEvent(QPaintEvent*) {
     painter.drawText(QPointF(x + 18, middle + 5), text);
     x += 18 + legendMetrics.horizontalAdvance(text) + 22;
   }
+  const QString tick = tr("index entry");
+  if (m_legend.empty() || x + 10 + legendMetrics.horizontalAdvance(tick) > width()) return;
+  painter.setPen(QPen(p.indexTick, 2));
+  painter.drawLine(QPointF(x + 2, middle - 3), QPointF(x + 2, middle + 5));
+  painter.setFont(legendFont);
+  painter.setPen(p.muted);
+  painter.drawText(QPointF(x + 10, middle + 5), tick);
 }
 
 PartitionHeader::PartitionHeader(EngineBridge& bridge, QWidget* parent)

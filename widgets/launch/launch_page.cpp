@@ -116,7 +116,9 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   m_start->setMinimumWidth(208);
   startRow->addWidget(m_start);
   auto* enter = makeLabel(QStringLiteral("key"), QStringLiteral("⏎"));
-  startRow->addWidget(enter);
+  enter->setFixedSize(20, 18);
+  enter->setAlignment(Qt::AlignCenter);
+  startRow->addWidget(enter, 0, Qt::AlignVCenter);
   m_startNote = makeLabel(QStringLiteral("muted"), tr("takes about a second"));
   startRow->addWidget(m_startNote, 1);
   auto* same = new QVBoxLayout;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tidemark::widgets::testing {
+namespace tidemark::widgets::fake {
 
 using namespace std::chrono_literals;
 using observe::BatchSnapshot;
@@ -553,4 +553,4 @@ observe::ClusterSnapshot FakeCluster::take() const {
   return cluster;
 }
 
-}  // namespace tidemark::widgets::testing
+}  // namespace tidemark::widgets::fake

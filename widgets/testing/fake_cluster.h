@@ -10,7 +10,7 @@
 #include "observe/cluster_source.h"
 #include "observe/history.h"
 
-namespace tidemark::widgets::testing {
+namespace tidemark::widgets::fake {
 
 /// A cluster for tests of the window: no brokers, no sockets, no threads, only numbers that behave as those of a
 /// cluster do. Time goes on when advance() is called and not otherwise; the same calls give the same cluster.
@@ -98,4 +98,4 @@ class FakeCluster : public observe::ClusterSource {
   std::function<void()> m_wake;
 };
 
-}  // namespace tidemark::widgets::testing
+}  // namespace tidemark::widgets::fake

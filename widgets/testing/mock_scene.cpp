@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace tidemark::widgets::testing {
+namespace tidemark::widgets::fake {
 
 using namespace std::chrono_literals;
 using observe::BrokerState;
@@ -218,4 +218,4 @@ void appendMockEvents(FakeCluster& cluster) {
   add(0, 1, events::ProduceParked{{}, 92, "billing-svc", Offset(1291), 30s, 2}, "orders");
 }
 
-}  // namespace tidemark::widgets::testing
+}  // namespace tidemark::widgets::fake

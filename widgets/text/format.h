@@ -12,7 +12,7 @@
 // How numbers, sizes, times and names are written everywhere in the window.
 namespace tidemark::widgets {
 
-/// "1 286": groups of three, parted by a narrow no-break space; "–" for none (below zero).
+/// "1 286": groups of three, parted by a thin space; "–" for none (below zero).
 QString grouped(int64_t number);
 QString offsetText(Offset offset);
 /// "3.1 GB", "64 KB", "812 B": powers of 1000.

@@ -16,7 +16,8 @@ class ClusterTree::Delegate : public QStyledItemDelegate {
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
     const bool head = kind(index) == ClusterTreeModel::Kind::Section;
-    return {100, head ? (index.row() == 0 ? 42 : 50) : 26};
+    // The first head is the title of the dock.
+    return {100, head ? (index.row() == 0 ? 1 : 50) : 26};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -27,6 +28,10 @@ class ClusterTree::Delegate : public QStyledItemDelegate {
     const double right = row.right() - 15;
     const QString note = index.data(ClusterTreeModel::NoteRole).toString();
     if (kind(index) == ClusterTreeModel::Kind::Section) {
+      if (index.row() == 0) {
+        painter->restore();
+        return;
+      }
       painter->setFont(Theme::body(11, QFont::Bold));
       painter->setPen(p.heads);
       const double baseline = row.bottom() - 15;

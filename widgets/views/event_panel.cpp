@@ -27,6 +27,24 @@ namespace tidemark::widgets {
 
 namespace {
 
+/// Heads that stand where the text of their column begins.
+class EventHeader : public QHeaderView {
+ public:
+  explicit EventHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {}
+
+ protected:
+  void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+    const Palette& p = colors();
+    painter->save();
+    painter->fillRect(rect, p.panel);
+    painter->setFont(Theme::body(11, QFont::Bold));
+    painter->setPen(p.heads);
+    const int left = section == EventModel::Time ? 16 : section == EventModel::Event ? 22 : 8;
+    painter->drawText(QPointF(rect.left() + left, rect.center().y() + 5), model()->headerData(section, Qt::Horizontal).toString());
+    painter->restore();
+  }
+};
+
 /// A row as in the legend: grave events stand on a soft ground, the mark before the name tells the state.
 class EventDelegate : public QStyledItemDelegate {
  public:
@@ -142,7 +160,7 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   m_live->setPaused(false, 0);
   m_words->setPlaceholderText(tr("Filter events  (Ctrl+F)"));
   m_words->setClearButtonEnabled(true);
-  m_words->setMinimumWidth(150);
+  m_words->setMinimumWidth(186);
   m_words->setMaximumWidth(220);
   m_pause->setCheckable(true);
   m_pause->setToolTip(tr("Hold the table; what comes is counted and shown when you go on (Space)"));
@@ -181,6 +199,7 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   row->addWidget(m_copy);
   row->addWidget(m_export);
 
+  m_table->setHorizontalHeader(new EventHeader(m_table));
   m_table->setModel(m_filter);
   m_table->setItemDelegate(new EventDelegate(m_table));
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -191,7 +210,8 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   m_table->verticalHeader()->setDefaultSectionSize(24);
   m_table->verticalHeader()->setMinimumSectionSize(20);
-  m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setFixedHeight(26);
+  m_table->horizontalHeader()->setSectionsClickable(false);
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->horizontalHeader()->setStretchLastSection(true);
   m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);

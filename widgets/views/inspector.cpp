@@ -62,6 +62,7 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
       m_plot(new LagPlot),
       m_commandBox(new QWidget) {
   setWidgetResizable(true);
+  setProperty("kind", QStringLiteral("panel"));
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* inside = new QWidget;
   inside->setProperty("kind", QStringLiteral("clear"));
@@ -95,7 +96,7 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
   auto* commandLayout = new QVBoxLayout(m_commandBox);
   commandLayout->setContentsMargins(0, 18, 0, 0);
   commandLayout->setSpacing(10);
-  auto* commandHead = new QLabel(tr("DO TO IT"));
+  auto* commandHead = new QLabel(tr("INJECT"));
   commandHead->setProperty("kind", QStringLiteral("head"));
   commandLayout->addWidget(commandHead);
   m_commandGrid = new QGridLayout;

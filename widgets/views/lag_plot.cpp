@@ -14,8 +14,10 @@ namespace tidemark::widgets {
 
 LagPlot::LagPlot(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)) {
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setContentsMargins(1, 1, 1, 1);
   layout->addWidget(m_plot);
+  setProperty("kind", QStringLiteral("plotframe"));
+  setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(96);
   setAccessibleName(tr("Lag behind the leader over the last thirty seconds"));
   // The plot is the frame: no axes, no margins; the head above says what it is.
@@ -25,11 +27,8 @@ LagPlot::LagPlot(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this
   area->setMargins({0, 0, 0, 0});
   m_plot->plotLayout()->addElement(0, 0, area);
   for (QCPAxis* axis : area->axes()) {
-    axis->setVisible(true);
-    axis->setTicks(false);
-    axis->setTickLabels(false);
+    axis->setVisible(false);
     axis->grid()->setVisible(false);
-    axis->setLayer(QStringLiteral("axes"));
   }
   m_plot->setAttribute(Qt::WA_TransparentForMouseEvents);
   colorize();
@@ -43,12 +42,16 @@ LagPlot::LagPlot(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this
 void LagPlot::colorize() {
   const Palette& p = colors();
   m_plot->setBackground(p.plot);
-  for (QCPAxisRect* area : m_plot->axisRects())
-    for (QCPAxis* axis : area->axes()) axis->setBasePen(QPen(p.line, 1));
 }
 
 void LagPlot::draw(const std::vector<Line>& lines, platform::WallTime now) {
-  if (now - m_drawn < std::chrono::milliseconds(100) && now >= m_drawn) return;
+  std::vector<NodeId> brokers;
+  for (const Line& line : lines) brokers.push_back(line.broker);
+  const void* copy = lines.empty() ? nullptr : lines[0].copy;
+  const bool same = brokers == m_drawnBrokers && copy == m_drawnCopy;
+  if (same && now - m_drawn < std::chrono::milliseconds(100) && now >= m_drawn) return;
+  m_drawnBrokers = std::move(brokers);
+  m_drawnCopy = copy;
   m_drawn = now;
   const Palette& p = colors();
   m_plot->clearGraphs();
@@ -73,6 +76,7 @@ void LagPlot::draw(const std::vector<Line>& lines, platform::WallTime now) {
     }
     graph->addData(0, static_cast<double>(line.copy->lag.back().records));
   }
+  double lastMark = -1e9;
   const auto mark = [&](platform::WallTime time, const QString& word, const QColor& lineColor,
                         const QColor& textColor) {
     const double at = secondsAgo(time);
@@ -88,7 +92,9 @@ void LagPlot::draw(const std::vector<Line>& lines, platform::WallTime now) {
     text->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
     text->position->setAxes(keys, values);
     text->position->setAxisRect(area);
-    text->position->setCoords(at, 0.04);
+    // Two that stand close together are told in two lines.
+    text->position->setCoords(at, std::abs(at - lastMark) < span * 0.3 ? 0.2 : 0.04);
+    lastMark = at;
     const bool atRight = at < -span * 0.75;
     text->setPositionAlignment(Qt::AlignTop | (atRight ? Qt::AlignLeft : Qt::AlignRight));
     text->setPadding({4, 1, 5, 0});

@@ -30,6 +30,8 @@ class LagPlot : public QWidget {
   void colorize();
   QCustomPlot* m_plot;
   platform::WallTime m_drawn;
+  std::vector<NodeId> m_drawnBrokers;
+  const void* m_drawnCopy = nullptr;
   size_t m_marks = 0;
 };
 

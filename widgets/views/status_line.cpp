@@ -13,7 +13,7 @@
 namespace tidemark::widgets {
 
 StatusLine::StatusLine(EngineBridge& bridge, QWidget* parent) : QWidget(parent), m_bridge(bridge) {
-  setFixedHeight(26);
+  setFixedHeight(22);
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
     if (frame.anotherCluster) {
       m_produced.clear();
@@ -93,15 +93,12 @@ void StatusLine::take() {
 void StatusLine::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Palette& p = colors();
-  painter.fillRect(rect(), p.statusBar);
-  painter.setPen(QPen(p.line, 1));
-  painter.drawLine(QPointF(0, 0.5), QPointF(width(), 0.5));
   painter.setFont(Theme::body(12));
   const QFontMetricsF metrics(painter.font());
   painter.setPen(!m_said.isEmpty() ? p.ink : m_trouble ? p.badText : p.muted);
-  painter.drawText(QPointF(16, 17), m_said.isEmpty() ? m_left : m_said);
+  painter.drawText(QPointF(14, 15), m_said.isEmpty() ? m_left : m_said);
   painter.setPen(p.muted);
-  painter.drawText(QPointF(width() - 16 - metrics.horizontalAdvance(m_right), 17), m_right);
+  painter.drawText(QPointF(width() - 14 - metrics.horizontalAdvance(m_right), 15), m_right);
 }
 
 }  // namespace tidemark::widgets
