@@ -136,8 +136,8 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
             }
             return;
           }
-          const int16_t version = answered->apiVersion();
-          answered->respond(answer(broker, version, asked, std::move(results)));
+          const int16_t answeredIn = answered->apiVersion();
+          answered->respond(answer(broker, answeredIn, asked, std::move(results)));
         });
   });
 }
