@@ -52,7 +52,7 @@ template <class Message, class Use>
 void withDecoded(network::RequestPtr request, const Use& use) {
   auto message = request->decode<Message>();
   if (!message) {
-    request->close(message.error().message.c_str());
+    request->close("the request does not decode");
     return;
   }
   use(std::move(request), std::move(*message));

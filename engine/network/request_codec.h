@@ -8,7 +8,9 @@ namespace tidemark::network {
 
 template <class Message>
 Result<Message> Request::decode() const {
-  return protocol::decode<Message>(ByteView(body_), context_.apiVersion);
+  // What follows the message is ignored, as Kafka does: librdkafka pads its Metadata requests.
+  protocol::Reader reader{ByteView(body_)};
+  return protocol::decode<Message>(reader, context_.apiVersion);
 }
 
 template <class Message>
