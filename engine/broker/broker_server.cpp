@@ -49,6 +49,7 @@ constexpr std::array kServed = {
     Served{ApiKey::OffsetDelete, handleOffsetDelete},
     Served{ApiKey::DescribeQuorum, handleForwarded},
     Served{ApiKey::DescribeCluster, handleDescribeCluster},
+    Served{ApiKey::DescribeProducers, handleDescribeProducers},
     Served{ApiKey::DescribeTopicPartitions, handleDescribeTopicPartitions},
 };
 
@@ -156,7 +157,8 @@ BrokerServer::BrokerServer(Shared& shared)
           .alterPartition =
               [this](protocol::AlterPartitionRequest request, replication::AlterPartitionManager::Answer answer) {
                 alterPartitionChannel_->send(std::move(request), std::move(answer));
-              }});
+              },
+          .rules = shared.options.replicationRules});
   forwarding_ = std::make_unique<Forwarding>(shared.process, controllerExecutor_, find_, shared.self());
   autoTopics_ = std::make_unique<AutoTopicCreation>(*forwarding_, [this] { return this->config(); });
   producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(), [this] { return lifecycle_->epoch(); });

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "broker/requests.h"
 #include "protocol/generated/allocate_producer_ids_request.h"
 #include "protocol/generated/allocate_producer_ids_response.h"
-#include "protocol/generated/init_producer_id_request.h"
-#include "protocol/generated/init_producer_id_response.h"
 
 namespace tidemark::broker {
 
@@ -60,31 +57,6 @@ void ProducerIds::wake() {
 
 void ProducerIds::close() {
   executor_->post([this] { channel_.close(); });
-}
-
-void handleInitProducerId(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<protocol::InitProducerIdRequest>(std::move(request), [&broker](network::RequestPtr held, const protocol::InitProducerIdRequest& message) {
-    const auto refuse = [&held](ErrorCode error) {
-      protocol::InitProducerIdResponse response;
-      response.errorCode = static_cast<int16_t>(error);
-      response.producerId = -1;
-      response.producerEpoch = -1;
-      held->respond(response);
-    };
-    // Transactions come with their coordinator.
-    if (message.transactionalId) return refuse(ErrorCode::CoordinatorNotAvailable);
-    if (!broker.allows(held->context(), network::AclOperation::IdempotentWrite, network::ResourceType::Cluster, network::kClusterResource))
-      return refuse(ErrorCode::ClusterAuthorizationFailed);
-    // A producer that lost its place (KIP-360) and has no transactional id starts anew: another id is as good.
-    held->releaseFrame();
-    broker.producerIds.next([held = std::move(held)](Result<ProducerId> id) mutable {
-      protocol::InitProducerIdResponse response;
-      response.errorCode = static_cast<int16_t>(id ? ErrorCode::None : id.error().code);
-      response.producerId = id ? id->value() : -1;
-      response.producerEpoch = id ? int16_t{0} : int16_t{-1};
-      held->respond(response);
-    });
-  });
 }
 
 }  // namespace tidemark::broker

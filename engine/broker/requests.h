@@ -68,7 +68,8 @@ void handleMetadata(BrokerContext& broker, network::RequestPtr request);        
 void handleDescribeTopicPartitions(BrokerContext& broker, network::RequestPtr request);
 void handleDescribeCluster(BrokerContext& broker, network::RequestPtr request);
 void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request);      // config_requests.cpp
-void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);       // producer_id_requests.cpp
+void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request);    // producer_id_requests.cpp
+void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);
 void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request);      // group_requests.cpp
 void handleJoinGroup(BrokerContext& broker, network::RequestPtr request);
 void handleSyncGroup(BrokerContext& broker, network::RequestPtr request);

@@ -75,6 +75,7 @@ Result<void> Shared::open() {
                                                               .logDirectory = config().metadataLogDir(),
                                                               .segmentBytes = config().getInt("metadata.log.segment.bytes"),
                                                               .segmentMs = config().getLong("metadata.log.segment.ms")}));
+  metadataLog = raftLog->log();
   const std::string listener = config().controllerListenerNames().front();
   raft::NodeIdentity identity{.id = self(),
                               .directoryId = metadataDirectory,
@@ -90,7 +91,7 @@ Result<void> Shared::open() {
       .identity = std::move(identity),
       .config = raftConfig(options),
       .log = std::move(raftLog),
-      .store = std::make_unique<raft::FileQuorumStateStore>(process.files(), metadataFolder(config().metadataLogDir())),
+      .store = std::make_unique<raft::FileQuorumStateStore>(process.files(), metadataFolder(config().metadataLogDir()), options.syncVotes),
       .transport = std::make_unique<raft::ChannelTransport>(process, raftExecutor, fmt::format("raft-client-{}", self()), listener),
       .process = &process,
       .executor = raftExecutor,

@@ -12,6 +12,7 @@
 #include "network/authorizer.h"
 #include "platform/process.h"
 #include "raft/raft_node.h"
+#include "replication/isr.h"
 
 namespace tidemark::broker {
 
@@ -19,6 +20,9 @@ struct NodeOptions {
   config::BrokerConfig config;
   /// The lab's rule for a quorum without history (raft/config.h).
   bool lowestVoterStartsAtOnce = false;
+  /// For tests of the tests: what they switch off must be found.
+  replication::Rules replicationRules = {};
+  bool syncVotes = true;
 };
 
 /// What the broker and the controller of one node have in common: log directories, the quorum's log, the images made of
@@ -44,6 +48,8 @@ class Shared {
   const std::shared_ptr<platform::Executor> raftExecutor;
   std::shared_ptr<log::LogManager> logs;
   std::unique_ptr<raft::RaftNode> raft;
+  /// The log behind it, for looks inside.
+  std::shared_ptr<const log::PartitionLog> metadataLog;
   std::shared_ptr<metadata::Loader> loader;
   network::AllowAll authorizer;
 
