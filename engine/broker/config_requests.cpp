@@ -27,6 +27,16 @@ struct Asked {
   }
 };
 
+/// What is known of a key, in a sentence.
+std::string documentation(const config::ConfigDefinition& definition) {
+  std::string text = fmt::format("{}: a value of type {}", definition.name, config::typeName(definition.type));
+  if (!definition.validator.empty()) text += fmt::format(", valid are {}", definition.validator);
+  text += definition.defaultValue ? fmt::format("; by default {}.", definition.defaultValue->empty() ? "empty" : *definition.defaultValue)
+                                  : "; without a default.";
+  if (!definition.topicSynonym.empty()) text += fmt::format(" A topic's {} overrides it.", definition.topicSynonym);
+  return text;
+}
+
 void add(Answer& answer, const Asked& asked, const config::ConfigDefinition& definition, const config::EffectiveConfig& effective,
          bool readOnly) {
   auto& entry = answer.configs.emplace_back();
@@ -39,7 +49,7 @@ void add(Answer& answer, const Asked& asked, const config::ConfigDefinition& def
   entry.isSensitive = secret;
   entry.configSource = static_cast<int8_t>(effective.source);
   entry.configType = static_cast<int8_t>(definition.type);
-  entry.documentation = std::nullopt;
+  entry.documentation = asked.message.includeDocumentation ? std::optional(protocol::Text(documentation(definition))) : std::nullopt;
   if (!asked.message.includeSynonyms) return;
   for (const config::ConfigSynonym& synonym : effective.synonyms)
     entry.synonyms.push_back({.name = protocol::Text(synonym.name),

@@ -121,7 +121,8 @@ network::ApiTable controllerApis() {
 ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(shared.config().controllerListenerNames().front()) {
   const config::BrokerConfig& config = shared.config();
   std::vector<NodeId> quorum;
-  for (const raft::Voter& voter : shared.raft->voters().all()) quorum.push_back(voter.key.id);
+  const raft::VoterSet voters = shared.raft->voters();
+  for (const raft::Voter& voter : voters.all()) quorum.push_back(voter.key.id);
   driver_ = std::make_unique<metadata::ControllerDriver>(metadata::ControllerDriver::Setup{
       .settings = metadata::ControllerSettings::from(config, shared.clusterId, std::move(quorum)),
       .appender = this,
@@ -273,7 +274,8 @@ void ControllerServer::describeCluster(network::RequestPtr request) {
     response.endpointType = kControllers;
     response.clusterId = protocol::Text(shared_.clusterId);
     response.controllerId = shared_.raft->leaderAndEpoch().leader.value();
-    for (const raft::Voter& voter : shared_.raft->voters().all())
+    const raft::VoterSet voters = shared_.raft->voters();
+    for (const raft::Voter& voter : voters.all())
       for (const raft::VoterEndpoint& endpoint : voter.endpoints)
         if (endpoint.listener == listener_)
           response.brokers.push_back({.brokerId = voter.key.id.value(), .host = protocol::Text(endpoint.host), .port = endpoint.port});
