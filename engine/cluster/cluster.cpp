@@ -190,8 +190,9 @@ void Cluster::startNode(Slot& slot, Handler done) {
   slot.recorder = std::make_shared<events::Recorder>(slot.process->clock(), id);
   lookAt(slot, looking_);
   slot.main = slot.process->createExecutor({.name = "main", .threads = 1});
-  slot.node = std::make_unique<broker::Node>(*slot.process, *slot.recorder,
-                                             broker::NodeOptions{.config = *config, .lowestVoterStartsAtOnce = true});
+  broker::NodeOptions options{.config = *config, .lowestVoterStartsAtOnce = true};
+  if (alterOptions_) alterOptions_(options);
+  slot.node = std::make_unique<broker::Node>(*slot.process, *slot.recorder, std::move(options));
   slot.waiting.push_back(std::move(done));
   slot.isOpen = false;
   enter(slot, BrokerState::Starting);
@@ -555,6 +556,11 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
 broker::Node* Cluster::node(NodeId id) {
   const auto found = slots_.find(id);
   return found != slots_.end() && found->second->isOpen ? found->second->node.get() : nullptr;
+}
+
+std::shared_ptr<events::Recorder> Cluster::recorder(NodeId id) {
+  const auto found = slots_.find(id);
+  return found != slots_.end() ? found->second->recorder : nullptr;
 }
 
 }  // namespace tidemark::cluster

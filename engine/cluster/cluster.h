@@ -66,6 +66,11 @@ class Cluster final : public observe::ClusterSource {
 
   /// For tests: the node, on the cluster's executor or where nothing else runs. Null unless it runs.
   broker::Node* node(NodeId id);
+  /// For tests, where nothing else runs: the events of a broker from its start on, also before node() is there. Null unless
+  /// it was started.
+  std::shared_ptr<events::Recorder> recorder(NodeId id);
+  /// For tests, before launch(): has a say in how each node is started.
+  void onNodeOptions(std::function<void(broker::NodeOptions&)> alter) { alterOptions_ = std::move(alter); }
 
  private:
   struct Slot;
@@ -106,6 +111,7 @@ class Cluster final : public observe::ClusterSource {
   void describeReplica(const Slot& slot, const TopicPartition& name, bool watched, observe::ReplicaSnapshot& into) const;
 
   const std::unique_ptr<ClusterPlatform> platform_;
+  std::function<void(broker::NodeOptions&)> alterOptions_;
   const std::shared_ptr<platform::Process> lab_;
   const std::shared_ptr<platform::Executor> executor_;
   observe::Collector collector_;

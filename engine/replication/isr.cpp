@@ -45,10 +45,6 @@ bool inMaximalIsr(const IsrState& state, NodeId node) {
   return expand != nullptr && expand->joining == node;
 }
 
-size_t maximalIsrSize(const IsrState& state) {
-  return committedIsr(state).size() + (std::holds_alternative<PendingExpand>(state) ? 1 : 0);
-}
-
 std::vector<NodeId> proposedIsr(const IsrState& state) {
   return std::visit(Match{[](const CommittedIsr& committed) { return committed.isr; },
                           [](const PendingExpand& expand) {

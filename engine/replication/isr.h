@@ -59,10 +59,18 @@ using IsrState = std::variant<CommittedIsr, PendingExpand, PendingShrink>;
 const std::vector<NodeId>& committedIsr(const IsrState& state);
 /// Whether `node` may be in the ISR, whatever the controller answers (invariant R6).
 bool inMaximalIsr(const IsrState& state, NodeId node);
-size_t maximalIsrSize(const IsrState& state);
 /// What the controller was asked for, or the committed ISR.
 std::vector<NodeId> proposedIsr(const IsrState& state);
 bool isInflight(const IsrState& state);
+
+/// Rules that a test may switch off to see its checkers go red. All on otherwise.
+struct Rules {
+  /// Who fetches says in which leader epoch it believes and what it has; the leader refuses another epoch and tells where
+  /// the logs part.
+  bool leaderEpochFence = true;
+  /// The high watermark stays while the ISR is smaller than the minimum (KIP-966).
+  bool minIsrFreeze = true;
+};
 
 /// All that decides about the high watermark and the ISR of a partition at its leader.
 struct LeaderFacts {
@@ -77,6 +85,7 @@ struct LeaderFacts {
   /// min.insync.replicas of the topic.
   int minInsyncReplicas = 1;
   platform::Duration lagMax{};
+  bool minIsrFreeze = true;
 };
 
 /// min.insync.replicas, but never more than there are replicas (KIP-966).
@@ -84,10 +93,11 @@ int effectiveMinIsr(const LeaderFacts& facts);
 
 /// The offset that the high watermark rises to now; nothing if it stays. `eligible` tells whether a broker outside the ISR
 /// could join it (alive, not fenced, not shutting down): such a one, if caught up, holds the watermark back so that it can
-/// join. While the ISR is smaller than the effective minimum nothing moves (KIP-966).
+/// join. While the ISR that the controller knows is smaller than the effective minimum nothing moves (KIP-966): a member
+/// that is only asked for does not count, since until the controller agrees it may elect a leader without it.
 template <class Eligible>
 std::optional<Offset> nextHighWatermark(const LeaderFacts& facts, platform::MonotonicTime now, const Eligible& eligible) {
-  if (static_cast<int>(maximalIsrSize(facts.isr)) < effectiveMinIsr(facts)) return std::nullopt;
+  if (facts.minIsrFreeze && static_cast<int>(committedIsr(facts.isr).size()) < effectiveMinIsr(facts)) return std::nullopt;
   Offset reached = facts.logEndOffset;
   for (const auto& [node, follower] : facts.followers) {
     if (follower.logEndOffset >= reached) continue;

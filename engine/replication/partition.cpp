@@ -22,6 +22,7 @@ Partition::Partition(std::shared_ptr<const PartitionEnvironment> environment, To
       tag_(environment_->recorder.partition(name_.topic, name_.partition)) {
   facts_.self = environment_->self;
   facts_.lagMax = environment_->lagMax;
+  facts_.minIsrFreeze = environment_->rules.minIsrFreeze;
 }
 
 // --- roles ----------------------------------------------------------------------------------------------------------
@@ -57,6 +58,8 @@ Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistratio
   recovery_ = registration.leaderRecoveryState;
   partitionEpoch_ = registration.partitionEpoch;
   facts_.minInsyncReplicas = minInsyncReplicas;
+  // The controller takes a broker that it fences out of the ISR without being asked.
+  if (!change.newLeaderEpoch) emitIsrChange(committedIsr(facts_.isr), registration.isr);
   facts_.isr = CommittedIsr{registration.isr};
   setFollowers(registration, change.newLeaderEpoch);
   if (change.newLeaderEpoch) {
@@ -97,7 +100,7 @@ void Partition::setMinInsyncReplicas(int count) {
 }
 
 Result<void> Partition::checkEpoch(const EpochCheck& check) const {
-  if (check.currentLeaderEpoch) {
+  if (check.currentLeaderEpoch && environment_->rules.leaderEpochFence) {
     if (*check.currentLeaderEpoch < leaderEpoch_)
       return fail(ErrorCode::FencedLeaderEpoch,
                   fmt::format("{}: leader epoch {} is over, it is {} now", name_, *check.currentLeaderEpoch, leaderEpoch_));
@@ -171,7 +174,7 @@ Result<PartitionRead> Partition::read(const PartitionReadOptions& options) {
                     fmt::format("broker {} has no replica of {}", options.follower->replica, name_));
     }
     result.offsets = log_->offsetSnapshot();
-    if (options.lastFetchedEpoch) {
+    if (options.lastFetchedEpoch && environment_->rules.leaderEpochFence) {
       const log::EpochEndOffset end = log_->endOffsetForEpoch(*options.lastFetchedEpoch);
       if (end.endOffset == kNoOffset)
         return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: epoch {} of the last fetched record is not known", name_,
@@ -357,6 +360,27 @@ void Partition::checkIsr() {
   if (wanted) environment_->propose(std::move(*wanted));
 }
 
+void Partition::emitIsrChange(const std::vector<NodeId>& before, const std::vector<NodeId>& after) {
+  events::Recorder& recorder = environment_->recorder;
+  if (!recorder.enabled()) return;
+  const auto contains = [](const std::vector<NodeId>& nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); };
+  for (NodeId node : before)
+    if (!contains(after, node))
+      recorder.emit(events::IsrShrunk{.partition = tag_,
+                                      .before = events::NodeList(before),
+                                      .after = events::NodeList(after),
+                                      .removed = node,
+                                      .epoch = partitionEpoch_,
+                                      .behindFor = environment_->clock.monotonic() - facts_.followers[node].lastCaughtUp});
+  for (NodeId node : after)
+    if (!contains(before, node))
+      recorder.emit(events::IsrExpanded{.partition = tag_,
+                                        .before = events::NodeList(before),
+                                        .after = events::NodeList(after),
+                                        .added = node,
+                                        .epoch = partitionEpoch_});
+}
+
 bool Partition::decided(const IsrProposal& proposed, const IsrDecision& decision) {
   std::optional<IsrProposal> again;
   bool moved = false;
@@ -373,22 +397,7 @@ bool Partition::decided(const IsrProposal& proposed, const IsrDecision& decision
           const std::vector<NodeId> before = committedIsr(facts_.isr);
           partitionEpoch_ = decision.partitionEpoch;
           facts_.isr = CommittedIsr{decision.isr};
-          for (NodeId node : before)
-            if (std::ranges::find(decision.isr, node) == decision.isr.end())
-              environment_->recorder.emit(events::IsrShrunk{
-                  .partition = tag_,
-                  .before = events::NodeList(before),
-                  .after = events::NodeList(decision.isr),
-                  .removed = node,
-                  .epoch = partitionEpoch_,
-                  .behindFor = environment_->clock.monotonic() - facts_.followers[node].lastCaughtUp});
-          for (NodeId node : decision.isr)
-            if (std::ranges::find(before, node) == before.end())
-              environment_->recorder.emit(events::IsrExpanded{.partition = tag_,
-                                                              .before = events::NodeList(before),
-                                                              .after = events::NodeList(decision.isr),
-                                                              .added = node,
-                                                              .epoch = partitionEpoch_});
+          emitIsrChange(before, decision.isr);
           moved = advanceLocked();
           noteLag();
         }

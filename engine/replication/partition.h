@@ -56,6 +56,7 @@ struct PartitionEnvironment {
   std::function<void(IsrProposal)> propose;
   /// A follower in the ISR is behind: Partition::checkIsr() is due at that time at the latest.
   std::function<void(platform::MonotonicTime)> lagDeadline;
+  Rules rules = {};
 };
 
 /// Who asks and in which belief.
@@ -194,6 +195,8 @@ class Partition {
   std::optional<IsrProposal> maybeExpand(NodeId node) REQUIRES_SHARED(leadership_) REQUIRES(replicas_);
   IsrProposal proposal() const REQUIRES_SHARED(leadership_) REQUIRES(replicas_);
   bool noteFollower(const FollowerFetch& follower, Offset fetchOffset, Offset leaderEnd);
+  /// Events of the committed ISR having become `after`.
+  void emitIsrChange(const std::vector<NodeId>& before, const std::vector<NodeId>& after) REQUIRES(replicas_);
   void setFollowers(const metadata::PartitionRegistration& registration, bool forget) REQUIRES(replicas_);
   void noteLag() REQUIRES(replicas_);
 

@@ -48,7 +48,8 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
               },
           .brokerEpoch = options_.brokerEpoch,
           .propose = [this](IsrProposal proposal) { alterPartition_.propose(std::move(proposal)); },
-          .lagDeadline = [this](platform::MonotonicTime at) { lagDeadline(at); }})),
+          .lagDeadline = [this](platform::MonotonicTime at) { lagDeadline(at); },
+          .rules = options_.rules})),
       alterPartition_(options_.isrExecutor, options_.self, options_.brokerEpoch, options_.alterPartition,
                       [this](const IsrProposal& proposal, const IsrDecision& decision) {
                         const auto partition = find(proposal.partition);

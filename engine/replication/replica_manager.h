@@ -49,6 +49,7 @@ struct ReplicaManagerOptions {
   std::shared_ptr<platform::Executor> isrExecutor;
   /// Sends AlterPartition to the active controller; answers on `isrExecutor`.
   AlterPartitionManager::Send alterPartition;
+  Rules rules = {};
 };
 
 /// What changed between two images, kept beyond the delta that told it.

@@ -90,6 +90,16 @@ TEST(HighWatermark, IsFrozenBelowTheMinimumIsr) {
   EXPECT_EQ(nextHighWatermark(facts, at(200), kNobody), Offset(20));
 }
 
+TEST(HighWatermark, IsFrozenWhileTheControllerIsOnlyAskedForTheMemberThatIsMissing) {
+  LeaderFacts facts = steady();
+  facts.logEndOffset = Offset(20);
+  facts.followers[kSecond].logEndOffset = Offset(20);
+  facts.isr = PendingExpand{{kLeader}, kSecond};
+  EXPECT_EQ(nextHighWatermark(facts, at(200), kNobody), std::nullopt);
+  facts.isr = CommittedIsr{{kLeader, kSecond}};
+  EXPECT_EQ(nextHighWatermark(facts, at(200), kNobody), Offset(20));
+}
+
 TEST(HighWatermark, OfASingleReplicaIsItsLogEndWhateverTheMinimum) {
   LeaderFacts facts = steady();
   facts.followers.clear();
