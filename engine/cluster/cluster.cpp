@@ -44,13 +44,13 @@ Cluster::Cluster(std::unique_ptr<ClusterPlatform> platform)
 }
 
 Cluster::~Cluster() {
-  // No broker reports to us any more, then nothing of ours runs any more.
+  // Nothing of ours runs any more, so that nobody takes the end of the brokers for news; then the brokers.
+  lab_->kill("the cluster is closed");
+  lab_->awaitStopped();
   for (auto& [id, slot] : slots_)
     if (slot->process) slot->process->kill("the cluster is closed");
   for (auto& [id, slot] : slots_)
     if (slot->process) slot->process->awaitStopped();
-  lab_->kill("the cluster is closed");
-  lab_->awaitStopped();
   for (auto& [id, slot] : slots_)
     if (slot->recorder) lookAt(*slot, false);
   slots_.clear();

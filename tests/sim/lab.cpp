@@ -1,0 +1,73 @@
+#include "sim/lab.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace tidemark::sim {
+
+Result<void> Lab::perform(const std::function<void(observe::ClusterSource::Done)>& command) {
+  auto answer = std::make_shared<std::optional<Result<void>>>();
+  command([this, answer](Result<void> result) { change([&] { *answer = std::move(result); }); });
+  if (!await([&] { return answer->has_value(); })) return fail(ErrorCode::RequestTimedOut, "the cluster did not answer");
+  return **answer;
+}
+
+void Lab::run(platform::Executor& executor, const std::function<void()>& action) {
+  bool done = false;
+  executor.post([&] {
+    action();
+    change([&] { done = true; });
+  });
+  await([&] { return done; });
+}
+
+NodeId Lab::leaderOf(const TopicPartition& partition) {
+  auto leader = std::make_shared<std::optional<NodeId>>();
+  cluster().findLeader(partition, [this, leader](Result<NodeId> found) { change([&] { *leader = found ? *found : kNoNode; }); });
+  await([&] { return leader->has_value(); });
+  return leader->value_or(kNoNode);
+}
+
+bool Lab::awaitCluster(const std::function<bool(const observe::ClusterSnapshot&)>& predicate) {
+  cluster().onChange([this] { change([] {}); });
+  const bool reached = await([&] { return predicate(*cluster().snapshot()); });
+  cluster().onChange({});
+  return reached;
+}
+
+// --- simulated --------------------------------------------------------------------------------------------------------
+
+SimulatedLab::SimulatedLab(platform::WorldOptions options)
+    : world_(std::move(options)), cluster_(std::make_unique<SimPlatform>(world_)) {}
+
+std::shared_ptr<platform::Process> SimulatedLab::createProcess(const std::string& name) { return world_.createProcess({.name = name}); }
+
+void SimulatedLab::change(const std::function<void()>& action) {
+  action();
+  changed_ = true;
+}
+
+bool SimulatedLab::await(const std::function<bool()>& predicate) {
+  changed_ = true;
+  return world_.runUntil([&] { return std::exchange(changed_, false) && predicate(); }, std::chrono::minutes(5));
+}
+
+// --- native -----------------------------------------------------------------------------------------------------------
+
+NativeLab::NativeLab() : platform_(cluster::nativePlatform()), cluster_(cluster::nativePlatform()) {}
+
+std::shared_ptr<platform::Process> NativeLab::createProcess(const std::string& name) { return platform_->createProcess(name); }
+
+void NativeLab::change(const std::function<void()>& action) {
+  const std::lock_guard lock(mutex_);
+  action();
+  changed_.notify_all();
+}
+
+bool NativeLab::await(const std::function<bool()>& predicate) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::seconds(60), predicate);
+}
+
+}  // namespace tidemark::sim
