@@ -6,7 +6,7 @@
 #include <QSettings>
 #include <QTextStream>
 
-#include "cluster_source_factory.h"
+#include "cluster/cluster.h"
 #include "main_window.h"
 #include "scene_shot.h"
 #include "theme/theme.h"
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     else
       return refuse(QApplication::translate("main", "--theme: light or dark, not “%1”").arg(parser.value(theme)));
   }
-  const std::unique_ptr<observe::ClusterSource> source = makeClusterSource();
+  const std::unique_ptr<observe::ClusterSource> source = std::make_unique<cluster::Cluster>(cluster::nativePlatform());
 
   if (parser.isSet(shot)) {
     if (!widgets::SceneShot::conditions().contains(parser.value(after)))
