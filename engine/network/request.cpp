@@ -43,8 +43,8 @@ void Request::noResponse(Throttle throttle) {
   finish({.kind = Answer::Kind::NoResponse, .throttle = throttle});
 }
 
-void Request::close(const char* reason) {
-  finish({.kind = Answer::Kind::Close, .reason = reason});
+void Request::close(std::string reason) {
+  finish({.kind = Answer::Kind::Close, .reason = std::move(reason)});
 }
 
 void Request::finish(Answer answer) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/bytes.h"
@@ -20,8 +21,8 @@ struct Answer {
   /// Length, header and body.
   std::vector<platform::Piece> pieces;
   std::chrono::milliseconds throttle{0};
-  /// Why the connection is closed; a literal.
-  const char* reason = "";
+  /// Why the connection is closed.
+  std::string reason;
 };
 
 /// Takes the one answer to a request: the connection it came by, or a test. Any thread.
@@ -58,7 +59,7 @@ class Request {
   void releaseFrame() noexcept;
 
   /// decode<protocol::FetchRequest>(): the body in the request's version; views into frame(). InvalidRequest if
-  /// malformed or followed by more bytes. Defined in network/request_codec.h.
+  /// malformed; bytes behind it are ignored. Defined in network/request_codec.h.
   template <class Message>
   Result<Message> decode() const;
 
@@ -73,8 +74,8 @@ class Request {
   /// No answer ever (acks=0); the connection goes on with its next request at once.
   void noResponse(Throttle throttle = {});
 
-  /// Closes the connection instead of answering. `reason` is a literal.
-  void close(const char* reason = "the handler closed it");
+  /// Closes the connection instead of answering, and says so in the log.
+  void close(std::string reason = "the handler closed it");
 
   bool answered() const noexcept { return sink_ == nullptr; }
 

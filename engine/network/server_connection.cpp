@@ -147,7 +147,8 @@ void ServerConnection::greet(const RequestContext& context, ByteView body) {
     version = 0;
     response = refuseApiVersions(table);
   } else {
-    const auto request = protocol::decode<protocol::ApiVersionsRequest>(body, version);
+    protocol::Reader reader(body);
+    const auto request = protocol::decode<protocol::ApiVersionsRequest>(reader, version);
     if (!request) return close(request.error().message);
     response = answerApiVersions(*request, version, table,
                                  shared().options.features ? shared().options.features() : FeatureInfo());
@@ -187,7 +188,10 @@ void ServerConnection::complete() {
   }
   switch (answer_.kind) {
     case Answer::Kind::Close:
-      return close(answer_.reason);
+      // Nobody closes on a whim: either the peer sent nonsense or something is wrong with us.
+      shared().process.log().warning(kComponent, "{} of {}: {}", record_->peer()->connectionId, client_->clientId,
+                                     answer_.reason);
+      return close(std::exchange(answer_, {}).reason);
     case Answer::Kind::NoResponse:
       return answered(0);
     case Answer::Kind::Response:

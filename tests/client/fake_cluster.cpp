@@ -119,6 +119,15 @@ void FakeCluster::Broker::serve(RequestPtr& request) {
       return listOffsets(*request);
     case ApiKey::InitProducerId:
       return initProducerId(*request);
+    case ApiKey::FindCoordinator:
+      return findCoordinator(*request);
+    case ApiKey::JoinGroup:
+    case ApiKey::SyncGroup:
+    case ApiKey::Heartbeat:
+    case ApiKey::LeaveGroup:
+    case ApiKey::OffsetCommit:
+    case ApiKey::OffsetFetch:
+      return cluster_.group.serve(std::move(request));
     case ApiKey::CreateTopics:
       return createTopics(*request);
     case ApiKey::DeleteTopics:
