@@ -13,6 +13,7 @@ Loader::Loader(std::function<void(const std::string&)> onFault)
 
 void Loader::addPublisher(Publisher& publisher) {
   publishers_.push_back(&publisher);
+  if (leader_) publisher.onLeaderChange(*leader_, committed_);
   if (!published_) return;
   const ImagePtr now = image();
   publisher.onUpdate(Delta::fromNothing(*now), now);
@@ -53,6 +54,7 @@ void Loader::onLoadSnapshot(raft::SnapshotReader& reader) {
 }
 
 void Loader::onLeaderChange(raft::LeaderAndEpoch leader) {
+  leader_ = leader;
   for (Publisher* publisher : publishers_) publisher->onLeaderChange(leader, committed_);
 }
 

@@ -28,8 +28,8 @@ class Loader final : public raft::Listener {
   /// `onFault`: the log cannot be read or replayed; nothing is published from then on. The node cannot go on.
   explicit Loader(std::function<void(const std::string& reason)> onFault);
 
-  /// Publishers are called in the order in which they were added. One that is added late first gets everything as one
-  /// delta, at once, if anything was published.
+  /// Publishers are called in the order in which they were added. One that is added late is told at once who leads, and
+  /// gets everything as one delta, as far as the others were told.
   void addPublisher(Publisher& publisher);
   void removePublisher(Publisher& publisher);
 
@@ -70,6 +70,7 @@ class Loader final : public raft::Listener {
   /// Of what `pending_` will become: the last batch that ended outside a transaction.
   Provenance provenance_;
   CommittedState committed_;
+  std::optional<raft::LeaderAndEpoch> leader_;
   bool published_ = false;
 
   mutable Mutex mutex_;

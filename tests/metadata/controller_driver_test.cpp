@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "events/recorder.h"
 #include "metadata/controller/error_response.h"
 #include "metadata/controller_fixture.h"
 #include "metadata/loader.h"
@@ -59,6 +60,7 @@ class Driver : public testing::Test {
                                                                          .appender = &quorum_,
                                                                          .process = process_.get(),
                                                                          .executor = executor_,
+                                                                         .recorder = &recorder_,
                                                                          .bootstrap = bootstrapRecords(),
                                                                          .verifyImages = true});
     loader_->addPublisher(*driver_);
@@ -127,6 +129,7 @@ class Driver : public testing::Test {
   platform::World world_;
   std::shared_ptr<platform::SimulatedProcess> process_ = world_.createProcess("controller");
   std::shared_ptr<platform::Executor> executor_ = process_->createExecutor({.name = "controller"});
+  events::Recorder recorder_{process_->clock(), NodeId(1)};
   ControllerSettings settings_;
   FakeQuorum quorum_;
   bool autoCommit_ = true;
@@ -300,6 +303,19 @@ TEST_F(Driver, AllowingUncleanElectionElectsAtOnce) {
   config.value = protocol::Text("true");
   ask(alter);
   EXPECT_EQ(leader(), NodeId(1));
+}
+
+TEST_F(Driver, EventsTellWhatItDid) {
+  recorder_.enable(true);
+  start();
+  lead(1);
+  startBroker(1);
+  world_.runFor(seconds(10));
+  std::vector<events::Event> seen;
+  recorder_.drain(seen);
+  std::vector<std::string_view> names;
+  for (const events::Event& event : seen) names.push_back(events::nameOf(event.payload));
+  EXPECT_THAT(names, testing::ElementsAre("ControllerActivated", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"));
 }
 
 TEST_F(Driver, ANewControllerGivesEverybodyAWholeSession) {

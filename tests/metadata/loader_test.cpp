@@ -34,6 +34,8 @@ class Recorder final : public Publisher {
     bases.push_back(delta.basePtr());
   }
   void onCommitted(const CommittedState& state) override { committed.push_back(state); }
+  void onLeaderChange(const raft::LeaderAndEpoch& now, const CommittedState&) override { leader = now; }
+  raft::LeaderAndEpoch leader;
   std::vector<ImagePtr> images, bases;
   std::vector<size_t> changes, created, deleted;
   std::vector<CommittedState> committed;
@@ -119,7 +121,9 @@ TEST_F(LoaderTest, ALatePublisherGetsEverythingAtOnce) {
   commit({topic("a", 1), partitionOf(1, 0)});
   commit({topic("b", 2), partitionOf(2, 0)});
   Recorder late;
+  loader_.onLeaderChange({NodeId(3), LeaderEpoch(3)});
   loader_.addPublisher(late);
+  EXPECT_EQ(late.leader.leader, NodeId(3));
   ASSERT_EQ(late.images.size(), 1u);
   EXPECT_EQ(late.images[0], loader_.image());
   EXPECT_EQ(late.created[0], 2u);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "events/recorder.h"
 #include "metadata/controller/cluster_control.h"
 #include "metadata/controller/config_control.h"
 #include "metadata/controller/feature_control.h"
@@ -57,6 +58,7 @@ void ControllerDriver::Core::activate(LeaderEpoch epoch, const CommittedState& s
     return;
   }
   if (!active_) return;
+  if (setup_.recorder) setup_.recorder->emit(events::ControllerActivated{.epoch = epoch});
   armSessionTimer();
   armIdleTimer();
 }
@@ -117,7 +119,23 @@ Result<void> ControllerDriver::Core::appendBatch(const Records& records) {
   }
   lastAppended_ = *last;
   lastAppendTime_ = now();
+  emitEvents(records);
   return {};
+}
+
+void ControllerDriver::Core::emitEvents(const Records& records) const {
+  if (!setup_.recorder || !setup_.recorder->enabled()) return;
+  for (const Record& record : records) {
+    if (const auto* registered = record.as<protocol::RegisterBrokerRecord>()) {
+      setup_.recorder->emit(events::BrokerRegistered{.node = NodeId(registered->brokerId),
+                                                     .epoch = BrokerEpoch(registered->brokerEpoch)});
+    } else if (const auto* changed = record.as<protocol::BrokerRegistrationChangeRecord>()) {
+      const NodeId node(changed->brokerId);
+      const BrokerEpoch epoch(changed->brokerEpoch);
+      if (changed->fenced > 0) setup_.recorder->emit(events::BrokerFenced{.node = node, .epoch = epoch});
+      if (changed->fenced < 0) setup_.recorder->emit(events::BrokerUnfenced{.node = node, .epoch = epoch});
+    }
+  }
 }
 
 void ControllerDriver::Core::defer(Completion completion) {

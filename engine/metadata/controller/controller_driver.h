@@ -16,6 +16,9 @@
 namespace tidemark::platform {
 class Process;
 }
+namespace tidemark::events {
+class Recorder;
+}
 
 namespace tidemark::metadata {
 
@@ -47,6 +50,8 @@ class ControllerDriver final : public Publisher {
     platform::Process* process = nullptr;
     /// Serial, the controller's own.
     std::shared_ptr<platform::Executor> executor;
+    /// Told of registrations and fencing when they are appended; may be null. Outlives every task of the executor.
+    events::Recorder* recorder = nullptr;
     /// For an empty log, if the node has no bootstrap snapshot.
     Records bootstrap;
     /// Compare the own image with the committed one whenever all is committed (invariant K10): for tests, O(cluster).
