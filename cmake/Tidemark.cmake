@@ -58,9 +58,10 @@ function(tidemark_folder name)
   target_link_libraries(${target} PRIVATE ${F_LINKS})
 endfunction()
 
-# tidemark_test(NAME LABEL unit SOURCES a_test.cpp … USES folder… LINKS target…): one program, each of its tests a CTest test.
+# tidemark_test(NAME LABEL unit SOURCES a_test.cpp … USES folder… LINKS target…): one program, one CTest test. THREADS: it
+# runs real threads, so it is among those that run under TSan.
 function(tidemark_test name)
-  cmake_parse_arguments(T "" "LABEL;TIMEOUT" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(T "THREADS" "LABEL;TIMEOUT" "SOURCES;USES;LINKS" ${ARGN})
   set(target tests_${name})
   add_executable(${target} ${T_SOURCES})
   target_link_libraries(${target} PRIVATE tidemark_options GTest::gmock GTest::gtest_main ${T_LINKS})
@@ -75,6 +76,9 @@ function(tidemark_test name)
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 120)
   endif()
+  if(T_THREADS)
+    list(APPEND T_LABEL threads)
+  endif()
   add_test(NAME ${name} COMMAND ${target})
-  set_tests_properties(${name} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES LABELS "${T_LABEL}" TIMEOUT ${T_TIMEOUT})
 endfunction()
