@@ -52,7 +52,7 @@ void ChannelTransport::send(NodeId id, const platform::Endpoint& endpoint, Reque
       [&](auto& message) {
         auto wire = toWire(message);
         using WireResponse = typename decltype(wire)::Response;
-        const bool preVote = [&] {
+        bool preVote = [&] {
           if constexpr (std::is_same_v<std::decay_t<decltype(message)>, VoteRequest>) return message.preVote;
           return false;
         }();
