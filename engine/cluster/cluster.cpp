@@ -558,9 +558,10 @@ broker::Node* Cluster::node(NodeId id) {
   return found != slots_.end() && found->second->isOpen ? found->second->node.get() : nullptr;
 }
 
-std::shared_ptr<events::Recorder> Cluster::recorder(NodeId id) {
+Cluster::Started Cluster::started(NodeId id) const {
   const auto found = slots_.find(id);
-  return found != slots_.end() ? found->second->recorder : nullptr;
+  if (found == slots_.end() || !found->second->process) return {};
+  return {found->second->recorder, found->second->node.get()};
 }
 
 }  // namespace tidemark::cluster

@@ -66,9 +66,13 @@ class Cluster final : public observe::ClusterSource {
 
   /// For tests: the node, on the cluster's executor or where nothing else runs. Null unless it runs.
   broker::Node* node(NodeId id);
-  /// For tests, where nothing else runs: the events of a broker from its start on, also before node() is there. Null unless
-  /// it was started.
-  std::shared_ptr<events::Recorder> recorder(NodeId id);
+  /// For tests, where nothing else runs: a broker from its start on, also while its node is being opened. Nulls unless it
+  /// was started.
+  struct Started {
+    std::shared_ptr<events::Recorder> recorder;
+    broker::Node* node = nullptr;
+  };
+  Started started(NodeId id) const;
   /// For tests, before launch(): has a say in how each node is started.
   void onNodeOptions(std::function<void(broker::NodeOptions&)> alter) { alterOptions_ = std::move(alter); }
 

@@ -26,6 +26,8 @@ class SimulatedDisk {
   void failWhen(std::function<bool(FileCall call, const std::string& path)> predicate);
   /// Forgets what was not synced. No process may be using the disk (SimulatedProcess::losePower() sees to that).
   void losePower();
+  /// Whether the file of that path is there and both its bytes and its name in its directory would survive a power loss.
+  bool isDurable(const std::string& path) const;
   /// Every unsynced name change is undone at a power loss (instead of a part of them by the seed).
   void setStrictDirectories(bool strict) noexcept;
 

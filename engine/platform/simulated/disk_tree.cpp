@@ -257,6 +257,12 @@ void SimulatedDisk::failWhen(std::function<bool(FileCall, const std::string&)> p
   tree_->failWhen = std::move(predicate);
 }
 void SimulatedDisk::losePower() { tree_->losePower(); }
+bool SimulatedDisk::isDurable(const std::string& path) const {
+  const auto place = tree_->find(path);
+  if (!place || !place->node || !place->node->isDurable()) return false;
+  const auto name = place->directory->durableEntries.find(place->name);
+  return name != place->directory->durableEntries.end() && name->second == place->node;
+}
 void SimulatedDisk::setStrictDirectories(bool strict) noexcept { tree_->strictDirectories = strict; }
 
 }  // namespace tidemark::platform

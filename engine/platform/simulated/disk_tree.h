@@ -58,6 +58,8 @@ struct DiskNode {
   /// The disk refused: what should have been written is lost, though the page cache has it and looks clean.
   void failSync();
   void losePower(Generator& choices);
+  /// Every byte would survive a power loss.
+  bool isDurable() const noexcept { return dirty_.empty() && lost_.empty() && durableSize_ == content.size(); }
   std::shared_ptr<const Mapping> map(uint64_t length);
 
   const bool directory;

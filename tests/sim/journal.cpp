@@ -1,0 +1,53 @@
+#include "sim/journal.h"
+
+#include <fmt/format.h>
+
+namespace tidemark::sim {
+namespace {
+
+size_t count(const std::map<TopicPartition, std::map<Offset, std::string>>& partitions) {
+  size_t records = 0;
+  for (const auto& [partition, each] : partitions) records += each.size();
+  return records;
+}
+
+}  // namespace
+
+void Journal::acknowledged(const TopicPartition& partition, Offset offset, std::string_view value, bool byAll) {
+  if (!byAll) return;
+  if (const Offset end = committed_.end(partition); offset >= end)
+    judge_.breach("R2", fmt::format("{} at offset {} of {} was acknowledged, but only records below {} are committed", value, offset,
+                                    partition, end));
+  note(acknowledged_[partition], partition, offset, value, "acknowledged");
+}
+
+void Journal::consumed(const TopicPartition& partition, Offset offset, std::string_view value) {
+  note(consumed_[partition], partition, offset, value, "consumed");
+  const auto acknowledged = acknowledged_.find(partition);
+  if (acknowledged == acknowledged_.end()) return;
+  const auto known = acknowledged->second.find(offset);
+  if (known != acknowledged->second.end() && known->second != value)
+    judge_.breach("R2", fmt::format("{} was acknowledged at offset {} of {}, where {} is read", known->second, offset, partition, value));
+}
+
+void Journal::note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value, std::string_view what) {
+  const auto [known, first] = records.try_emplace(offset, value);
+  if (!first && known->second != value)
+    judge_.breach("R9", fmt::format("offset {} of {} was {} as {} and then as {}", offset, partition, what, known->second, value));
+}
+
+size_t Journal::acknowledgedCount() const { return count(acknowledged_); }
+size_t Journal::consumedCount() const { return count(consumed_); }
+
+std::string Journal::missing(const std::map<TopicPartition, std::map<Offset, std::string>>& read) const {
+  for (const auto& [partition, records] : acknowledged_) {
+    const auto found = read.find(partition);
+    for (const auto& [offset, value] : records) {
+      const bool there = found != read.end() && found->second.contains(offset);
+      if (!there) return fmt::format("{} at offset {} of {} was acknowledged and is not read", value, offset, partition);
+    }
+  }
+  return {};
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "sim/checker.h"
+#include "sim/replication_checkers.h"
+
+namespace tidemark::sim {
+
+/// What applications were told, as it happens. R2: what is acknowledged to acks=all is committed and stays. R9: what was
+/// consumed at an offset never changes. L5: at the end everything acknowledged is read.
+class Journal {
+ public:
+  Journal(Judge& judge, const CommittedRecords& committed) : judge_(judge), committed_(committed) {}
+
+  void acknowledged(const TopicPartition& partition, Offset offset, std::string_view value, bool byAll);
+  void consumed(const TopicPartition& partition, Offset offset, std::string_view value);
+
+  size_t acknowledgedCount() const;
+  size_t consumedCount() const;
+  /// The first acknowledged record that is not among these; empty if none.
+  std::string missing(const std::map<TopicPartition, std::map<Offset, std::string>>& read) const;
+
+ private:
+  using Records = std::map<Offset, std::string>;
+  void note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value, std::string_view what);
+
+  Judge& judge_;
+  const CommittedRecords& committed_;
+  std::map<TopicPartition, Records> acknowledged_;
+  std::map<TopicPartition, Records> consumed_;
+};
+
+}  // namespace tidemark::sim

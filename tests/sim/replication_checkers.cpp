@@ -1,0 +1,128 @@
+#include "sim/replication_checkers.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tidemark::sim {
+
+// --- CommittedRecords -----------------------------------------------------------------------------------------------
+
+Offset CommittedRecords::end(const TopicPartition& partition) const {
+  const auto found = committed_.find(partition);
+  return found == committed_.end() ? Offset(0) : endOf(found->second);
+}
+
+void CommittedRecords::on(const Seen& seen) {
+  if (const auto* moved = as<events::HighWatermarkAdvanced>(seen)) {
+    commit(seen, moved->from, moved->to);
+  } else if (const auto* leads = as<events::BecameLeader>(seen)) {
+    demandAll(seen.broker, seen.partition, "R2", fmt::format("the leader of epoch {}", leads->epoch));
+  } else if (const auto* truncated = as<events::LogTruncated>(seen)) {
+    const auto committed = committed_.find(seen.partition);
+    if (committed == committed_.end()) return;
+    for (const auto& [base, batch] : logs_.removed()) {
+      const auto known = committed->second.find(base);
+      if (known != committed->second.end() && known->second == batch)
+        judge_.breach(seen.partition == metadataPartition() ? "K5" : "R3",
+                      fmt::format("broker {} truncates {} from {} to {}: {} are committed", seen.broker, seen.partition,
+                                  truncated->from, truncated->to, describe(base, batch)));
+    }
+  }
+}
+
+void CommittedRecords::commit(const Seen& seen, Offset from, Offset to) {
+  const Batches& held = logs_.of(seen.broker, seen.partition);
+  Batches& committed = committed_[seen.partition];
+  auto batch = held.upper_bound(from);
+  if (batch != held.begin() && std::prev(batch)->second.last >= from) --batch;
+  for (; batch != held.end() && batch->second.last < to; ++batch) {
+    const auto known = committed.find(batch->first);
+    if (known == committed.end() && batch->first >= endOf(committed)) {
+      committed.emplace(batch->first, batch->second);
+    } else if (known == committed.end() || known->second != batch->second) {
+      const auto other = known == committed.end() ? std::prev(committed.upper_bound(batch->first)) : known;
+      judge_.breach(seen.partition == metadataPartition() ? "K5" : "R4",
+                    fmt::format("broker {} has {} of {} below its high watermark {}, committed were {}", seen.broker,
+                                describe(batch->first, batch->second), seen.partition, to, describe(other->first, other->second)));
+      return;
+    }
+  }
+}
+
+void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant, const std::string& who) {
+  const auto committed = committed_.find(partition);
+  if (committed == committed_.end()) return;
+  const Batches& held = logs_.of(broker, partition);
+  const Offset start = held.empty() ? Offset(0) : held.begin()->first;
+  for (auto batch = committed->second.lower_bound(start); batch != committed->second.end(); ++batch) {
+    const auto own = held.find(batch->first);
+    if (own != held.end() && own->second == batch->second) continue;
+    judge_.breach(invariant, fmt::format("broker {}, {}, lacks {} of {}, which are committed; it has {}", broker, who,
+                                         describe(batch->first, batch->second), partition,
+                                         own == held.end() ? fmt::format("a log that ends at {}", endOf(held))
+                                                           : describe(own->first, own->second)));
+    return;
+  }
+}
+
+// --- GivenOffsets -----------------------------------------------------------------------------------------------------
+
+void GivenOffsets::on(const Seen& seen) {
+  const auto* appended = as<events::BatchAppended>(seen);
+  if (appended == nullptr || !appended->asLeader || seen.partition == metadataPartition()) return;
+  const auto tell = [&](const std::string& why) {
+    judge_.breach("S3", fmt::format("broker {} gives offsets {} to {} of {} in epoch {}: {}", seen.broker, appended->baseOffset,
+                                    appended->lastOffset, seen.partition, appended->epoch, why));
+  };
+  if (const Offset end = committed_.end(seen.partition); appended->baseOffset < end) tell(fmt::format("all below {} are committed", end));
+  Offset& next = next_.try_emplace({seen.partition, appended->epoch}, Offset(0)).first->second;
+  if (appended->baseOffset < next) tell(fmt::format("that epoch gave all below {} before", next));
+  next = std::max(next, appended->lastOffset.next());
+}
+
+// --- HighWatermarks ---------------------------------------------------------------------------------------------------
+
+void HighWatermarks::started(NodeId broker) {
+  std::erase_if(last_, [&](const auto& entry) { return entry.first.first == broker; });
+}
+
+void HighWatermarks::on(const Seen& seen) {
+  const auto* moved = as<events::HighWatermarkAdvanced>(seen);
+  if (moved == nullptr) return;
+  const auto [last, first] = last_.try_emplace({seen.broker, seen.partition}, moved->to);
+  if (!first) {
+    if (moved->from < last->second)
+      judge_.breach("R5", fmt::format("the high watermark of {} at broker {} fell from {} to {}", seen.partition, seen.broker,
+                                      last->second, moved->from));
+    last->second = moved->to;
+  }
+  if (seen.node == nullptr) return;
+  if (const auto log = ReplicaLogs::find(*seen.node, seen.partition)) {
+    const log::OffsetSnapshot ends = log->offsetSnapshot();
+    if (ends.logStartOffset > ends.highWatermark.offset || ends.lastStableOffset.offset > ends.highWatermark.offset ||
+        ends.highWatermark.offset > ends.logEndOffset.offset)
+      judge_.breach("R5", fmt::format("{} at broker {}: log start {}, last stable {}, high watermark {}, log end {}", seen.partition,
+                                      seen.broker, ends.logStartOffset, ends.lastStableOffset.offset, ends.highWatermark.offset,
+                                      ends.logEndOffset.offset));
+  }
+  if (seen.partition == metadataPartition()) return;
+  if (const auto partition = seen.node->broker()->replicas().find(seen.partition)) {
+    const replication::PartitionView view = partition->view();
+    if (view.isLeader && static_cast<int>(view.isr.size()) < minInsyncReplicas_)
+      judge_.breach("R8", fmt::format("the high watermark of {} moved from {} to {} at leader {} while the ISR is {{{}}}", seen.partition,
+                                      moved->from, moved->to, seen.broker, fmt::join(view.isr, ", ")));
+  }
+}
+
+void HighWatermarks::look(broker::Node& node) {
+  const metadata::ImagePtr image = node.broker()->image();
+  if (!images_.insert(image->provenance.lastContainedOffset).second) return;
+  for (const auto& [name, topic] : image->topics.byName)
+    for (const auto& [index, partition] : topic->partitions)
+      if (partition->hasLeader() && !partition->isInIsr(partition->leader))
+        judge_.breach("R7", fmt::format("{}-{} is led by {}, which is not in its ISR {{{}}} (metadata offset {})", name, index,
+                                        partition->leader, fmt::join(partition->isr, ", "), image->provenance.lastContainedOffset));
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "sim/checker.h"
+#include "sim/replica_logs.h"
+#include "sim/watch.h"
+
+namespace tidemark::sim {
+
+/// R4 and, of the quorum's log, K5: what was once below some replica's high watermark is the same below every other's, for
+/// ever. R2: a leader that is elected holds all of it. R3: nobody gives it up.
+class CommittedRecords final : public Checker {
+ public:
+  CommittedRecords(Judge& judge, const ReplicaLogs& logs) : judge_(judge), logs_(logs) {}
+  void on(const Seen& seen) override;
+
+  /// Where the committed part of a partition ends, as far as any replica has told.
+  Offset end(const TopicPartition& partition) const;
+  /// All committed batches are in this replica, unless a breach is told.
+  void demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant, const std::string& who);
+  const std::map<TopicPartition, Batches>& all() const noexcept { return committed_; }
+
+ private:
+  void commit(const Seen& seen, Offset from, Offset to);
+
+  Judge& judge_;
+  const ReplicaLogs& logs_;
+  std::map<TopicPartition, Batches> committed_;
+};
+
+/// S3: no offset below the high watermark is given twice, none twice in one leader epoch.
+class GivenOffsets final : public Checker {
+ public:
+  GivenOffsets(Judge& judge, const CommittedRecords& committed) : judge_(judge), committed_(committed) {}
+  void on(const Seen& seen) override;
+
+ private:
+  Judge& judge_;
+  const CommittedRecords& committed_;
+  std::map<std::pair<TopicPartition, LeaderEpoch>, Offset> next_;
+};
+
+/// R5: a replica's high watermark only rises while its process lives; log start ≤ LSO ≤ HW ≤ log end. R8: it does not move
+/// at a leader whose ISR is smaller than the minimum. R7: a leader is in its ISR.
+class HighWatermarks final : public Checker {
+ public:
+  HighWatermarks(Judge& judge, int minInsyncReplicas) : judge_(judge), minInsyncReplicas_(minInsyncReplicas) {}
+  void started(NodeId broker) override;
+  void on(const Seen& seen) override;
+  /// Of every image that a broker takes up.
+  void look(broker::Node& node);
+
+ private:
+  Judge& judge_;
+  const int minInsyncReplicas_;
+  std::map<std::pair<NodeId, TopicPartition>, Offset> last_;
+  std::set<Offset> images_;
+};
+
+}  // namespace tidemark::sim

@@ -1,0 +1,54 @@
+#include "sim/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "sim/trace_file.h"
+
+namespace tidemark::sim {
+namespace {
+
+uint64_t fromEnvironment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+constexpr uint64_t kSeeds = 200;
+constexpr int kMostFailures = 3;
+
+std::string failure(uint64_t seed, const Breach& breach) {
+  return fmt::format("seed {}: {}: {}\nrun it again, with its log: TIDEMARK_SEED={} tests_sim --gtest_filter=Scenarios.HoldTheInvariants",
+                     seed, breach.invariant, breach.text, seed);
+}
+
+TEST(Scenarios, HoldTheInvariants) {
+  const uint64_t only = fromEnvironment("TIDEMARK_SEED", 0);
+  const uint64_t first = only != 0 ? only : 1;
+  const uint64_t last = only != 0 ? only : fromEnvironment("TIDEMARK_SEEDS", kSeeds);
+  Tally tally;
+  int failures = 0;
+  uint64_t steps = 0;
+  platform::Duration longest{};
+  for (uint64_t seed = first; seed <= last && failures < kMostFailures; ++seed) {
+    ScenarioOptions options{.seed = seed};
+    if (only != 0) options.log = [](std::string_view line) { std::cout << line << '\n'; };
+    const ScenarioResult result = runScenario(options);
+    tally.add(result.tally);
+    steps += result.steps;
+    longest = std::max(longest, result.settled);
+    if (!result.breach) continue;
+    ++failures;
+    ADD_FAILURE() << failure(seed, *result.breach);
+  }
+  std::cout << fmt::format("{} seeds, {} steps, whole again after {} ms at most; what occurred:\n{}", last - first + 1, steps,
+                           std::chrono::duration_cast<std::chrono::milliseconds>(longest).count(), tally.table());
+  if (last - first + 1 >= kSeeds)
+    for (const std::string& name : tally.missing()) ADD_FAILURE() << name << " never occurred";
+}
+
+}  // namespace
+}  // namespace tidemark::sim

@@ -1,0 +1,70 @@
+#include "sim/tally.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/replica_logs.h"
+
+namespace tidemark::sim {
+namespace {
+
+constexpr std::array<std::string_view, 11> kDemanded = {
+    "leader change",  "ISR shrink",           "ISR expand",          "truncation that removed bytes",
+    "duplicate answered from the window", "quorum leader change", "split vote", "parked produce timed out",
+    "parked fetch timed out", "recovery after a kill", "record acknowledged by all"};
+
+}  // namespace
+
+void Tally::on(const Seen& seen) {
+  if (as<events::BecameLeader>(seen)) {
+    if (!led_.insert(seen.partition).second) count("leader change");
+  } else if (as<events::IsrShrunk>(seen)) {
+    count("ISR shrink");
+  } else if (as<events::IsrExpanded>(seen)) {
+    count("ISR expand");
+  } else if (const auto* truncated = as<events::LogTruncated>(seen)) {
+    if (truncated->to < truncated->from)
+      count(seen.partition == metadataPartition() ? "truncation of the quorum's log" : "truncation that removed bytes");
+  } else if (as<events::DuplicateAnswered>(seen)) {
+    count("duplicate answered from the window");
+  } else if (const auto* stands = as<events::ElectionStarted>(seen)) {
+    candidates_[stands->epoch].insert(seen.broker);
+  } else if (const auto* changed = as<events::QuorumLeaderChanged>(seen)) {
+    if (changed->leader == seen.broker) count("quorum leader change");
+  } else if (as<events::ProduceExpired>(seen)) {
+    count("parked produce timed out");
+  } else if (as<events::FetchExpired>(seen)) {
+    count("parked fetch timed out");
+  } else if (const auto* recovered = as<events::LogRecovered>(seen)) {
+    if (seen.partition != metadataPartition()) count("recovery after a kill");
+    if (recovered->removedBytes > 0) count("recovery that removed bytes");
+  } else if (as<events::SnapshotTaken>(seen)) {
+    count("snapshot of the quorum's log");
+  }
+}
+
+void Tally::finish() {
+  for (const auto& [epoch, nodes] : candidates_)
+    if (nodes.size() > 1) count("split vote");
+}
+
+void Tally::add(const Tally& other) {
+  for (const auto& [name, times] : other.rows_) count(name, times);
+}
+
+std::vector<std::string> Tally::missing() const {
+  std::vector<std::string> names;
+  for (std::string_view name : kDemanded)
+    if (!rows_.contains(std::string(name))) names.emplace_back(name);
+  return names;
+}
+
+std::string Tally::table() const {
+  std::string text;
+  for (const auto& [name, times] : rows_) text += fmt::format("{:>12}  {}\n", times, name);
+  for (const std::string& name : missing()) text += fmt::format("{:>12}  {}\n", 0, name);
+  return text;
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,57 @@
+#include "sim/watch.h"
+
+namespace tidemark::sim {
+
+Watch::Watch(cluster::Cluster& cluster, int brokers) : cluster_(cluster) {
+  for (int i = 1; i <= brokers; ++i) brokers_.push_back({.id = NodeId(i), .recorder = {}, .topics = {}});
+}
+
+broker::Node* Watch::node(NodeId broker) const {
+  for (const Broker& each : brokers_)
+    if (each.id == broker) return each.node;
+  return nullptr;
+}
+
+void Watch::look() {
+  for (Broker& broker : brokers_) {
+    const cluster::Cluster::Started now = cluster_.started(broker.id);
+    if (now.recorder != broker.recorder) {
+      broker.node = nullptr;
+      if (broker.recorder) drain(broker);
+      broker = {.id = broker.id, .recorder = now.recorder, .topics = {}};
+      if (now.recorder) {
+        now.recorder->enable(true);
+        for (Checker* checker : checkers_) checker->started(broker.id);
+      }
+    }
+    if (!broker.recorder) continue;
+    if (broker.node == nullptr && now.node != nullptr && now.node->broker() != nullptr) {
+      broker.node = now.node;
+      for (Checker* checker : checkers_) checker->opened(broker.id, *broker.node);
+    }
+    if (broker.recorder->sequence() != broker.sequence) drain(broker);
+  }
+}
+
+void Watch::drain(Broker& broker) {
+  broker.sequence = broker.recorder->sequence();
+  scratch_.clear();
+  lost_ += broker.recorder->drain(scratch_);
+  for (const events::Event& event : scratch_) {
+    const events::PartitionTag tag = events::partitionOf(event.payload);
+    partition_ = {topicName(broker, tag.topic), tag.partition};
+    const Seen seen{.broker = broker.id, .event = event, .partition = partition_, .node = broker.node};
+    for (Checker* checker : checkers_) checker->on(seen);
+  }
+}
+
+const std::string& Watch::topicName(Broker& broker, events::TopicTag tag) {
+  static const std::string kNone;
+  if (tag == events::kNoTopicTag) return kNone;
+  const auto index = static_cast<size_t>(tag.value());
+  if (broker.topics.size() <= index) broker.topics.resize(index + 1);
+  if (broker.topics[index].empty()) broker.topics[index] = broker.recorder->topicName(tag);
+  return broker.topics[index];
+}
+
+}  // namespace tidemark::sim
