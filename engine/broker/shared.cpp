@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "log/checkpoints.h"
+#include "log/directories.h"
 #include "metadata/controller/feature_control.h"
 #include "raft/channel_transport.h"
 #include "raft/format.h"
@@ -112,7 +113,7 @@ Result<void> formatNode(platform::Process& process, const FormatNode& format) {
                              .bootstrapRecords = {},
                              .nowMs = process.clock().wallMs()};
   TIDEMARK_ASSIGN(quorum.bootstrapRecords, metadata::encodeRecords(metadata::bootstrapRecords()));
-  for (const std::string& directory : format.config.logDirs()) TIDEMARK_TRY(files.createDirectories(directory));
+  for (const std::string& directory : format.config.logDirs()) TIDEMARK_TRY(log::makeDirectories(files, directory));
   TIDEMARK_TRY(raft::formatMetadataLog(files, quorum));
   // Written last: a directory with meta.properties is a formatted one.
   for (const std::string& directory : format.config.logDirs()) {
