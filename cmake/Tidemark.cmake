@@ -24,7 +24,9 @@ add_library(tidemark_options INTERFACE)
 target_compile_options(tidemark_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual -Wundef -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  target_compile_options(tidemark_options INTERFACE -Wthread-safety -Wno-missing-field-initializers)
+  # std::stable_sort of libstdc++ 12 uses what the same library deprecates.
+  target_compile_options(tidemark_options INTERFACE
+    -Wthread-safety -Wno-missing-field-initializers -Wno-deprecated-declarations)
 else()
   # False alarms of g++ 12 on std::expected, std::variant and std::optional.
   target_compile_options(tidemark_options INTERFACE

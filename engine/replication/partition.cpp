@@ -119,8 +119,9 @@ bool Partition::advanceLocked() {
   if (role_ != Role::Leader) return false;
   facts_.logEndOffset = log_->logEndOffset();
   facts_.highWatermark = log_->highWatermark();
-  const auto next = nextHighWatermark(facts_, environment_->clock.monotonic(), [this](NodeId node) {
-    return environment_->eligible(node, facts_.followers[node].brokerEpoch);
+  const LeaderFacts& facts = facts_;
+  const auto next = nextHighWatermark(facts_, environment_->clock.monotonic(), [this, &facts](NodeId node) {
+    return environment_->eligible(node, facts.followers.at(node).brokerEpoch);
   });
   if (!next) return false;
   NodeId slowest = kNoNode;
@@ -247,9 +248,9 @@ Result<std::optional<log::TimestampAndOffset>> Partition::listOffset(int64_t tim
     Lock lock(replicas_);
     settled = ends.highWatermark.offset >= facts_.epochStartOffset;
   }
-  const auto notYet = [&] {
+  const auto notYet = [this, epoch = leaderEpoch_] {
     return fail(ErrorCode::OffsetNotAvailable,
-                fmt::format("{}: the high watermark has not reached the start of leader epoch {}", name_, leaderEpoch_));
+                fmt::format("{}: the high watermark has not reached the start of leader epoch {}", name_, epoch));
   };
   if (timestampMs == log::kLatestTimestamp) {
     if (!settled) return notYet();

@@ -82,12 +82,15 @@ TEST(Invariant, ThrowsWithThePlaceTheConditionAndTheNumbers) {
   }
 }
 
+/// What the analysis would refuse to compile.
+void lockAgain(Mutex& mutex) NO_THREAD_SAFETY_ANALYSIS { mutex.lock(); }
+
 TEST(MutexOfASingleThread, IsLoudWhenLockedTwice) {
   Mutex::singleThreaded() = true;
   Mutex mutex;
   {
     Lock lock(mutex);
-    EXPECT_THROW(mutex.lock(), InvariantBroken);
+    EXPECT_THROW(lockAgain(mutex), InvariantBroken);
   }
   Mutex::singleThreaded() = false;
 }

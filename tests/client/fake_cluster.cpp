@@ -98,9 +98,9 @@ class FakeCluster::Broker final : public network::RequestHandler {
 
 void FakeCluster::Broker::serve(RequestPtr& request) {
   ++cluster_.requests[request->apiKey()];
-  const Mishap mishap = cluster_.mishap ? cluster_.mishap(node_, request->apiKey()) : Mishap::None;
-  if (mishap == Mishap::Close) return request->close();
-  if (mishap == Mishap::Silence) {
+  const Mishap happens = cluster_.mishap ? cluster_.mishap(node_, request->apiKey()) : Mishap::None;
+  if (happens == Mishap::Close) return request->close();
+  if (happens == Mishap::Silence) {
     parked_.push_back({std::move(request), platform::MonotonicTime::max(), nullptr});
     return;
   }
