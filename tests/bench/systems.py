@@ -1,0 +1,214 @@
+"""The clusters under test, Tidemark's and Apache Kafka's, behind one face; their processes as /proc shows them."""
+import ctypes, json, os, pathlib, random, shutil, signal, socket, subprocess, sys, time
+
+import wire
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REAL_KAFKA = ROOT / "tests" / "interop" / "real-kafka" / "real-kafka"
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class BenchError(Exception):
+    pass
+
+
+# ---- processes -----------------------------------------------------------------------------------------------------
+
+def cpu_seconds(pids):
+    """utime + stime of the processes, all their threads, those that ended included."""
+    total = 0
+    for pid in pids:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / TICK
+
+
+def rss_bytes(pids):
+    total = 0
+    for pid in pids:
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+def die_with_parent():
+    """In a child: it is terminated when the benchmark is killed and cannot clean up."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)                              # PR_SET_PDEATHSIG
+
+
+def free_port_base(offsets):
+    """A port to which each offset can be added and bound, below the ephemeral ones."""
+    for _ in range(200):
+        base = random.randrange(15000, 32000, 10)
+        try:
+            for offset in offsets:
+                with socket.socket() as s:
+                    s.bind(("127.0.0.1", base + offset))
+            return base
+        except OSError:
+            continue
+    raise BenchError("no free ports between 15000 and 32768")
+
+
+# ---- clusters ------------------------------------------------------------------------------------------------------
+
+class Cluster:
+    """A cluster of `nodes` brokers in `folder`. launch() returns at once, start() when it serves."""
+    name = ""
+
+    def __init__(self, folder, nodes, extra=()):
+        self.folder, self.nodes, self.extra, self.ports, self.topics = pathlib.Path(folder), nodes, list(extra), [], 0
+
+    def bootstrap(self):
+        return ",".join(f"127.0.0.1:{port}" for port in self.ports)
+
+    def start(self, seconds=120):
+        self.launch()
+        end = time.monotonic() + seconds
+        for port in self.ports:
+            while True:
+                try:
+                    if len(wire.metadata(port, timeout=5).brokers) == self.nodes:
+                        break
+                except OSError:
+                    pass
+                self.check()
+                if time.monotonic() > end:
+                    raise BenchError(f"{self.name} does not serve after {seconds} s{self.log_end()}")
+                time.sleep(0.05)
+        return self
+
+    def create(self, partitions, replication, configs):
+        """A new topic, leaders known and ISR full everywhere. Its name."""
+        self.topics += 1
+        topic = f"bench-{self.topics}"
+        error = wire.create_topic(self.ports[0], topic, partitions, replication, configs)
+        if error:
+            raise BenchError(f"{self.name}: CreateTopics answered error {error}")
+        wire.await_topic(self.ports, topic, partitions, replication)
+        return topic
+
+    def delete(self, topic, seconds=30):
+        """Deletes it and waits until its bytes are gone from disk, so that the next pass is not disturbed."""
+        error = wire.delete_topic(self.ports[0], topic)
+        if error:
+            raise BenchError(f"{self.name}: DeleteTopics answered error {error}")
+        end = time.monotonic() + seconds
+        while any(self.folder.rglob(f"{topic}-*")):
+            if time.monotonic() > end:
+                raise BenchError(f"{self.name} still has files of deleted {topic} after {seconds} s")
+            time.sleep(0.1)
+
+    def cpu(self):
+        return cpu_seconds(self.pids())
+
+    def log_end(self):
+        return ""
+
+
+class Tidemark(Cluster):
+    name = "tidemark"
+    binary = ROOT / "build" / "release" / "bin" / "tidemark"
+
+    def launch(self):
+        self.folder.mkdir(parents=True)
+        base = free_port_base([*range(self.nodes), *(100 + i for i in range(self.nodes))])
+        self.ports = [base + i for i in range(self.nodes)]
+        sets = [word for setting in self.extra for word in ("--set", setting)]
+        self.errors = open(self.folder / "stderr", "wb")
+        self.process = subprocess.Popen(
+            [self.binary, "serve", "--brokers", str(self.nodes), "--port", str(base), "--data", self.folder / "data", *sets],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self.errors, start_new_session=True,
+            preexec_fn=die_with_parent)
+
+    def pids(self):
+        return [self.process.pid]
+
+    def check(self):
+        if self.process.poll() is not None:
+            raise BenchError(f"tidemark ended with status {self.process.returncode}{self.log_end()}")
+
+    def log_end(self):
+        return ":\n" + (self.folder / "stderr").read_text(errors="replace")[-2000:]
+
+    def stop(self):
+        process = getattr(self, "process", None)
+        if process and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                print("bench: tidemark did not stop in 20 s: killed", file=sys.stderr)
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Kafka(Cluster):
+    name = "kafka"
+
+    def launch(self):
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        ids = range(1, self.nodes + 1)
+        base = free_port_base([*ids, *(50 + i for i in ids)])
+        self.ports = [base + i for i in ids]
+        self.starter_log = self.folder.with_suffix(".start")
+        with open(self.starter_log, "wb") as log:
+            self.starter = subprocess.Popen(
+                [REAL_KAFKA, "start", str(self.nodes), self.folder, "--port", str(base), "--perf", *self.extra],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=die_with_parent)
+
+    def pids(self):
+        return [int((self.folder / f"node-{i}" / "pid").read_text()) for i in range(1, self.nodes + 1)]
+
+    def check(self):
+        if self.starter.poll() not in (None, 0):
+            raise BenchError(f"real-kafka start failed{self.log_end()}")
+
+    def log_end(self):
+        return ":\n" + self.starter_log.read_text(errors="replace")[-2000:]
+
+    def stop(self):
+        starter = getattr(self, "starter", None)
+        if not starter:
+            return
+        if starter.poll() is None:
+            starter.terminate()
+            starter.wait()
+        stop_kafka(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.starter_log.unlink(missing_ok=True)
+
+
+def stop_kafka(folder):
+    if list(folder.glob("node-*")):
+        subprocess.run([REAL_KAFKA, "stop", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+
+
+def sweep(parent):
+    """Ends and removes what runs left that were killed: folders run-PID whose process is gone."""
+    for folder in parent.glob("run-*"):
+        pid = folder.name[4:]
+        if pid.isdigit() and not pathlib.Path(f"/proc/{pid}").exists():
+            for cluster in folder.glob("kafka-*"):
+                if cluster.is_dir():
+                    stop_kafka(cluster)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- programs that end by themselves -------------------------------------------------------------------------------
+
+def run_json(command, seconds):
+    """Runs a program that prints one JSON object. It dies with us, and with any exception here."""
+    process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, start_new_session=True, preexec_fn=die_with_parent)
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    if process.returncode:
+        raise BenchError(f"{pathlib.Path(command[0]).name} {command[1]}: {err.strip()[-1000:]}")
+    return json.loads(out.splitlines()[-1])
