@@ -108,7 +108,7 @@ void FakeCluster::Broker::serve(RequestPtr& request) {
     case ApiKey::Metadata:
       return metadata(*request);
     case ApiKey::Produce:
-      return produce(*request, mishap != Mishap::CloseAfterwards);
+      return produce(*request, happens != Mishap::CloseAfterwards);
     case ApiKey::Fetch:
       if (!fetch(*request, Attempt::First)) {
         const auto decoded = request->decode<protocol::FetchRequest>();
