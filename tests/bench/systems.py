@@ -95,7 +95,7 @@ class Cluster:
         if error:
             raise BenchError(f"{self.name}: DeleteTopics answered error {error}")
         end = time.monotonic() + seconds
-        while any(self.folder.rglob(f"{topic}-*")):
+        while any(name.startswith(f"{topic}-") for _, names, _ in os.walk(self.folder) for name in names):
             if time.monotonic() > end:
                 raise BenchError(f"{self.name} still has files of deleted {topic} after {seconds} s")
             time.sleep(0.1)
