@@ -69,9 +69,9 @@ TEST_F(NativeTest, sigpipeIsIgnoredAndLogLinesReachTheSink) {
   {
     auto process = makeNativeProcess({.name = "one",
                                       .level = Logger::Level::Warning,
-                                      .sink = [&](auto, std::string_view process, std::string_view component,
+                                      .sink = [&](auto, std::string_view from, std::string_view component,
                                                   std::string_view text) {
-                                        lines.push_back(fmt::format("{}/{}/{}", process, component, text));
+                                        lines.push_back(fmt::format("{}/{}/{}", from, component, text));
                                       }});
     EXPECT_EQ(std::signal(SIGPIPE, SIG_IGN), SIG_IGN);
     process->log().info("test", "not {}", "this");
