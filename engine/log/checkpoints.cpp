@@ -47,7 +47,9 @@ std::optional<std::pair<std::string, std::string>> parseProperty(std::string_vie
   return std::pair(unescape(trim(line.substr(0, split))), unescape(trim(line.substr(split + 1))));
 }
 
-std::unexpected<Error> corrupt(std::string message) { return fail(ErrorCode::CorruptMessage, std::move(message)); }
+std::unexpected<Error> corrupt(std::string message) {
+  return fail(ErrorCode::CorruptMessage, std::move(message));
+}
 
 }  // namespace
 
@@ -74,7 +76,8 @@ Result<OffsetCheckpoint> decodeOffsetCheckpoint(std::string_view text) {
   OffsetCheckpoint offsets;
   for (const std::string_view line : lines) {
     const size_t second = line.rfind(' ');
-    const size_t first = second == std::string_view::npos || second == 0 ? std::string_view::npos : line.rfind(' ', second - 1);
+    const size_t first =
+        second == std::string_view::npos || second == 0 ? std::string_view::npos : line.rfind(' ', second - 1);
     if (first == std::string_view::npos) return corrupt(fmt::format("the checkpoint line '{}'", line));
     const auto partition = parseDecimal<int32_t>(line.substr(first + 1, second - first - 1));
     const auto offset = parseDecimal<int64_t>(line.substr(second + 1));

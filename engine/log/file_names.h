@@ -9,8 +9,8 @@
 
 namespace tidemark::log {
 
-// Names of files and folders as Kafka gives them: segment files are their base offset in 20 decimal digits and a suffix;
-// a folder is TOPIC-PARTITION, with a suffix of its own while it is on its way out.
+// Names of files and folders as Kafka gives them: segment files are their base offset in 20 decimal digits and a
+// suffix; a folder is TOPIC-PARTITION, with a suffix of its own while it is on its way out.
 
 inline constexpr std::string_view kLogSuffix = ".log";
 inline constexpr std::string_view kOffsetIndexSuffix = ".index";

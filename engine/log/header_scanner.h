@@ -16,8 +16,8 @@ class HeaderScanner {
   /// Batches from byte `from` (the start of one) on, below byte `end`.
   HeaderScanner(const platform::File& file, uint64_t from, uint64_t end) : file_(file), position_(from), end_(end) {}
 
-  /// Next: header() is the batch that starts at position(). End: nothing more lies below the end. Corrupt: what is there
-  /// is no whole batch of format 2.
+  /// Next: header() is the batch that starts at position(). End: nothing more lies below the end. Corrupt: what is
+  /// there is no whole batch of format 2.
   Result<records::Step> next();
   const records::BatchHeader& header() const noexcept { return header_; }
   uint64_t position() const noexcept { return batchStart_; }

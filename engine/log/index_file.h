@@ -39,8 +39,8 @@ struct TimeIndexFormat {
   }
 };
 
-/// The entries of an index as they were when the view was made. Holds its mapping: stays readable while the index grows,
-/// is truncated (then its last entries are not to be trusted) or removed.
+/// The entries of an index as they were when the view was made. Holds its mapping: stays readable while the index
+/// grows, is truncated (then its last entries are not to be trusted) or removed.
 template <class Format>
 class IndexView {
  public:
@@ -74,10 +74,10 @@ class IndexView {
   Offset base_;
 };
 
-/// One index file. Written with pwrite by one thread at a time (the log's lock), read by any through views: the count is
-/// raised after the entry is in the file, and mappings are replaced by larger ones, never moved. It only grows: shortening
-/// a file under a mapping would take pages away from readers, so truncation makes a new file under the same name
-/// (Segment::truncateTo).
+/// One index file. Written with pwrite by one thread at a time (the log's lock), read by any through views: the count
+/// is raised after the entry is in the file, and mappings are replaced by larger ones, never moved. It only grows:
+/// shortening a file under a mapping would take pages away from readers, so truncation makes a new file under the same
+/// name (Segment::truncateTo).
 template <class Format>
 class IndexFile {
  public:

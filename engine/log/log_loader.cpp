@@ -218,8 +218,8 @@ Result<void> Loader::loadEpochs() {
 Result<void> Loader::rebuildEpochs() {
   for (const auto& segment : segments()) {
     if (segment->size() == 0) continue;
-    TIDEMARK_ASSIGN(const auto file, context_.files->open(
-                                         offsetFilePath(options_.directory, segment->baseOffset(), kLogSuffix),
+    TIDEMARK_ASSIGN(const auto file,
+                    context_.files->open(offsetFilePath(options_.directory, segment->baseOffset(), kLogSuffix),
                                          platform::OpenMode::Read));
     HeaderScanner scanner(*file, 0, segment->size());
     while (true) {
@@ -235,18 +235,17 @@ Result<void> Loader::rebuildEpochs() {
 
 Result<uint64_t> Loader::recoverSegment(Segment& segment) {
   uint64_t truncated = 0;
-  TIDEMARK_ASSIGN(const auto scan,
-                  segment.recover(
-                      [&](const BatchView& batch, uint64_t position) -> Result<void> {
-                        const BatchHeader& header = batch.header;
-                        if (loaded_.epochs.latestEpoch().value_or(kNoLeaderEpoch) < header.leaderEpoch)
-                          loaded_.epochs.assign(header.leaderEpoch, header.baseOffset);
-                        loaded_.producers->apply(
-                            header, markerOf(batch),
-                            {header.baseOffset, segment.baseOffset(), static_cast<int64_t>(position)});
-                        return {};
-                      },
-                      &truncated));
+  TIDEMARK_ASSIGN(const auto scan, segment.recover(
+                                       [&](const BatchView& batch, uint64_t position) -> Result<void> {
+                                         const BatchHeader& header = batch.header;
+                                         if (loaded_.epochs.latestEpoch().value_or(kNoLeaderEpoch) < header.leaderEpoch)
+                                           loaded_.epochs.assign(header.leaderEpoch, header.baseOffset);
+                                         loaded_.producers->apply(
+                                             header, markerOf(batch),
+                                             {header.baseOffset, segment.baseOffset(), static_cast<int64_t>(position)});
+                                         return {};
+                                       },
+                                       &truncated));
   loaded_.producers->advanceTo(std::max(loaded_.producers->end(), scan.nextOffset));
   segmentsScannedTo_ = scan.nextOffset;
   ++loaded_.segmentsScanned;
@@ -427,8 +426,7 @@ Result<void> forEachBatch(const SegmentList& segments, Offset from, Offset to,
         TIDEMARK_ASSIGN(const size_t got, files->log()->readAt(scanner.position(), bytes));
         if (got == bytes.size()) marker = markerOf({header, bytes});
       }
-      visit(header, marker,
-            {header.baseOffset, segment.baseOffset(), static_cast<int64_t>(scanner.position())});
+      visit(header, marker, {header.baseOffset, segment.baseOffset(), static_cast<int64_t>(scanner.position())});
     }
   }
   return {};

@@ -27,15 +27,16 @@ struct LoadedLog {
   int64_t removedBytes = 0;
 };
 
-/// Opens what is in the folder, made if missing, by the rules of README.md ("Opening"). After a clean stop no segment is
-/// read but the headers behind the last index entry of the active one.
+/// Opens what is in the folder, made if missing, by the rules of README.md ("Opening"). After a clean stop no segment
+/// is read but the headers behind the last index entry of the active one.
 Result<LoadedLog> loadLog(const LogContext& context, const PartitionLogOptions& options, events::PartitionTag tag);
 
-/// Calls `visit` for each batch in [from, to) of the segments: its header, its transaction marker if it is one, its place.
-/// Reads headers only (and the markers).
-Result<void> forEachBatch(const SegmentList& segments, Offset from, Offset to,
-                          const std::function<void(const records::BatchHeader&, const std::optional<records::EndTxnMarker>&,
-                                                   const LogOffsetMetadata&)>& visit);
+/// Calls `visit` for each batch in [from, to) of the segments: its header, its transaction marker if it is one, its
+/// place. Reads headers only (and the markers).
+Result<void> forEachBatch(
+    const SegmentList& segments, Offset from, Offset to,
+    const std::function<void(const records::BatchHeader&, const std::optional<records::EndTxnMarker>&,
+                             const LogOffsetMetadata&)>& visit);
 
 /// The marker in a control batch of a producer; nothing if it is none.
 std::optional<records::EndTxnMarker> markerOf(const records::BatchView& batch);

@@ -45,13 +45,11 @@ struct LogManager::Directory {
   }
 };
 
-// --- opening ----------------------------------------------------------------------------------------------------------
-
+// --- opening ---
 Result<std::shared_ptr<LogManager>> LogManager::open(platform::Process& process,
                                                      std::shared_ptr<platform::Executor> background,
                                                      events::Recorder* recorder, LogManagerOptions options) {
-  auto manager =
-      std::make_shared<LogManager>(Private{}, process, std::move(background), recorder, std::move(options));
+  auto manager = std::make_shared<LogManager>(Private{}, process, std::move(background), recorder, std::move(options));
   TIDEMARK_TRY(manager->openDirectories());
   return manager;
 }
@@ -152,8 +150,7 @@ std::vector<LogDirectoryInfo> LogManager::directories() const {
   return infos;
 }
 
-// --- loading ----------------------------------------------------------------------------------------------------------
-
+// --- loading ---
 Result<void> LogManager::load(const LoadOptions& options) {
   const Lock change(changeMutex_);
   for (const auto& directory : directories_) {
@@ -235,8 +232,7 @@ Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& 
 }
 
 Result<void> LogManager::setAside(Directory& directory, const std::string& folder, const TopicPartition& partition) {
-  const std::string aside =
-      directory.file(retiredFolderName(partition, process_.random().uuid(), kStrayFolderSuffix));
+  const std::string aside = directory.file(retiredFolderName(partition, process_.random().uuid(), kStrayFolderSuffix));
   context_.logger->warning("log", "{} belongs to no replica of this broker and is set aside as {}", folder, aside);
   return context_.files->rename(folder, aside);
 }
@@ -299,8 +295,7 @@ void LogManager::onDirectoryFailure(std::function<void(const Uuid&, const std::s
   onDirectoryFailure_ = std::move(handler);
 }
 
-// --- logs -------------------------------------------------------------------------------------------------------------
-
+// --- logs ---
 std::shared_ptr<PartitionLog> LogManager::get(const TopicPartition& partition) const {
   const Lock lock(mutex_);
   const auto found = logs_.find(partition);
@@ -423,8 +418,7 @@ void LogManager::updateConfig(const std::string& topic, const LogConfig& config)
     if (log->partition().topic == topic) log->updateConfig(config);
 }
 
-// --- checkpoints ------------------------------------------------------------------------------------------------------
-
+// --- checkpoints ---
 void LogManager::writeCheckpoint(Directory& directory, size_t which) {
   if (directory.offline.load()) return;
   std::optional<Error> failure;
@@ -505,8 +499,7 @@ void LogManager::onRetentionDue() {
   arm(retentionArmed_, retentionTimer_, options_.retentionInterval, &LogManager::onRetentionDue);
 }
 
-// --- stop -------------------------------------------------------------------------------------------------------------
-
+// --- stop ---
 Result<void> LogManager::shutdown(BrokerEpoch epoch) {
   const Lock change(changeMutex_);
   if (stopped_.exchange(true)) return {};

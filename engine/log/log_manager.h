@@ -39,8 +39,8 @@ struct LogManagerOptions {
 struct LoadOptions {
   /// The settings of a topic; null: the defaults.
   std::function<LogConfig(const std::string& topic)> configOf;
-  /// Whether this broker still has a replica of the partition (by the id in partition.metadata, zero if none); null: all
-  /// stay. What nobody owns is set aside as `TOPIC-PARTITION.…-stray`.
+  /// Whether this broker still has a replica of the partition (by the id in partition.metadata, zero if none); null:
+  /// all stay. What nobody owns is set aside as `TOPIC-PARTITION.…-stray`.
   std::function<bool(const TopicPartition& partition, const Uuid& topicId)> isOurs;
 };
 
@@ -82,8 +82,8 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   /// Null if there is none.
   std::shared_ptr<PartitionLog> get(const TopicPartition& partition) const;
   std::vector<std::shared_ptr<PartitionLog>> all() const;
-  /// The log, made if missing, in `directory` (an id; zero: the online one with the fewest logs). InconsistentTopicId if
-  /// there is one of another topic of the same name.
+  /// The log, made if missing, in `directory` (an id; zero: the online one with the fewest logs). InconsistentTopicId
+  /// if there is one of another topic of the same name.
   Result<std::shared_ptr<PartitionLog>> getOrCreate(const TopicPartition& partition, const Uuid& topicId,
                                                     const LogConfig& config, const Uuid& directory = {});
   /// The directory of a log; zero if there is none.

@@ -21,14 +21,12 @@ records::ProduceOptions LogConfig::produceOptions() const noexcept {
   options.timestampBeforeMaxMs = timestampBeforeMaxMs;
   options.timestampAfterMaxMs = timestampAfterMaxMs;
   options.compacted = compact;
-  options.decompressedLimit =
-      std::min<size_t>(static_cast<size_t>(std::max<int64_t>(0, maxDecompressedMessageBytes)),
-                       records::kDefaultDecompressedLimit);
+  options.decompressedLimit = std::min<size_t>(static_cast<size_t>(std::max<int64_t>(0, maxDecompressedMessageBytes)),
+                                               records::kDefaultDecompressedLimit);
   return options;
 }
 
-// --- open and close ---------------------------------------------------------------------------------------------------
-
+// --- open and close ---
 Result<std::shared_ptr<PartitionLog>> PartitionLog::open(LogContext context, PartitionLogOptions options) {
   events::PartitionTag tag;
   if (context.recorder != nullptr)
@@ -69,15 +67,12 @@ PartitionLog::PartitionLog(Private, LogContext context, PartitionLogOptions opti
 PartitionLog::~PartitionLog() = default;
 
 Result<void> PartitionLog::close() {
-  const Lock syncLock(syncMutex_);
-  {
+  return synced([this]() REQUIRES(syncMutex_) -> Result<void> {
+    TIDEMARK_TRY(failIfSo(closeFiles()));
     const Lock lock(mutex_);
-    TIDEMARK_TRY(checkUsable());
-  }
-  TIDEMARK_TRY(failIfSo(closeFiles()));
-  const Lock lock(mutex_);
-  closed_ = true;
-  return {};
+    closed_ = true;
+    return {};
+  });
 }
 
 Result<void> PartitionLog::closeFiles() {
@@ -128,20 +123,8 @@ Error PartitionLog::goOffline(Error error) {
 
 Result<void> PartitionLog::failIfSo(Result<void> result) {
   if (result) return {};
-  std::optional<Error> error;
-  {
-    const Lock lock(mutex_);
-    error = goOffline(std::move(result).error());
-  }
-  // The hooks of the failure only: whoever called may hold the sync lock.
-  std::optional<Error> failure;
-  {
-    const Lock lock(mutex_);
-    failure = std::move(due_.failure);
-    due_.failure.reset();
-  }
-  if (failure && hooks_.onFailure) hooks_.onFailure(*failure);
-  return fail(std::move(*error));
+  const Lock lock(mutex_);
+  return fail(goOffline(std::move(result).error()));
 }
 
 void PartitionLog::afterChange() {
@@ -170,13 +153,7 @@ void PartitionLog::afterChange() {
       const auto removed = log->context_.files->remove(name);
       if (!removed) log->context_.logger->warning("log", "{} is left behind: {}", name, removed.error().message);
     }
-    const Lock syncLock(log->syncMutex_);
-    {
-      const Lock lock(log->mutex_);
-      if (log->closed_ || log->offline()) return;
-    }
-    if (epochs) (void)log->failIfSo(log->writeEpochs());
-    if (below) (void)log->failIfSo(log->flushLocked(*below));
+    if (epochs || below) (void)log->catchUp(epochs, below);
   };
   if (context_.background)
     context_.background->post(std::move(work));
@@ -184,8 +161,7 @@ void PartitionLog::afterChange() {
     work();
 }
 
-// --- flush ------------------------------------------------------------------------------------------------------------
-
+// --- flush ---
 Result<void> PartitionLog::writeEpochs() {
   std::string text;
   {
@@ -232,35 +208,36 @@ Result<void> PartitionLog::flushLocked(std::optional<Offset> upTo) {
   return {};
 }
 
-Result<void> PartitionLog::sync() {
-  {
+Result<void> PartitionLog::synced(const std::function<Result<void>()>& work) {
+  const auto result = [&]() -> Result<void> {
     const Lock syncLock(syncMutex_);
-    Offset end;
     {
       const Lock lock(mutex_);
       TIDEMARK_TRY(checkUsable());
-      end = logEnd_.offset;
     }
-    TIDEMARK_TRY(failIfSo(syncSegments(end, false)));
-  }
-  return {};
+    return work();
+  }();
+  // Hooks may call the log again: not under its locks.
+  afterChange();
+  return result;
+}
+
+Result<void> PartitionLog::sync() {
+  return synced([this]() REQUIRES(syncMutex_) { return failIfSo(syncSegments(logEndOffset(), false)); });
 }
 
 Result<void> PartitionLog::flush(std::optional<Offset> upTo) {
-  {
-    const Lock syncLock(syncMutex_);
-    {
-      const Lock lock(mutex_);
-      TIDEMARK_TRY(checkUsable());
-    }
-    TIDEMARK_TRY(failIfSo(flushLocked(upTo)));
-  }
-  afterChange();
-  return {};
+  return synced([this, upTo]() REQUIRES(syncMutex_) { return failIfSo(flushLocked(upTo)); });
 }
 
-// --- offsets ----------------------------------------------------------------------------------------------------------
+Result<void> PartitionLog::catchUp(bool epochs, std::optional<Offset> flushBelow) {
+  return synced([&]() REQUIRES(syncMutex_) -> Result<void> {
+    if (epochs) TIDEMARK_TRY(failIfSo(writeEpochs()));
+    return flushBelow ? failIfSo(flushLocked(*flushBelow)) : Result<void>();
+  });
+}
 
+// --- offsets ---
 Offset PartitionLog::logStartOffset() const {
   const Lock lock(mutex_);
   return logStart_;
@@ -317,11 +294,13 @@ void PartitionLog::setHighWatermark(const LogOffsetMetadata& offset, NodeId slow
   producers_->onHighWatermark(offset.offset);
   due_.checkpoint = due_.any = true;
   if (context_.recorder != nullptr && offset.offset > from)
-    context_.recorder->emit(events::HighWatermarkAdvanced{
-        .partition = tag_, .from = from, .to = offset.offset, .slowest = slowest});
+    context_.recorder->emit(
+        events::HighWatermarkAdvanced{.partition = tag_, .from = from, .to = offset.offset, .slowest = slowest});
 }
 
-Offset PartitionLog::updateHighWatermark(Offset offset) { return updateHighWatermark(LogOffsetMetadata{.offset = offset}); }
+Offset PartitionLog::updateHighWatermark(Offset offset) {
+  return updateHighWatermark(LogOffsetMetadata{.offset = offset});
+}
 
 Offset PartitionLog::updateHighWatermark(const LogOffsetMetadata& offset) {
   Offset result;
@@ -351,9 +330,8 @@ std::optional<LogOffsetMetadata> PartitionLog::maybeIncrementHighWatermark(const
   std::optional<LogOffsetMetadata> before;
   {
     const Lock lock(mutex_);
-    TIDEMARK_INVARIANT(offset.offset <= logEnd_.offset,
-                       fmt::format("{}: a high watermark of {} beyond the log end {}", directory_, offset.offset,
-                                   logEnd_.offset));
+    TIDEMARK_INVARIANT(offset.offset <= logEnd_.offset, fmt::format("{}: a high watermark of {} beyond the log end {}",
+                                                                    directory_, offset.offset, logEnd_.offset));
     if (highWatermark_.offset < offset.offset ||
         (highWatermark_.offset == offset.offset && highWatermark_.onOlderSegment(offset))) {
       before = highWatermark_;
@@ -364,8 +342,7 @@ std::optional<LogOffsetMetadata> PartitionLog::maybeIncrementHighWatermark(const
   return before;
 }
 
-// --- epochs -----------------------------------------------------------------------------------------------------------
-
+// --- epochs ---
 std::optional<LeaderEpoch> PartitionLog::latestEpoch() const {
   const Lock lock(mutex_);
   return epochs_.latestEpoch();
@@ -398,8 +375,7 @@ std::optional<LeaderEpoch> PartitionLog::epochForOffset(Offset offset) const {
   return epochs_.epochForOffset(offset);
 }
 
-// --- settings ---------------------------------------------------------------------------------------------------------
-
+// --- settings ---
 Uuid PartitionLog::topicId() const {
   const Lock lock(mutex_);
   return topicId_;
@@ -413,8 +389,10 @@ Result<void> PartitionLog::assignTopicId(const Uuid& id) {
       return fail(ErrorCode::InconsistentTopicId, fmt::format("{} has topic id {}, not {}", directory_, topicId_, id));
     topicId_ = id;
   }
-  return failIfSo(context_.files->replaceFile(fmt::format("{}/{}", directory_, kPartitionMetadataFile),
-                                              asBytes(encodePartitionMetadata(id))));
+  const auto written = failIfSo(context_.files->replaceFile(fmt::format("{}/{}", directory_, kPartitionMetadataFile),
+                                                            asBytes(encodePartitionMetadata(id))));
+  afterChange();
+  return written;
 }
 
 std::shared_ptr<const LogConfig> PartitionLog::config() const {

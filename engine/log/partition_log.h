@@ -60,11 +60,11 @@ struct PartitionLogOptions {
 /// One replica of one partition on disk: segments, indexes, leader epochs, producer state; Kafka's UnifiedLog. Files as
 /// Kafka 4.4 writes them (README.md).
 ///
-/// Thread-safe: appends, truncations and moves of the offsets are serial under the log's own lock, which is held for the
-/// write into the page cache and not for a sync (but of the folder when a truncation drops segments, and of a segment that
-/// is closed where compaction leaves gaps). Reads take the lock only to learn their bounds. Errors carry the code
-/// a client is told. After a write or a sync failed every call answers KafkaStorageError. The destructor does no I/O:
-/// call close() for a clean stop.
+/// Thread-safe: appends, truncations and moves of the offsets are serial under the log's own lock, which is held for
+/// the write into the page cache and not for a sync (but of the folder when a truncation drops segments, and of a
+/// segment that is closed where compaction leaves gaps). Reads take the lock only to learn their bounds. Errors carry
+/// the code a client is told. After a write or a sync failed every call answers KafkaStorageError. The destructor does
+/// no I/O: call close() for a clean stop.
 class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
  public:
   /// Opens or makes the log. After an unclean stop everything from the recovery point on is read again, cut at the
@@ -74,8 +74,7 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   PartitionLog(const PartitionLog&) = delete;
   PartitionLog& operator=(const PartitionLog&) = delete;
 
-  // --- append -------------------------------------------------------------------------------------------------------
-
+  // --- append ---
   /// Appends what a client, a coordinator or a controller sent: one batch. Validates by the topic's settings, assigns
   /// offsets and `epoch` in place, checks the producer's sequence, writes once. The bytes are changed (offset, epoch,
   /// timestamps) but not kept. Nothing is appended on failure.
@@ -84,21 +83,21 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
 
   /// Appends batches that have their offsets and epochs: what a leader sent to its follower, or a quorum's records.
   /// Checks every CRC (`checkCrc`), cuts off an incomplete batch at the end, stops before a batch of a later epoch than
-  /// `maxEpoch` (KIP-966: what a leader of a later epoch wrote while this answer was on its way). OffsetOutOfRange if it
-  /// does not begin at or after the log end, CorruptMessage if a batch is damaged.
+  /// `maxEpoch` (KIP-966: what a leader of a later epoch wrote while this answer was on its way). OffsetOutOfRange if
+  /// it does not begin at or after the log end, CorruptMessage if a batch is damaged.
   Result<AppendInfo> appendAsFollower(ByteView batches, LeaderEpoch maxEpoch = LeaderEpoch(INT32_MAX),
                                       bool checkCrc = true);
 
-  // --- read ---------------------------------------------------------------------------------------------------------
-
-  /// From the batch that holds `start` on, up to `maxBytes` of one segment. `minOneMessage`: the first batch comes whole
-  /// even if it is larger. OffsetOutOfRange outside [log start, log end]. A slice stays readable, but its bytes may
-  /// change if the log is truncated meanwhile.
+  // --- read ---
+  /// From the batch that holds `start` on, up to `maxBytes` of one segment. `minOneMessage`: the first batch comes
+  /// whole even if it is larger. OffsetOutOfRange outside [log start, log end]. A slice stays readable, but its bytes
+  /// may change if the log is truncated meanwhile.
   Result<ReadResult> read(Offset start, size_t maxBytes, FetchIsolation isolation, bool minOneMessage) const;
   /// The same with a bound of the caller's (at most the log end): nothing at or after `upperBound` is read.
   Result<ReadResult> readBelow(Offset start, size_t maxBytes, Offset upperBound, bool minOneMessage) const;
   /// The whole batches of read(), in memory: for whoever interprets records (quorum, coordinators).
-  Result<ByteVector> readBytes(Offset start, size_t maxBytes, FetchIsolation isolation, bool minOneMessage = true) const;
+  Result<ByteVector> readBytes(Offset start, size_t maxBytes, FetchIsolation isolation,
+                               bool minOneMessage = true) const;
   Result<ByteVector> readBytesBelow(Offset start, size_t maxBytes, Offset upperBound, bool minOneMessage = true) const;
 
   /// ListOffsets: the first record from `timestampMs` on, or one of the special timestamps (k…Timestamp). Latest is the
@@ -108,8 +107,7 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// The place of an offset between log start and log end, for fetch sizes.
   Result<LogOffsetMetadata> locate(Offset offset) const;
 
-  // --- offsets ------------------------------------------------------------------------------------------------------
-
+  // --- offsets ---
   Offset logStartOffset() const;
   Offset logEndOffset() const;
   LogOffsetMetadata logEndOffsetMetadata() const;
@@ -128,7 +126,8 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   std::optional<Offset> maybeUpdateHighWatermark(Offset offset);
   /// For the leader: raises it, or learns its place on a newer segment. The old one, if it changed. `slowest`: who held
   /// it back until now, for the event.
-  std::optional<LogOffsetMetadata> maybeIncrementHighWatermark(const LogOffsetMetadata& offset, NodeId slowest = kNoNode);
+  std::optional<LogOffsetMetadata> maybeIncrementHighWatermark(const LogOffsetMetadata& offset,
+                                                               NodeId slowest = kNoNode);
 
   /// DeleteRecords and followers of it: records below `offset` are gone. OffsetOutOfRange above the high watermark.
   /// Returns whether it moved. Segments entirely below go at the next cleanup.
@@ -136,16 +135,14 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// DeleteRecords at a leader: `offset` −1 means the high watermark. Returns the new log start.
   Result<Offset> deleteRecords(Offset offset);
 
-  // --- truncation ---------------------------------------------------------------------------------------------------
-
+  // --- truncation ---
   /// Removes `offset` and everything after it; a batch that holds it goes whole, so that the log may end before it.
   /// Returns whether the log end moved.
   Result<bool> truncateTo(Offset offset);
   /// Removes everything; the log goes on at `offset`, and starts at `logStartOffset` if given.
   Result<void> truncateFullyAndStartAt(Offset offset, std::optional<Offset> logStartOffset = std::nullopt);
 
-  // --- leader epochs ------------------------------------------------------------------------------------------------
-
+  // --- leader epochs ---
   std::optional<LeaderEpoch> latestEpoch() const;
   EpochEndOffset endOffsetForEpoch(LeaderEpoch epoch) const;
   /// A new leader begins its epoch at the log end, whether it will append or not.
@@ -154,8 +151,7 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// The epoch that holds `offset`.
   std::optional<LeaderEpoch> epochForOffset(Offset offset) const;
 
-  // --- disk ---------------------------------------------------------------------------------------------------------
-
+  // --- disk ---
   /// All records appended so far survive a power loss once this returns (the `.log` files only: for logs that are
   /// recovered at every start, as the quorum's). A failure takes the log offline.
   Result<void> sync();
@@ -178,8 +174,7 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// Drops producers that were silent for too long.
   void expireProducers();
 
-  // --- settings and looks -------------------------------------------------------------------------------------------
-
+  // --- settings and looks ---
   const TopicPartition& partition() const noexcept { return partition_; }
   /// The folder's path.
   const std::string& directory() const noexcept { return directory_; }
@@ -215,8 +210,7 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> checkUsable() const REQUIRES(mutex_);
   /// Takes the log offline; returns what the caller answers.
   Error goOffline(Error error) REQUIRES(mutex_);
-  Result<void> maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset)
-      REQUIRES(mutex_);
+  Result<void> maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset) REQUIRES(mutex_);
   Result<void> rollTo(Offset baseOffset) REQUIRES(mutex_);
   Result<void> write(const Group& group, bool asLeader) REQUIRES(mutex_);
   void noteAppended(const Group& group, int64_t position, Offset segmentBase, bool asLeader) REQUIRES(mutex_);
@@ -241,6 +235,10 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> writeEpochs() REQUIRES(syncMutex_);
   Result<void> syncSegments(Offset upTo, bool indexes) REQUIRES(syncMutex_);
   Result<void> flushLocked(std::optional<Offset> upTo) REQUIRES(syncMutex_);
+  /// Runs `work` with the sync lock, if the log is usable, then what became due.
+  Result<void> synced(const std::function<Result<void>()>& work);
+  /// What an append left for the background.
+  Result<void> catchUp(bool epochs, std::optional<Offset> flushBelow);
   Result<void> closeFiles() REQUIRES(syncMutex_);
   Result<void> failIfSo(Result<void> result);
 
@@ -261,8 +259,8 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// Set under the lock, only from false to true.
   std::atomic<bool> offline_{false};
 
-  /// Held over syncs, never by an append; taken before mutex_. Whoever has it knows that no sync of a write it waits for
-  /// is still on its way.
+  /// Held over syncs, never by an append; taken before mutex_. Whoever has it knows that no sync of a write it waits
+  /// for is still on its way.
   mutable Mutex syncMutex_;
   mutable Mutex mutex_;
   bool closed_ GUARDED_BY(mutex_) = false;

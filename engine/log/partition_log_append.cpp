@@ -18,7 +18,9 @@ using records::Step;
 
 namespace {
 
-std::unexpected<ProduceFailure> refuse(Error error) { return std::unexpected(ProduceFailure{std::move(error), {}}); }
+std::unexpected<ProduceFailure> refuse(Error error) {
+  return std::unexpected(ProduceFailure{std::move(error), {}});
+}
 
 int64_t largestTimestamp(std::span<const BatchHeader> headers) {
   int64_t largest = records::kNoTimestamp;
@@ -36,7 +38,8 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
   rules.apiVersion = options.apiVersion;
   rules.nowMs = context_.clock->wallMs();
   ByteVector ownScratch;
-  auto validated = records::validateForProduce(batch, rules, options.scratch != nullptr ? *options.scratch : ownScratch);
+  auto validated =
+      records::validateForProduce(batch, rules, options.scratch != nullptr ? *options.scratch : ownScratch);
   if (!validated) return std::unexpected(std::move(validated).error());
   const MutableBytes bytes = validated->rewritten ? MutableBytes(*validated->rewritten) : batch;
   if (bytes.size() > static_cast<size_t>(config->segmentBytes))
@@ -96,8 +99,8 @@ Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch 
     if (header.leaderEpoch > maxEpoch) break;
     if (header.lastOffsetDelta < 0 || header.baseOffset.value() < 0 ||
         (!headers.empty() && header.baseOffset <= headers.back().lastOffset()))
-      return fail(ErrorCode::CorruptMessage,
-                  fmt::format("{}: a batch at offset {} does not follow the one before it", directory_, header.baseOffset));
+      return fail(ErrorCode::CorruptMessage, fmt::format("{}: a batch at offset {} does not follow the one before it",
+                                                         directory_, header.baseOffset));
     headers.push_back(header);
     info.recordCount += header.recordCount;
     validBytes = cursor.position();
@@ -197,10 +200,11 @@ void PartitionLog::setLogEnd(Offset offset) {
 Result<void> PartitionLog::maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset) {
   const Segment& active = *segments_->active();
   // As many as there are segments, each its own, the same after a restart.
-  const int64_t jitter = config_->segmentJitterMs <= 0
-                             ? 0
-                             : static_cast<int64_t>(static_cast<uint64_t>(active.baseOffset().value() * 0x9e3779b97f4a7c15) >>
-                                                    1) % config_->segmentJitterMs;
+  const int64_t jitter =
+      config_->segmentJitterMs <= 0
+          ? 0
+          : static_cast<int64_t>(static_cast<uint64_t>(active.baseOffset().value() * 0x9e3779b97f4a7c15) >> 1) %
+                config_->segmentJitterMs;
   auto due = active.shouldRoll(bytes, maxTimestampMs, lastOffset, *config_, jitter);
   if (!due) return fail(goOffline(due.error()));
   if (!*due) return {};

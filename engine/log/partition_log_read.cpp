@@ -43,8 +43,8 @@ Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std:
     const Lock lock(mutex_);
     TIDEMARK_TRY(checkUsable());
     if (start < logStart_ || start > logEnd_.offset)
-      return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: offset {} is outside {} to {}", directory_, start,
-                                                           logStart_, logEnd_.offset));
+      return fail(ErrorCode::OffsetOutOfRange,
+                  fmt::format("{}: offset {} is outside {} to {}", directory_, start, logStart_, logEnd_.offset));
     if (!isolation)
       bound = upperBound >= logEnd_.offset ? logEnd_ : LogOffsetMetadata{.offset = upperBound};
     else if (*isolation == FetchIsolation::LogEnd)
@@ -72,8 +72,8 @@ Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std:
     return result;
   }
   while (segment && segment->baseOffset() <= bound.segmentBaseOffset) {
-    const uint64_t end = segment->baseOffset() == bound.segmentBaseOffset ? static_cast<uint64_t>(bound.position)
-                                                                          : segment->size();
+    const uint64_t end =
+        segment->baseOffset() == bound.segmentBaseOffset ? static_cast<uint64_t>(bound.position) : segment->size();
     TIDEMARK_ASSIGN(const auto found, segment->find(start, end));
     if (found) {
       result.start = {start, segment->baseOffset(), static_cast<int64_t>(found->position)};
@@ -112,8 +112,8 @@ Result<LogOffsetMetadata> PartitionLog::locate(Offset offset) const {
       const Lock lock(mutex_);
       TIDEMARK_TRY(checkUsable());
       if (offset < logStart_ || offset > logEnd_.offset)
-        return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: offset {} is outside {} to {}", directory_, offset,
-                                                             logStart_, logEnd_.offset));
+        return fail(ErrorCode::OffsetOutOfRange,
+                    fmt::format("{}: offset {} is outside {} to {}", directory_, offset, logStart_, logEnd_.offset));
       if (offset == logEnd_.offset) return logEnd_;
       if (offset == highWatermark_.offset && !highWatermark_.offsetOnly()) return highWatermark_;
       segment = segments_->floor(offset);
@@ -197,8 +197,7 @@ Result<std::optional<TimestampAndOffset>> PartitionLog::offsetForTimestamp(int64
   });
 }
 
-// --- for views --------------------------------------------------------------------------------------------------------
-
+// --- for views ---
 Offset PartitionLog::firstSegmentBase() const {
   const Lock lock(mutex_);
   return segments_->first()->baseOffset();

@@ -9,8 +9,7 @@
 
 namespace tidemark::log {
 
-// --- truncation -------------------------------------------------------------------------------------------------------
-
+// --- truncation ---
 Result<bool> PartitionLog::truncateTo(Offset offset) {
   TIDEMARK_INVARIANT(offset.value() >= 0, directory_ + ": truncation to a negative offset");
   bool moved = false;
@@ -106,10 +105,10 @@ Result<void> PartitionLog::rebuildProducers() {
   ProducerStateManager& producers = *producers_;
   TIDEMARK_TRY(producers.reload(logStart_, logEnd_.offset, context_.clock->wallMs(), config_->producerIdExpirationMs));
   if (producers.end() < logEnd_.offset)
-    TIDEMARK_TRY(forEachBatch(*segments_, std::max(producers.end(), logStart_), logEnd_.offset,
-                              [&producers](const records::BatchHeader& header,
-                                           const std::optional<records::EndTxnMarker>& marker,
-                                           const LogOffsetMetadata& place) { producers.apply(header, marker, place); }));
+    TIDEMARK_TRY(forEachBatch(
+        *segments_, std::max(producers.end(), logStart_), logEnd_.offset,
+        [&producers](const records::BatchHeader& header, const std::optional<records::EndTxnMarker>& marker,
+                     const LogOffsetMetadata& place) { producers.apply(header, marker, place); }));
   producers.advanceTo(logEnd_.offset);
   TIDEMARK_TRY(producers.takeSnapshot());
   producers.onHighWatermark(highWatermark_.offset);
@@ -121,14 +120,12 @@ Result<void> PartitionLog::retire(Segment& segment) {
   for (std::string& name : names) due_.filesToRemove.push_back(std::move(name));
   namesDirty_ = due_.any = true;
   if (context_.recorder != nullptr)
-    context_.recorder->emit(events::SegmentDeleted{.partition = tag_,
-                                                   .baseOffset = segment.baseOffset(),
-                                                   .sizeInBytes = static_cast<int64_t>(segment.size())});
+    context_.recorder->emit(events::SegmentDeleted{
+        .partition = tag_, .baseOffset = segment.baseOffset(), .sizeInBytes = static_cast<int64_t>(segment.size())});
   return {};
 }
 
-// --- log start and retention ------------------------------------------------------------------------------------------
-
+// --- log start and retention ---
 void PartitionLog::setLogStart(Offset offset) {
   if (context_.recorder != nullptr)
     context_.recorder->emit(events::LogStartAdvanced{.partition = tag_, .from = logStart_, .to = offset});
@@ -168,8 +165,9 @@ Result<Offset> PartitionLog::deleteRecords(Offset offset) {
     TIDEMARK_TRY(checkUsable());
     const Offset target = offset.value() == -1 ? highWatermark_.offset : offset;
     if (target.value() < 0 || target > highWatermark_.offset)
-      return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: records cannot be deleted up to {}, the high watermark is {}",
-                                                           directory_, target, highWatermark_.offset));
+      return fail(ErrorCode::OffsetOutOfRange,
+                  fmt::format("{}: records cannot be deleted up to {}, the high watermark is {}", directory_, target,
+                              highWatermark_.offset));
     raiseLogStart(target);
     start = logStart_;
   }

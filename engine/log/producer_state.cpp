@@ -23,8 +23,7 @@ bool follows(int32_t last, int32_t next) {
 
 }  // namespace
 
-// --- one producer -----------------------------------------------------------------------------------------------------
-
+// --- one producer ---
 int32_t ProducerBatch::firstSequence() const noexcept {
   const int64_t first = static_cast<int64_t>(lastSequence) - offsetDelta;
   return static_cast<int32_t>(first < 0 ? first + kSequences : first);
@@ -71,8 +70,7 @@ void ProducerEntry::restore(ProducerEpoch epoch, const std::optional<ProducerBat
   transactionStart_ = transactionStart;
 }
 
-// --- appends ----------------------------------------------------------------------------------------------------------
-
+// --- appends ---
 const ProducerBatch* ProducerStateManager::findDuplicate(const BatchHeader& header) const {
   const auto found = producers_.find(header.producerId);
   if (found == producers_.end() || header.baseSequence == kNoSequence) return nullptr;
@@ -141,8 +139,7 @@ std::optional<EndedTransaction> ProducerStateManager::apply(const BatchHeader& h
   return EndedTransaction{header.producerId, first, header.lastOffset(), !marker->commit};
 }
 
-// --- transactions -----------------------------------------------------------------------------------------------------
-
+// --- transactions ---
 std::optional<LogOffsetMetadata> ProducerStateManager::firstUnstableOffset() const {
   std::optional<LogOffsetMetadata> first;
   for (const auto* transactions : {&open_, &unreplicated_}) {
@@ -165,8 +162,7 @@ void ProducerStateManager::onLogStart(Offset logStart) {
   lastSnapshot_ = snapshots_.empty() ? logStart : snapshots_.back();
 }
 
-// --- looks ------------------------------------------------------------------------------------------------------------
-
+// --- looks ---
 std::vector<ProducerInfo> ProducerStateManager::producers() const {
   std::vector<ProducerInfo> infos;
   infos.reserve(producers_.size());
@@ -193,8 +189,7 @@ void ProducerStateManager::clear() {
   unreplicated_.clear();
 }
 
-// --- disk -------------------------------------------------------------------------------------------------------------
-
+// --- disk ---
 std::string ProducerStateManager::pathOf(Offset offset) const {
   return offsetFilePath(directory_, offset, kSnapshotSuffix);
 }

@@ -42,7 +42,9 @@ class ProducerEntry {
   ProducerEpoch epoch() const noexcept { return epoch_; }
   bool hasBatches() const noexcept { return count_ > 0; }
   /// −1 if no batch of this epoch is known.
-  int32_t lastSequence() const noexcept { return count_ == 0 ? records::kNoSequence : batches_[count_ - 1].lastSequence; }
+  int32_t lastSequence() const noexcept {
+    return count_ == 0 ? records::kNoSequence : batches_[count_ - 1].lastSequence;
+  }
   const ProducerBatch& lastBatch() const noexcept { return batches_[count_ - 1]; }
   int32_t coordinatorEpoch() const noexcept { return coordinatorEpoch_; }
   int64_t lastTimestampMs() const noexcept { return lastTimestampMs_; }
@@ -82,8 +84,8 @@ struct EndedTransaction {
   bool aborted = false;
 };
 
-/// The producers of one log (Kafka's ProducerStateManager): which sequence comes next, which batches are repeated, which
-/// transactions are open; with its `.snapshot` files. Guarded by the log's lock.
+/// The producers of one log (Kafka's ProducerStateManager): which sequence comes next, which batches are repeated,
+/// which transactions are open; with its `.snapshot` files. Guarded by the log's lock.
 ///
 /// Rules of Apache Kafka 4.4: an older epoch is refused; within an epoch sequences follow each other modulo 2³¹; a new
 /// epoch begins at 0; a producer nobody knows (any more) may begin anywhere.
@@ -92,8 +94,7 @@ class ProducerStateManager {
   ProducerStateManager(platform::FileSystem& files, platform::Logger& logger, std::string directory)
       : files_(files), logger_(logger), directory_(std::move(directory)) {}
 
-  // --- appends ------------------------------------------------------------------------------------------------------
-
+  // --- appends ---
   /// The remembered batch that `header` repeats; null: it is new.
   const ProducerBatch* findDuplicate(const records::BatchHeader& header) const;
   /// Whether `header`, which has a producer id and is about to be appended, may follow. InvalidProducerEpoch,
@@ -108,30 +109,27 @@ class ProducerStateManager {
   void advanceTo(Offset offset) noexcept { end_ = offset; }
   Offset end() const noexcept { return end_; }
 
-  // --- transactions -------------------------------------------------------------------------------------------------
-
+  // --- transactions ---
   /// First offset of the oldest transaction that is open or whose marker is not below the high watermark.
   std::optional<LogOffsetMetadata> firstUnstableOffset() const;
   void onHighWatermark(Offset highWatermark);
   void onLogStart(Offset logStart);
 
-  // --- looks --------------------------------------------------------------------------------------------------------
-
+  // --- looks ---
   bool empty() const noexcept { return producers_.empty(); }
   /// By producer id.
   std::vector<ProducerInfo> producers() const;
   /// Forgets who was silent for `expirationMs` and has no transaction open.
   void expire(int64_t nowMs, int64_t expirationMs);
 
-  // --- disk ---------------------------------------------------------------------------------------------------------
-
+  // --- disk ---
   /// The offsets of the snapshot files that were found in the folder, told once after opening.
   void adoptSnapshots(std::vector<Offset> offsets);
   const std::vector<Offset>& snapshots() const noexcept { return snapshots_; }
   /// Writes a snapshot named by end(), if the state moved since the last. Returns its path if it wrote one. Not synced.
   Result<std::optional<std::string>> takeSnapshot();
-  /// Goes back to the newest snapshot in (logStart, logEnd], unless the state holds at logEnd already; snapshots outside
-  /// are removed, damaged ones too. end() is then the offset from which batches have to be applied again.
+  /// Goes back to the newest snapshot in (logStart, logEnd], unless the state holds at logEnd already; snapshots
+  /// outside are removed, damaged ones too. end() is then the offset from which batches have to be applied again.
   Result<void> reload(Offset logStart, Offset logEnd, int64_t nowMs, int64_t expirationMs);
   /// Nothing is known, the state holds at `offset`; all snapshots are removed.
   Result<void> resetTo(Offset offset);

@@ -56,9 +56,13 @@ Segment::Segment(const LogContext& context, events::PartitionTag tag, const std:
       createdMs_(context.clock->wallMs()),
       rule_(base) {}
 
-Segment::~Segment() { context_.handles->erase(id_); }
+Segment::~Segment() {
+  context_.handles->erase(id_);
+}
 
-std::string Segment::path(std::string_view suffix) const { return offsetFilePath(directory_, base_, suffix); }
+std::string Segment::path(std::string_view suffix) const {
+  return offsetFilePath(directory_, base_, suffix);
+}
 
 Result<std::shared_ptr<Segment>> Segment::create(const LogContext& context, events::PartitionTag tag,
                                                  const std::string& directory, Offset base, const LogConfig& config) {
@@ -81,8 +85,7 @@ std::shared_ptr<Segment> Segment::adopt(const LogContext& context, events::Parti
   return segment;
 }
 
-// --- files ------------------------------------------------------------------------------------------------------------
-
+// --- files ---
 Result<std::shared_ptr<SegmentFiles>> Segment::writeIndexes(std::shared_ptr<platform::File> log,
                                                             std::span<const OffsetIndexEntry> offsets,
                                                             std::span<const TimeIndexEntry> times) const {
@@ -165,8 +168,7 @@ Result<std::shared_ptr<SegmentFiles>> Segment::files() const {
   return opened;
 }
 
-// --- readers ----------------------------------------------------------------------------------------------------------
-
+// --- readers ---
 Result<uint64_t> Segment::startOfSearch(const SegmentFiles& files, Offset target) const {
   TIDEMARK_ASSIGN(const auto view, files.offsetIndex().view());
   const auto floor = view.floor([target](const OffsetIndexEntry& entry) { return entry.offset <= target; });
@@ -254,8 +256,7 @@ SegmentInfo Segment::info() const {
   return info;
 }
 
-// --- writer -----------------------------------------------------------------------------------------------------------
-
+// --- writer ---
 Result<std::optional<Offset>> Segment::activate() {
   TIDEMARK_ASSIGN(auto open, openChecked());
   if (!open) return std::nullopt;
@@ -452,8 +453,7 @@ Result<std::vector<std::string>> Segment::retire() {
   return names;
 }
 
-// --- list -------------------------------------------------------------------------------------------------------------
-
+// --- list ---
 size_t SegmentList::floorIndex(Offset offset) const {
   const auto above = std::upper_bound(segments_.begin(), segments_.end(), offset,
                                       [](Offset value, const auto& segment) { return value < segment->baseOffset(); });
@@ -477,8 +477,9 @@ std::shared_ptr<Segment> SegmentList::exactly(Offset base) const {
 }
 
 void SegmentList::add(std::shared_ptr<Segment> segment) {
-  TIDEMARK_INVARIANT(segments_.empty() || segments_.back()->baseOffset() < segment->baseOffset(),
-                     fmt::format("segment {} is added behind {}", segment->baseOffset(), segments_.back()->baseOffset()));
+  TIDEMARK_INVARIANT(
+      segments_.empty() || segments_.back()->baseOffset() < segment->baseOffset(),
+      fmt::format("segment {} is added behind {}", segment->baseOffset(), segments_.back()->baseOffset()));
   segments_.push_back(std::move(segment));
 }
 
@@ -486,6 +487,8 @@ void SegmentList::removeFirst(size_t count) {
   segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
 }
 
-void SegmentList::removeLast() { segments_.pop_back(); }
+void SegmentList::removeLast() {
+  segments_.pop_back();
+}
 
 }  // namespace tidemark::log

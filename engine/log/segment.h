@@ -62,8 +62,7 @@ class Segment {
   /// Bytes of whole batches in the .log file.
   uint64_t size() const noexcept { return size_.load(std::memory_order_acquire); }
 
-  // --- readers ------------------------------------------------------------------------------------------------------
-
+  // --- readers ---
   Result<std::shared_ptr<SegmentFiles>> files() const;
   /// The first batch whose last offset is at or after `target`, below byte `end`. Nothing: there is none.
   Result<std::optional<BatchPosition>> find(Offset target, uint64_t end) const;
@@ -79,8 +78,7 @@ class Segment {
   /// When this object was made: the age of a segment without timestamps.
   int64_t createdMs() const noexcept { return createdMs_.load(std::memory_order_relaxed); }
 
-  // --- writer -------------------------------------------------------------------------------------------------------
-
+  // --- writer ---
   /// Makes the segment of an opened log the active one: opens its files, trims preallocated indexes, and returns the
   /// next offset, for which it reads the headers behind the last index entry. Nothing: an index is wrong or what is
   /// behind its last entry is no batch; recover() then.
@@ -103,8 +101,8 @@ class Segment {
   Result<void> becomeInactive();
   /// Adds the last time index entry of the active segment at a clean stop.
   Result<void> addLastTimeEntry();
-  /// Flushes what was written of .log since the last time, and of the indexes too if asked to. One thread at a time (the
-  /// log's sync lock); appends may go on meanwhile.
+  /// Flushes what was written of .log since the last time, and of the indexes too if asked to. One thread at a time
+  /// (the log's sync lock); appends may go on meanwhile.
   Result<void> sync(bool indexes) const;
   /// Renames the files to `.deleted` and returns their names for removal.
   Result<std::vector<std::string>> retire();

@@ -11,8 +11,8 @@
 
 namespace tidemark::log {
 
-/// The rule by which Kafka indexes batches, in one place for appends and rebuilds: before a batch is written, if more than
-/// the interval was written since the last entry (or the segment's start), it gets an entry in each index.
+/// The rule by which Kafka indexes batches, in one place for appends and rebuilds: before a batch is written, if more
+/// than the interval was written since the last entry (or the segment's start), it gets an entry in each index.
 class IndexRule {
  public:
   IndexRule() = default;
@@ -22,7 +22,8 @@ class IndexRule {
     bool offset = false;
     bool time = false;
   };
-  /// For the next batch, which starts at byte `position`: which entries it gets; offsetEntry() and timeEntry() are them.
+  /// For the next batch, which starts at byte `position`: which entries it gets; offsetEntry() and timeEntry() are
+  /// them.
   Entries next(const records::BatchHeader& header, uint64_t position, int32_t intervalBytes) noexcept {
     if (header.maxTimestampMs > maxTimestampMs_) {
       maxTimestampMs_ = header.maxTimestampMs;
@@ -94,9 +95,9 @@ struct SegmentScan {
   records::CorruptReason reason = records::CorruptReason::None;
 };
 
-/// Reads the first `size` bytes batch by batch, checks length, format, CRC and that offsets fit the segment, and works out
-/// the index entries. `visit` gets each valid batch and its position; an error of it ends the scan with that error. Reads
-/// a megabyte at a time, more only for a batch that is larger.
+/// Reads the first `size` bytes batch by batch, checks length, format, CRC and that offsets fit the segment, and works
+/// out the index entries. `visit` gets each valid batch and its position; an error of it ends the scan with that error.
+/// Reads a megabyte at a time, more only for a batch that is larger.
 Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offset base, int32_t indexIntervalBytes,
                                 const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit);
 

@@ -18,8 +18,8 @@ std::optional<Number> parseDecimal(std::string_view text) {
   return value;
 }
 
-/// The lines of a checkpoint file behind its head (version 0, count of lines). CorruptMessage if the head is wrong or the
-/// count disagrees.
+/// The lines of a checkpoint file behind its head (version 0, count of lines). CorruptMessage if the head is wrong or
+/// the count disagrees.
 Result<std::vector<std::string_view>> checkpointLines(std::string_view text);
 
 }  // namespace tidemark::log

@@ -123,7 +123,8 @@ class GoldenLogTest : public testing::Test {
   void expectFacts(const LogManager& manager, const json& expected, const std::string& replica, Stop stop) {
     int seen = 0;
     for (const json& partition : expected["partitions"]) {
-      const TopicPartition name{partition["topic"].get<std::string>(), PartitionIndex(partition["partition"].get<int>())};
+      const TopicPartition name{partition["topic"].get<std::string>(),
+                                PartitionIndex(partition["partition"].get<int>())};
       SCOPED_TRACE(fmt::format("{}", name));
       if (partition["replicas"].get<std::string>().find(replica) == std::string::npos) continue;
       const auto log = manager.get(name);
@@ -171,7 +172,8 @@ class GoldenLogTest : public testing::Test {
       EXPECT_EQ(found->second.lastSequence, producer["lastSequence"].get<int>()) << producer.dump();
       EXPECT_EQ(found->second.lastTimestampMs, producer["lastTimestamp"].get<int64_t>()) << producer.dump();
       EXPECT_EQ(found->second.coordinatorEpoch, producer["coordinatorEpoch"].get<int>()) << producer.dump();
-      EXPECT_EQ(found->second.currentTransactionStartOffset.value(), producer["currentTransactionStartOffset"].get<int64_t>())
+      EXPECT_EQ(found->second.currentTransactionStartOffset.value(),
+                producer["currentTransactionStartOffset"].get<int64_t>())
           << producer.dump();
     }
     EXPECT_EQ(producers.size(), alive);
@@ -186,7 +188,8 @@ class GoldenLogTest : public testing::Test {
     EXPECT_EQ(batches->size(), headers.size());
   }
 
-  std::unique_ptr<platform::World> world_ = std::make_unique<platform::World>(platform::WorldOptions{.start = kAfterTheRun});
+  std::unique_ptr<platform::World> world_ =
+      std::make_unique<platform::World>(platform::WorldOptions{.start = kAfterTheRun});
   std::shared_ptr<platform::SimulatedProcess> process_ = world_->createProcess("broker");
   std::shared_ptr<platform::Executor> background_;
   std::vector<std::string> directories_;

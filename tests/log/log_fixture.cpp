@@ -111,21 +111,21 @@ void LogFixture::expectIndexesTrue(bool rebuilt) {
     const auto offsets = log_->offsetIndexEntries(segment.baseOffset, 0, SIZE_MAX);
     const auto times = log_->timeIndexEntries(segment.baseOffset, 0, SIZE_MAX);
     ASSERT_TRUE(offsets && times);
-    const auto file = files().open(offsetFilePath(options_.directory, segment.baseOffset, kLogSuffix),
-                                   platform::OpenMode::Read);
+    const auto file =
+        files().open(offsetFilePath(options_.directory, segment.baseOffset, kLogSuffix), platform::OpenMode::Read);
     ASSERT_TRUE(file) << file.error().message;
     std::vector<std::pair<records::BatchHeader, uint64_t>> batches;
-    auto scan = scanSegment(**file, static_cast<uint64_t>(segment.sizeInBytes), segment.baseOffset,
-                            options_.config.indexIntervalBytes, [&](const records::BatchView& batch, uint64_t position) {
-                              batches.emplace_back(batch.header, position);
-                              return Result<void>();
-                            });
+    auto scan =
+        scanSegment(**file, static_cast<uint64_t>(segment.sizeInBytes), segment.baseOffset,
+                    options_.config.indexIntervalBytes, [&](const records::BatchView& batch, uint64_t position) {
+                      batches.emplace_back(batch.header, position);
+                      return Result<void>();
+                    });
     ASSERT_TRUE(scan) << scan.error().message;
     EXPECT_EQ(scan->validBytes, static_cast<uint64_t>(segment.sizeInBytes));
     for (const OffsetIndexEntry& entry : *offsets) {
-      const auto at = std::ranges::find_if(batches, [&](const auto& batch) {
-        return batch.second == static_cast<uint64_t>(entry.position);
-      });
+      const auto at = std::ranges::find_if(
+          batches, [&](const auto& batch) { return batch.second == static_cast<uint64_t>(entry.position); });
       ASSERT_NE(at, batches.end()) << "an entry names byte " << entry.position;
       EXPECT_EQ(at->first.lastOffset(), entry.offset);
     }

@@ -191,7 +191,8 @@ TEST_F(LogManagerTest, aFailingDirectoryGoesOfflineAloneAndGetsNoMarker) {
   ASSERT_TRUE(manager_->format("cluster", NodeId(1)));
   const auto ids = manager_->metaProperties();
   const auto bad = *manager_->getOrCreate(kOrders, kOrdersId, options_.config, ids[0]->directoryId);
-  const auto neighbour = *manager_->getOrCreate({"n", PartitionIndex(0)}, kOtherId, options_.config, ids[0]->directoryId);
+  const auto neighbour =
+      *manager_->getOrCreate({"n", PartitionIndex(0)}, kOtherId, options_.config, ids[0]->directoryId);
   const auto good = *manager_->getOrCreate({"g", PartitionIndex(0)}, kOtherId, options_.config, ids[1]->directoryId);
   std::vector<std::string> told;
   manager_->onDirectoryFailure([&](const Uuid&, const std::string& path) { told.push_back(path); });
@@ -215,7 +216,8 @@ TEST_F(LogManagerTest, unreadableCheckpointsMeanAFullScanAndNoRefusal) {
   append({.count = 5});
   manager_->checkpoint();
   crashManager();
-  for (const char* name : {"recovery-point-offset-checkpoint", "replication-offset-checkpoint", "log-start-offset-checkpoint"}) {
+  for (const char* name :
+       {"recovery-point-offset-checkpoint", "replication-offset-checkpoint", "log-start-offset-checkpoint"}) {
     const auto file = files().open(std::string("/data/a/") + name, platform::OpenMode::Truncate);
     ASSERT_TRUE((*file)->writeAt(0, asBytes("0\nmany\nrubbish")));
   }

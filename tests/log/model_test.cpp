@@ -84,8 +84,7 @@ class ModelTest : public LogFixture {
     openManager();
   }
 
-  // --- operations; each leaves the model as what must be there, or as two possibilities if it crashed in between ------
-
+  // --- operations; each leaves the model as what must be there, or as two possibilities if it crashed in between ---
   void appendOne() {
     if (chance(20)) ++epoch_;
     const ByteVector batch = makeBatch({.count = 1 + static_cast<int>(below(5)),
@@ -113,7 +112,8 @@ class ModelTest : public LogFixture {
       if (chance(30)) ++epoch_;
       if (config_.compact && chance(10)) next = next + static_cast<int64_t>(below(5));
       const int records = 1 + static_cast<int>(below(4));
-      batches.push_back(makeBatch({.count = records, .valueSize = below(200), .baseOffset = next, .epoch = LeaderEpoch(epoch_)}));
+      batches.push_back(
+          makeBatch({.count = records, .valueSize = below(200), .baseOffset = next, .epoch = LeaderEpoch(epoch_)}));
       next = next + records;
       all.insert(all.end(), batches.back().begin(), batches.back().end());
     }
@@ -149,11 +149,13 @@ class ModelTest : public LogFixture {
 
   void truncate() {
     if (model_.batches.empty()) return;
-    const ModelBatch at = model_.batches[model_.batches.size() - 1 - below(std::min<size_t>(model_.batches.size(), 12))];
+    const ModelBatch at =
+        model_.batches[model_.batches.size() - 1 - below(std::min<size_t>(model_.batches.size(), 12))];
     // Nobody truncates below the log start: it is below the high watermark.
     if (at.base < model_.start) return;
     // Inside a batch or at its start: it goes whole.
-    const Offset target = chance(70) ? at.base : at.base + static_cast<int64_t>(below(static_cast<uint64_t>(at.last - at.base) + 1));
+    const Offset target =
+        chance(70) ? at.base : at.base + static_cast<int64_t>(below(static_cast<uint64_t>(at.last - at.base) + 1));
     const Model before = model_;
     model_.truncate(at.base);
     ++epoch_;
@@ -167,7 +169,8 @@ class ModelTest : public LogFixture {
 
   void deleteRecords() {
     log_->updateHighWatermark(model_.end);
-    const Offset target = model_.start + static_cast<int64_t>(below(static_cast<uint64_t>(model_.end - model_.start) + 1));
+    const Offset target =
+        model_.start + static_cast<int64_t>(below(static_cast<uint64_t>(model_.end - model_.start) + 1));
     const auto start = log_->deleteRecords(target);
     if (!start) return;
     model_.start = *start;
@@ -213,8 +216,10 @@ class ModelTest : public LogFixture {
   /// Lookups equal a scan of the model.
   void checkReads() {
     for (int i = 0; i < 5 && model_.end > model_.start; ++i) {
-      const Offset offset = model_.start + static_cast<int64_t>(below(static_cast<uint64_t>(model_.end - model_.start)));
-      const auto holder = std::ranges::find_if(model_.batches, [&](const ModelBatch& batch) { return batch.last >= offset; });
+      const Offset offset =
+          model_.start + static_cast<int64_t>(below(static_cast<uint64_t>(model_.end - model_.start)));
+      const auto holder =
+          std::ranges::find_if(model_.batches, [&](const ModelBatch& batch) { return batch.last >= offset; });
       const auto read = log_->readBytes(offset, 1, FetchIsolation::LogEnd, true);
       ASSERT_TRUE(read) << read.error().message;
       if (holder == model_.batches.end()) {

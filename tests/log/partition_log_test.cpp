@@ -184,7 +184,8 @@ TEST_F(PartitionLogTest, whatTheLeaderSentIsKeptAsItIs) {
   ASSERT_TRUE(info) << info.error().message;
   EXPECT_EQ(info->lastOffset, Offset(8));
   EXPECT_EQ(bytes("/data/orders-0/00000000000000000000.log"), both);
-  EXPECT_THAT(log_->epochEntries(), ElementsAre(EpochEntry{LeaderEpoch(3), Offset(0)}, EpochEntry{LeaderEpoch(4), Offset(7)}));
+  EXPECT_THAT(log_->epochEntries(),
+              ElementsAre(EpochEntry{LeaderEpoch(3), Offset(0)}, EpochEntry{LeaderEpoch(4), Offset(7)}));
 }
 
 TEST_F(PartitionLogTest, aFollowerRefusesDamagedAndOldBatches) {
@@ -384,7 +385,8 @@ TEST_F(PartitionLogTest, aFailedWriteTakesTheLogOfflineForGood) {
 
 TEST_F(PartitionLogTest, aFailedSyncIsNeverRetried) {
   append();
-  process_->disk().failWhen([](platform::FileCall call, const std::string&) { return call == platform::FileCall::Sync; });
+  process_->disk().failWhen(
+      [](platform::FileCall call, const std::string&) { return call == platform::FileCall::Sync; });
   EXPECT_EQ(log_->sync().error().code, ErrorCode::KafkaStorageError);
   process_->disk().failWhen({});
   EXPECT_TRUE(log_->offline());

@@ -14,15 +14,19 @@ class ProducerStateTest : public LogFixture {
   ProducerStateTest() { open(); }
 
   static BatchSpec from(int64_t producer, int32_t sequence, int count = 1, int16_t epoch = 0) {
-    return {.count = count, .producer = ProducerId(producer), .producerEpoch = ProducerEpoch(epoch), .baseSequence = sequence};
+    return {.count = count,
+            .producer = ProducerId(producer),
+            .producerEpoch = ProducerEpoch(epoch),
+            .baseSequence = sequence};
   }
   static BatchSpec transactional(BatchSpec spec) {
     spec.transactional = true;
     return spec;
   }
   Result<AppendInfo> end(int64_t producer, bool commit, int16_t epoch = 0, int32_t coordinatorEpoch = 0) {
-    ByteVector marker = records::buildEndTxnMarker(ProducerId(producer), ProducerEpoch(epoch),
-                                                   {.commit = commit, .coordinatorEpoch = coordinatorEpoch}, 1'700'000'000'000);
+    ByteVector marker =
+        records::buildEndTxnMarker(ProducerId(producer), ProducerEpoch(epoch),
+                                   {.commit = commit, .coordinatorEpoch = coordinatorEpoch}, 1'700'000'000'000);
     const auto info = log_->appendAsLeader(marker, LeaderEpoch(0), {.origin = records::Origin::Coordinator});
     if (!info) return fail(info.error().error);
     return *info;
@@ -158,11 +162,11 @@ TEST_F(ProducerStateTest, theLastStableOffsetIsTheOldestOpenTransactionOrTheHigh
   append(transactional(from(2, 0, 2)));  // 2, 3
   log_->updateHighWatermark(Offset(4));
   EXPECT_EQ(log_->lastStableOffset(), Offset(1));
-  ASSERT_TRUE(end(1, true));             // 4
+  ASSERT_TRUE(end(1, true));  // 4
   EXPECT_EQ(log_->lastStableOffset(), Offset(1)) << "its marker is not below the high watermark";
   log_->updateHighWatermark(Offset(5));
   EXPECT_EQ(log_->lastStableOffset(), Offset(2));
-  ASSERT_TRUE(end(2, false));            // 5
+  ASSERT_TRUE(end(2, false));  // 5
   log_->updateHighWatermark(Offset(6));
   EXPECT_EQ(log_->lastStableOffset(), Offset(6));
 }

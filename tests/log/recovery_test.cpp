@@ -39,8 +39,9 @@ TEST_F(RecoveryTest, whatWasAppendedIsThereAfterAKill) {
   crashAndReopen();
   expectEnd(90);
   EXPECT_EQ(log_->batches(Offset(0), SIZE_MAX)->size(), before.size());
-  EXPECT_THAT(log_->epochEntries(), ElementsAre(EpochEntry{LeaderEpoch(0), Offset(0)}, EpochEntry{LeaderEpoch(1), Offset(30)},
-                                                EpochEntry{LeaderEpoch(2), Offset(60)}));
+  EXPECT_THAT(log_->epochEntries(),
+              ElementsAre(EpochEntry{LeaderEpoch(0), Offset(0)}, EpochEntry{LeaderEpoch(1), Offset(30)},
+                          EpochEntry{LeaderEpoch(2), Offset(60)}));
   expectIndexesTrue();
 }
 
@@ -53,12 +54,14 @@ TEST_F(RecoveryTest, aTornTailIsCutAtTheLastGoodBatch) {
       {"part of a body", ByteVector(next.begin(), next.end() - 5)},
       {"wrong CRC", wrongCrc},
       {"zeros", ByteVector(4096)},
-      {"a huge length", [&] {
+      {"a huge length",
+       [&] {
          ByteVector huge = next;
          writeBigEndian(huge.data() + records::kLengthAt, INT32_MAX);
          return huge;
        }()},
-      {"a negative length", [&] {
+      {"a negative length",
+       [&] {
          ByteVector negative = next;
          writeBigEndian(negative.data() + records::kLengthAt, -1);
          return negative;
@@ -95,7 +98,8 @@ TEST_F(RecoveryTest, anyCutOfTheFileLeavesTheBatchesBeforeIt) {
 
 TEST_F(RecoveryTest, aGoodBatchPastTheRecordedEndIsKept) {
   append({.count = 2});
-  damageAndReopen([&] { appendRaw(kFirstLog, makeBatch({.count = 3, .baseOffset = Offset(2), .epoch = LeaderEpoch(9)})); });
+  damageAndReopen(
+      [&] { appendRaw(kFirstLog, makeBatch({.count = 3, .baseOffset = Offset(2), .epoch = LeaderEpoch(9)})); });
   expectEnd(5);
   EXPECT_EQ(log_->latestEpoch(), LeaderEpoch(9));
 }
@@ -169,7 +173,11 @@ TEST_F(RecoveryTest, aCleanStopSurvivesAPowerLossWhole) {
   options_.config.segmentBytes = 1000;
   log_->updateConfig(options_.config);
   for (int i = 0; i < 40; ++i)
-    append({.count = 2, .epoch = LeaderEpoch(i / 10), .producer = ProducerId(7), .producerEpoch = ProducerEpoch(0), .baseSequence = 2 * i});
+    append({.count = 2,
+            .epoch = LeaderEpoch(i / 10),
+            .producer = ProducerId(7),
+            .producerEpoch = ProducerEpoch(0),
+            .baseSequence = 2 * i});
   const auto producers = log_->producers();
   ASSERT_TRUE(log_->close());
   const ByteVector times = bytes(offsetFilePath("/data/orders-0", Offset(0), kTimeIndexSuffix));
@@ -270,7 +278,8 @@ TEST_F(RecoveryTest, anUnreadableEpochFileIsRebuiltFromTheBatches) {
         ASSERT_TRUE(file.writeAt(0, asBytes(content)));
       });
     });
-    EXPECT_THAT(log_->epochEntries(), ElementsAre(EpochEntry{LeaderEpoch(1), Offset(0)}, EpochEntry{LeaderEpoch(4), Offset(2)}))
+    EXPECT_THAT(log_->epochEntries(),
+                ElementsAre(EpochEntry{LeaderEpoch(1), Offset(0)}, EpochEntry{LeaderEpoch(4), Offset(2)}))
         << content;
   }
 }
