@@ -79,6 +79,7 @@ Result<void> RaftNode::Driver::open() {
   Effects none;
   onVotersChanged(none);
   publish();
+  publishDescription();
   return {};
 }
 
@@ -141,6 +142,7 @@ void RaftNode::Driver::pollTask(bool again) {
   perform(std::move(effects));
   if (finished_) return;
   history_.observe(machine_, stored_.value_or(ElectionState{}));
+  publishDescription();
   maybeFinishShutdown();
   if (!finished_) armTimer();
 }
@@ -170,9 +172,15 @@ void RaftNode::Driver::publish() {
   now.logEndOffset = log_->endOffset();
   now.latestSnapshot = log_->latestSnapshotId();
   now.leaderEndpoints = machine_.leaderEndpoints();
-  now.description = machine_.describe(wallMs());
   Lock lock(mutex_);
+  now.description = std::move(published_.description);
   published_ = std::move(now);
+}
+
+void RaftNode::Driver::publishDescription() {
+  QuorumDescription description = machine_.describe(wallMs());
+  Lock lock(mutex_);
+  published_.description = std::move(description);
 }
 
 void RaftNode::Driver::carryOut(PersistElection& effect, Effects&) {

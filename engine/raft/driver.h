@@ -96,6 +96,7 @@ class RaftNode::Driver : public std::enable_shared_from_this<RaftNode::Driver> {
   void pollTask(bool again);
   void armTimer();
   void publish();
+  void publishDescription();
 
   // Effects.
   void carryOut(PersistElection& effect, Effects& more);

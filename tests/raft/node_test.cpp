@@ -192,6 +192,45 @@ TEST(RaftNode, SnapshotBringsANodeThatWasAwayUpToDate) {
   EXPECT_EQ(quorum.listener(away).fromSnapshot.size(), 50u);
 }
 
+TEST(RaftNode, BlockedFollowerReadsItsMessagesBeforeItsExpiredTimers) {
+  Quorum quorum({.config = Quorum::labConfig()});
+  quorum.startAll();
+  const int leader = quorum.awaitLeader();
+  ASSERT_NE(leader, 0);
+  const int blocked = leader % 3 + 1;
+  bool stood = false;
+  quorum.world().onStep([&] { stood = stood || quorum.node(blocked).describe().role == RoleName::Prospective; });
+  for (int i = 0; i < 20; ++i) {
+    // Longer than the fetch timeout, as a sync on a busy disk; the answer to its fetch comes meanwhile.
+    quorum.executor(blocked).post([&] { quorum.executor(blocked).stall(milliseconds(1100)); });
+    quorum.world().runFor(milliseconds(1500));
+  }
+  EXPECT_FALSE(stood);
+  EXPECT_EQ(quorum.awaitLeader(), leader);
+  quorum.world().onStep({});
+}
+
+TEST(RaftNode, PausedLeaderIsReplacedAndGivesWayWhenItResumes) {
+  Quorum quorum({.config = Quorum::labConfig()});
+  quorum.startAll();
+  const int first = quorum.awaitLeader();
+  ASSERT_NE(first, 0);
+  const LeaderEpoch epoch = quorum.node(first).leaderAndEpoch().epoch;
+  quorum.process(first).pause();
+  const int other = first % 3 + 1;
+  ASSERT_TRUE(quorum.await([&] {
+    const LeaderAndEpoch now = quorum.node(other).leaderAndEpoch();
+    return now.hasLeader() && now.epoch > epoch;
+  }));
+  quorum.process(first).resume();
+  const int second = quorum.awaitLeader();
+  ASSERT_NE(second, 0);
+  EXPECT_NE(second, first);
+  const auto offset = quorum.append(second, "goes on");
+  ASSERT_TRUE(offset);
+  EXPECT_TRUE(quorum.awaitCommitted(*offset, "goes on"));
+}
+
 TEST(RaftNode, FailedSyncKillsTheProcess) {
   Quorum quorum({.config = Quorum::labConfig()});
   quorum.startAll();

@@ -52,6 +52,7 @@ class Quorum : public network::RequestHandler {
   bool isRunning(int id) const { return nodes_.at(id).node != nullptr; }
   RaftNode& node(int id) { return *nodes_.at(id).node; }
   Recording& listener(int id) { return *nodes_.at(id).listener; }
+  platform::Executor& executor(int id) { return *nodes_.at(id).executor; }
   platform::World& world() { return world_; }
   platform::SimulatedProcess& process(int id) { return *nodes_.at(id).process; }
 
