@@ -53,8 +53,8 @@ QBrush laneGround(const Palette& p, const ReplicaSnapshot& replica, BrokerState 
                             static_cast<float>(a.blueF() * (1 - part) + b.blueF() * part));
   };
   if (state == BrokerState::Killed || state == BrokerState::Stopped)
-    return hatch(p.hatchGround, mixed(p.hatchLine, p.bad, p.dark ? 0.22 : 0.16));
-  if (state == BrokerState::Fenced) return hatch(p.hatchGround, mixed(p.hatchLine, p.fenced, p.dark ? 0.25 : 0.18));
+    return hatch(p.hatchGround, mixed(p.hatchLine, p.bad, p.dark ? 0.3 : 0.28));
+  if (state == BrokerState::Fenced) return hatch(p.hatchGround, mixed(p.hatchLine, p.fenced, p.dark ? 0.3 : 0.28));
   if (state == BrokerState::Paused || !replica.inSync) return hatch(p.hatchGround, p.hatchLine);
   return p.panel;
 }
@@ -130,14 +130,13 @@ void BeltsView::paintLane(QPainter& painter, const PartitionSnapshot& partition,
   for (double x = beltLeft + 13 - shift - 26; x < beltLeft + beltWidth + 26; x += 26)
     painter.drawEllipse(QPointF(x, lane.top() + 78), 3.4, 3.4);
   const double hw = m_highWatermark.at(time);
-  paintBatches(painter, replica, lane, hw, dim);
+  paintBatches(painter, replica, lane, hw);
   paintSegments(painter, replica, lane, index == 0);
   painter.restore();
   paintLogEnd(painter, replica, lane, dim);
 }
 
-void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, const QRectF& lane, double hw,
-                             bool dim) const {
+void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, const QRectF& lane, double hw) const {
   const Palette& p = colors();
   const qint64 time = now();
   const double beltLeft = layoutOfBelts().beltLeft();
@@ -195,7 +194,6 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
     const double radius = std::min(4.0, box.width() / 3);
     const bool selected = m_selected && m_selected->broker == replica.broker && m_selected->base == run.base;
     const bool hovered = m_hovered && m_hovered->base == run.base;
-    painter.setOpacity(dim ? 0.82 : 1);
     if (run.committed) {
       painter.setPen(QPen(color, 1.6));
       painter.setBrush(color);
@@ -216,7 +214,6 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
       for (int i = 0; i < run.records; ++i)
         painter.drawRoundedRect(QRectF(box.left() + 3 + i * (slot + 2), y + 5, slot, kBatchHeight - 10), 2, 2);
     }
-    painter.setOpacity(1);
     if (selected || hovered) {
       painter.setBrush(Qt::NoBrush);
       painter.setPen(QPen(selected ? p.ink : p.muted, selected ? 2 : 1.2));
@@ -353,7 +350,8 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
     const QFont font = Theme::body(11, QFont::DemiBold);
     const double width = QFontMetricsF(font).horizontalAdvance(text);
     const QPointF middle = path.pointAtPercent(0.5);
-    const double textX = middle.x() + 6 + width > right + BeltsLayout::kRightPadding ? middle.x() - 8 - width : middle.x() + 6;
+    const double textX =
+        middle.x() + 6 + width > right + BeltsLayout::kRightPadding ? middle.x() - 8 - width : middle.x() + 6;
     drawText(painter, textX, middle.y() + 2, text, font, p.accent);
     painter.setOpacity(1);
   }

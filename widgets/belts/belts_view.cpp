@@ -34,6 +34,13 @@ BeltsView::BeltsView(EngineBridge& bridge, QWidget* parent)
   setAccessibleName(tr("Belts: the replicas of a partition. Press T for the same as a table."));
   connect(&bridge, &EngineBridge::frame, this, &BeltsView::onFrame);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+  // What is parked shows the time it has left.
+  connect(&bridge, &EngineBridge::second, this, [this] {
+    const bool parked = std::ranges::any_of(m_snapshot->parked, [this](const observe::ParkedSnapshot& one) {
+      return m_partition && one.partition == *m_partition && one.follower == kNoNode;
+    });
+    if (parked && isVisible()) update();
+  });
 }
 
 BeltsLayout BeltsView::layoutOfBelts() const {
@@ -78,8 +85,10 @@ void BeltsView::setPartition(const std::optional<TopicPartition>& partition) {
 void BeltsView::onFrame(const Frame& frame) {
   m_snapshot = frame.snapshot;
   if (frame.anotherCluster) setPartition(std::nullopt);
-  const bool changed = frame.snapshot != frame.previous;
-  if (changed) take(false);
+  if (frame.snapshot != frame.previous) take(false);
+  std::vector<int64_t> drawn = digest();
+  const bool changed = drawn != m_digest;
+  m_digest = std::move(drawn);
   // A frame in which nothing of ours changed or moves (another view keeps the timer going) paints nothing.
   if (changed || isMoving()) update();
 }
@@ -91,6 +100,26 @@ const PartitionSnapshot* BeltsView::shown() const {
 observe::BrokerState BeltsView::brokerState(NodeId id) const {
   const observe::BrokerSnapshot* broker = observe::findBroker(*m_snapshot, id);
   return broker == nullptr ? observe::BrokerState::Stopped : broker->state;
+}
+
+std::vector<int64_t> BeltsView::digest() const {
+  std::vector<int64_t> numbers;
+  const PartitionSnapshot* partition = shown();
+  if (partition == nullptr) return numbers;
+  numbers.insert(numbers.end(), {partition->highWatermark.value(), partition->logEnd.value(), partition->leader.value(),
+                                 partition->leaderEpoch.value(), static_cast<int64_t>(partition->isr.size())});
+  for (const ReplicaSnapshot& replica : partition->copies)
+    numbers.insert(numbers.end(),
+                   {replica.broker.value(), replica.inSync, replica.online, replica.logStart.value(),
+                    replica.logEnd.value(), replica.fetchOffset.value(), static_cast<int64_t>(replica.batches.size()),
+                    static_cast<int64_t>(replica.segments.size()), static_cast<int64_t>(replica.indexEntries.size()),
+                    static_cast<int64_t>(brokerState(replica.broker))});
+  for (const observe::ReaderSnapshot& reader : m_snapshot->readers)
+    if (reader.partition == *m_partition) numbers.push_back(reader.fetchOffset.value());
+  for (const observe::ParkedSnapshot& parked : m_snapshot->parked)
+    if (parked.partition == *m_partition)
+      numbers.insert(numbers.end(), {static_cast<int64_t>(parked.kind), parked.correlation, parked.needs.value()});
+  return numbers;
 }
 
 void BeltsView::take(bool jump) {

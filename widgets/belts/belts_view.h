@@ -94,6 +94,8 @@ class BeltsView : public QWidget {
 
   void onFrame(const Frame& frame);
   void take(bool jump);
+  /// Every number that is drawn: a snapshot in which none of them changed is not painted.
+  std::vector<int64_t> digest() const;
   const observe::PartitionSnapshot* shown() const;
   observe::BrokerState brokerState(NodeId id) const;
   qint64 now() const { return m_clock.elapsed(); }
@@ -104,8 +106,7 @@ class BeltsView : public QWidget {
 
   // Painting, in this order (belts_paint.cpp).
   void paintLane(QPainter& painter, const observe::PartitionSnapshot& partition, int index) const;
-  void paintBatches(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, double hw,
-                    bool dim) const;
+  void paintBatches(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, double hw) const;
   void paintSegments(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane,
                      bool withNames) const;
   void paintLogEnd(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, bool dim) const;
@@ -130,6 +131,7 @@ class BeltsView : public QWidget {
   std::optional<QPointF> m_dragFrom;
   bool m_dragged = false;
   std::vector<LeaderEpoch> m_legend;
+  std::vector<int64_t> m_digest;
 };
 
 }  // namespace tidemark::widgets

@@ -120,6 +120,7 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   enter->setAlignment(Qt::AlignCenter);
   startRow->addWidget(enter, 0, Qt::AlignVCenter);
   m_startNote = makeLabel(QStringLiteral("muted"), tr("takes about a second"));
+  m_startNote->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   startRow->addWidget(m_startNote, 1);
   auto* same = new QVBoxLayout;
   same->setSpacing(2);
@@ -211,6 +212,8 @@ QWidget* LaunchPage::makeCard() {
   m_port->setAccessibleName(tr("Port of broker 1"));
   m_port->setToolTip(tr("Broker i listens on this port + i − 1, its controller 100 higher. 0: free ports are picked."));
   m_portNote = makeLabel(QStringLiteral("good"));
+  // What it says must not move the columns.
+  m_portNote->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_hostNote = makeLabel(QStringLiteral("muted"));
   ports->addWidget(m_host);
   ports->addWidget(m_port);
@@ -378,9 +381,19 @@ void LaunchPage::check() {
   const observe::LaunchOptions chosen = options();
   m_problem.clear();
   m_ports = checkPorts(fromUtf8(chosen.host), chosen.port, chosen.brokers);
+  // Three in a row and more are told as a range.
   const auto list = [](const std::vector<uint16_t>& ports) {
     QStringList texts;
-    for (const uint16_t port : ports) texts << QString::number(port);
+    for (size_t i = 0; i < ports.size(); ++i) {
+      size_t last = i;
+      while (last + 1 < ports.size() && ports[last + 1] == ports[last] + 1) ++last;
+      if (last - i >= 2 && ports.size() > 3) {
+        texts << QStringLiteral("%1 – %2").arg(ports[i]).arg(ports[last]);
+        i = last;
+      } else {
+        texts << QString::number(ports[i]);
+      }
+    }
     return texts.join(QStringLiteral(", "));
   };
   if (m_ports.badHost) {

@@ -16,9 +16,20 @@ LaunchPicture::LaunchPicture(QWidget* parent) : QWidget(parent) {
 }
 
 void LaunchPicture::setOptions(const observe::LaunchOptions& options, double loadPerSecond) {
+  const bool resized = height(options) != height(m_options);
   m_options = options;
   m_load = loadPerSecond;
+  if (resized) updateGeometry();
   update();
+}
+
+int LaunchPicture::rows(const observe::LaunchOptions& options) {
+  return options.firstTopic ? std::min(options.firstTopic->partitions, 5) : 0;
+}
+
+int LaunchPicture::cardHeight(const observe::LaunchOptions& options) {
+  const bool more = options.firstTopic && options.firstTopic->partitions > rows(options);
+  return std::max(110, 78 + rows(options) * 34 + (more ? 22 : 0));
 }
 
 void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int number) const {
@@ -28,7 +39,7 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
   painter.setPen(dashed);
   painter.setBrush(p.panel);
   painter.drawRoundedRect(card, 10, 10);
-  const bool narrow = card.width() < 120;
+  const bool narrow = card.width() < 136;
   const double left = card.left() + (narrow ? 9 : 14);
   const double right = card.right() - (narrow ? 9 : 14);
   painter.setFont(Theme::body(narrow ? 12.5 : 14, QFont::Bold));
@@ -53,8 +64,8 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
   const observe::TopicOptions& topic = *m_options.firstTopic;
   const int copies = std::min(3, m_options.brokers);
   const double top = card.top() + 84;
-  const int rows = std::min(topic.partitions, 4);
-  for (int partition = 0; partition < rows; ++partition) {
+  const int shown = rows(m_options);
+  for (int partition = 0; partition < shown; ++partition) {
     const double y = top + partition * 34;
     // Round robin from broker 1 on: the first replica leads.
     int place = -1;
@@ -65,8 +76,9 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
     painter.setFont(font);
     painter.setPen(p.muted);
     painter.drawText(QPointF(left, y),
-                     QFontMetricsF(font).elidedText(partitionText({topic.name, PartitionIndex(partition)}),
-                                                    Qt::ElideMiddle, blocksLeft - left - 4));
+                     QFontMetricsF(font).elidedText(
+                         narrow ? tr("P%1").arg(partition) : partitionText({topic.name, PartitionIndex(partition)}),
+                         Qt::ElideMiddle, blocksLeft - left - 4));
     if (place < 0) {
       painter.setFont(Theme::body(11));
       painter.drawText(QPointF(blocksLeft, y), QStringLiteral("–"));
@@ -85,8 +97,8 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
   }
   painter.setFont(Theme::body(11));
   painter.setPen(p.muted);
-  if (topic.partitions > rows)
-    painter.drawText(QPointF(left, top + rows * 34), tr("+ %n partition(s)", nullptr, topic.partitions - rows));
+  if (topic.partitions > shown)
+    painter.drawText(QPointF(left, top + shown * 34), tr("+ %n partition(s)", nullptr, topic.partitions - shown));
 }
 
 void LaunchPicture::paintEvent(QPaintEvent*) {
@@ -127,7 +139,7 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
   const double cardWidth = std::min(220.0, (right - left - gap * (brokers - 1)) / brokers);
   const double begin = left + (right - left - brokers * cardWidth - (brokers - 1) * gap) / 2;
   for (int i = 0; i < brokers; ++i) {
-    const QRectF card(begin + i * (cardWidth + gap) + 0.7, 112, cardWidth - 1.4, 236);
+    const QRectF card(begin + i * (cardWidth + gap) + 0.7, 112, cardWidth - 1.4, cardHeight(m_options));
     QPen dotted(p.axis, 1.4);
     dotted.setDashPattern({2.1, 2.9});
     painter.setPen(dotted);
@@ -136,7 +148,7 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
     if (i + 1 == brokers || gap < 14) continue;
     // Each fetches from the other.
     for (const bool toRight : {true, false}) {
-      const double y = toRight ? 240 : 256;
+      const double y = card.center().y() + (toRight ? -8 : 8);
       const double from = toRight ? card.right() + 1 : card.right() + gap;
       const double to = toRight ? card.right() + gap : card.right() + 1;
       const double side = toRight ? -1 : 1;
@@ -149,7 +161,8 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
   }
 
   painter.setPen(QPen(p.line, 1));
-  painter.drawLine(QPointF(left, 368.5), QPointF(right, 368.5));
+  const double below = 112 + cardHeight(m_options) + 20;
+  painter.drawLine(QPointF(left, below + 0.5), QPointF(right, below + 0.5));
   const int copies = std::min(3, brokers);
   struct Line {
     QString name, text;
@@ -168,7 +181,7 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
                                   : tr("%1 controllers: survives the loss of %2").arg(brokers).arg((brokers - 1) / 2)});
   lines.push_back({tr("data"), m_options.dataFolder.empty() ? tr("a temporary folder, removed at the end")
                                                             : fromUtf8(m_options.dataFolder)});
-  double y = 394;
+  double y = below + 26;
   for (const Line& line : lines) {
     painter.setFont(Theme::body(12));
     painter.setPen(p.muted);

@@ -14,13 +14,16 @@ class LaunchPicture : public QWidget {
  public:
   explicit LaunchPicture(QWidget* parent = nullptr);
   void setOptions(const observe::LaunchOptions& options, double loadPerSecond);
-  QSize sizeHint() const override { return {540, 540}; }
-  QSize minimumSizeHint() const override { return {440, 540}; }
+  QSize sizeHint() const override { return {540, height(m_options)}; }
+  QSize minimumSizeHint() const override { return {440, height(m_options)}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  static int rows(const observe::LaunchOptions& options);
+  static int cardHeight(const observe::LaunchOptions& options);
+  static int height(const observe::LaunchOptions& options) { return 292 + cardHeight(options); }
   void paintBroker(QPainter& painter, const QRectF& card, int number) const;
   observe::LaunchOptions m_options;
   double m_load = 0;

@@ -12,18 +12,41 @@ namespace tidemark::widgets {
 
 void EventModel::append(const observe::EventBatch& batch) {
   const uint64_t before = lost();
+  const uint64_t thinnedBefore = m_thinned;
   m_lost = batch.lost;
   m_missed += batch.missed;
   std::vector<observe::ObservedEvent> wanted;
   for (const observe::ObservedEvent& event : batch.events)
-    if (m_chatty || weightOf(event.event.payload) != Weight::Chatty) wanted.push_back(event);
+    if (wants(event)) wanted.push_back(event);
   if (m_paused) {
     m_held.insert(m_held.end(), wanted.begin(), wanted.end());
     if (m_held.size() > kCapacity) m_held.erase(m_held.begin(), m_held.end() - static_cast<std::ptrdiff_t>(kCapacity));
   } else {
     insert(std::move(wanted));
   }
-  if (lost() != before || (m_paused && !batch.events.empty())) Q_EMIT countsChanged();
+  if (lost() != before || thinned() != thinnedBefore || (m_paused && !batch.events.empty())) Q_EMIT countsChanged();
+}
+
+bool EventModel::wants(const observe::ObservedEvent& event) {
+  if (m_chatty) return true;
+  switch (weightOf(event.event.payload)) {
+    case Weight::Chatty:
+      return false;
+    case Weight::Frequent:
+      break;
+    case Weight::Normal:
+    case Weight::Grave:
+      return true;
+  }
+  auto& [second, rows] = m_seconds[event.event.payload.index()];
+  const int64_t now = event.event.wall.time_since_epoch().count() / 1000;
+  if (second != now) {
+    second = now;
+    rows = 0;
+  }
+  if (++rows <= kPerSecond) return true;
+  ++m_thinned;
+  return false;
 }
 
 void EventModel::insert(std::vector<observe::ObservedEvent> events) {
@@ -47,6 +70,7 @@ void EventModel::clear() {
   m_rows.clear();
   m_held.clear();
   m_missed = 0;
+  m_thinned = 0;
   endResetModel();
   Q_EMIT countsChanged();
 }

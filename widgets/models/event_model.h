@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -41,7 +42,12 @@ class EventModel : public QAbstractTableModel {
   void setPaused(bool paused);
   bool isPaused() const noexcept { return m_paused; }
   /// Appends, fetches, index entries: hundreds a second, and of little news. Off: they are not kept either.
+  /// While off, kinds that come with every record (high watermarks, parked produces) are thinned: kPerSecond rows of
+  /// each.
   void setChatty(bool chatty) { m_chatty = chatty; }
+  static constexpr int kPerSecond = 4;
+  /// Events left out so.
+  uint64_t thinned() const noexcept { return m_thinned; }
   size_t heldBack() const noexcept { return m_held.size(); }
   /// Events that never came or were forgotten before they could be shown.
   uint64_t lost() const noexcept { return m_lost + m_missed; }
@@ -60,11 +66,15 @@ class EventModel : public QAbstractTableModel {
     EventWords words;
   };
   void insert(std::vector<observe::ObservedEvent> events);
+  bool wants(const observe::ObservedEvent& event);
 
   std::deque<Row> m_rows;
   std::vector<observe::ObservedEvent> m_held;
   bool m_paused = false;
   bool m_chatty = false;
+  /// Of each kind that is thinned: the second of the newest row, and how many rows it has.
+  std::map<size_t, std::pair<int64_t, int>> m_seconds;
+  uint64_t m_thinned = 0;
   uint64_t m_lost = 0;
   uint64_t m_missed = 0;
 };

@@ -269,6 +269,7 @@ Weight weightOf(const Payload& payload) noexcept {
   if (isOneOf<BatchAppended, IndexEntryAdded, FollowerFetched, FetchParked, FetchCompleted, FetchExpired,
               OffsetCommitted>(payload))
     return Weight::Chatty;
+  if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted>(payload)) return Weight::Frequent;
   if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogTruncated>(payload))
     return Weight::Grave;
   return Weight::Normal;

@@ -11,6 +11,8 @@ namespace tidemark::widgets {
 enum class Weight {
   /// Hundreds a second: appends, fetches, index entries.
   Chatty,
+  /// With every record: high watermarks, parked produces.
+  Frequent,
   Normal,
   /// A row of its own colour: the ISR shrank, a broker died.
   Grave,

@@ -12,7 +12,7 @@ struct Words {
   Q_DECLARE_TR_FUNCTIONS(Format)
 };
 
-constexpr QChar kThinSpace(0x2009);
+constexpr QChar kThinSpace(0x2005);
 
 /// Three digits that mean something: "3.1", "37.0", "812".
 QString shortNumber(double value) {

@@ -56,7 +56,7 @@ void drawShape(QPainter& painter, StateShape shape, const QPointF& center, doubl
 QPainterPath crownPath(const QPointF& leftBottom, double width);
 
 /// Diagonal lines over a ground, at one device-independent scale.
-QBrush hatch(const QColor& ground, const QColor& lineColor, double step = 7, double width = 2.4);
+QBrush hatch(const QColor& ground, const QColor& lineColor, double step = 7, double width = 1.2);
 
 /// How the state of a broker, and of a copy of a partition, looks.
 StateLook lookOf(observe::BrokerState state);

@@ -40,7 +40,8 @@ class EventHeader : public QHeaderView {
     painter->setFont(Theme::body(11, QFont::Bold));
     painter->setPen(p.heads);
     const int left = section == EventModel::Time ? 16 : section == EventModel::Event ? 22 : 8;
-    painter->drawText(QPointF(rect.left() + left, rect.center().y() + 5), model()->headerData(section, Qt::Horizontal).toString());
+    painter->drawText(QPointF(rect.left() + left, rect.center().y() + 5),
+                      model()->headerData(section, Qt::Horizontal).toString());
     painter->restore();
   }
 };
@@ -83,8 +84,8 @@ class EventDelegate : public QStyledItemDelegate {
         break;
       case EventModel::Event:
         font = Theme::body(12.5, QFont::DemiBold);
-        drawShape(*painter, static_cast<StateShape>(index.data(EventModel::ShapeRole).toInt()), {cell.left() + 10, middle},
-                  8.5, index.data(EventModel::ShapeColorRole).value<QColor>());
+        drawShape(*painter, static_cast<StateShape>(index.data(EventModel::ShapeRole).toInt()),
+                  {cell.left() + 10, middle}, 8.5, index.data(EventModel::ShapeColorRole).value<QColor>());
         left = cell.left() + 22;
         break;
       case EventModel::Where:
@@ -182,7 +183,7 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
     });
   }
   menu->addSeparator();
-  QAction* chatty = menu->addAction(tr("Every append, fetch and index entry"));
+  QAction* chatty = menu->addAction(tr("Every one: appends, fetches, index entries"));
   chatty->setCheckable(true);
   connect(chatty, &QAction::toggled, this, [this](bool on) { m_model->setChatty(on); });
   m_kinds->setMenu(menu);
@@ -252,6 +253,13 @@ void EventPanel::setPaused(bool paused) {
 
 void EventPanel::counts() {
   m_live->setPaused(m_model->isPaused(), m_model->heldBack());
+  QStringList lines{m_model->isPaused() ? tr("The table is held; the cluster goes on.")
+                                        : tr("The views show the cluster as it is now.")};
+  if (m_model->thinned() > 0)
+    lines << tr("%1 frequent events left out; “All kinds” can show every one.")
+                 .arg(grouped(static_cast<int64_t>(m_model->thinned())));
+  if (m_model->lost() > 0) lines << tr("%1 events were lost.").arg(grouped(static_cast<int64_t>(m_model->lost())));
+  m_live->setToolTip(lines.join(QLatin1Char('\n')));
 }
 
 void EventPanel::copySelection() {

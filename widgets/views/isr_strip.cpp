@@ -74,8 +74,8 @@ void IsrStrip::paintEvent(QPaintEvent*) {
   };
   const double pitch = rowHeight();
   const double bar = std::max(4.0, pitch - 4);
-  const QBrush warnHatch = hatch(Qt::transparent, p.warn, 6, 2);
-  const QBrush badHatch = hatch(Qt::transparent, p.bad, 6, 2);
+  const QBrush warnHatch = hatch(Qt::transparent, p.warn, 6, 1.2);
+  const QBrush badHatch = hatch(Qt::transparent, p.bad, 6, 1.2);
   for (size_t i = 0; i < partition->copies.size(); ++i) {
     const NodeId broker = partition->copies[i].broker;
     const double y = kTop + static_cast<double>(i) * pitch;

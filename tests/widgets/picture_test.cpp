@@ -1,0 +1,112 @@
+// Pictures of the views: not blank, in light and dark; written to $TIDEMARK_SHOTS if that is set, to be looked at.
+#include <QDir>
+#include <QPixmap>
+#include <QTest>
+
+#include "belts/belts_view.h"
+#include "dialogs/consume_dialog.h"
+#include "dialogs/produce_dialog.h"
+#include "dialogs/topic_dialog.h"
+#include "launch/launch_page.h"
+#include "views/cluster_page.h"
+#include "window_fixture.h"
+
+namespace tidemark::widgets {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PictureTest : public WindowTest, public ::testing::WithParamInterface<ThemeChoice> {
+ protected:
+  void SetUp() override { Theme::instance().setChoice(GetParam()); }
+  void TearDown() override { Theme::instance().setChoice(ThemeChoice::Automatic); }
+  void keep(QWidget& widget, const char* name) const {
+    const QString folder = qEnvironmentVariable("TIDEMARK_SHOTS");
+    if (folder.isEmpty()) return;
+    QDir().mkpath(folder);
+    const QString theme = GetParam() == ThemeChoice::Dark ? QStringLiteral("dark") : QStringLiteral("light");
+    ASSERT_TRUE(widget.grab().save(QStringLiteral("%1/%2-%3.png").arg(folder, QLatin1String(name), theme)));
+  }
+};
+
+TEST_P(PictureTest, OfTheDesignsMomentShowsItsBelts) {
+  makeWindow();
+  playMock();
+  window->pick({Picked::What::Broker, NodeId(3), {}});
+  QTest::qWait(150);
+  keep(*window, "mock");
+  EXPECT_GT(coloursIn(window->clusterPage().belts().grab().toImage()), 40);
+}
+
+TEST_P(PictureTest, OfTheFirstPageShowsWhatWillStart) {
+  makeWindow();
+  QCoreApplication::processEvents();
+  keep(*window, "first-page");
+  EXPECT_GT(coloursIn(window->launchPage().grab().toImage()), 40);
+}
+
+TEST_P(PictureTest, OfFiveReplicasFitsTheWindow) {
+  observe::LaunchOptions options;
+  options.brokers = 5;
+  options.firstTopic = observe::TopicOptions{"orders", 12, 5, {}};
+  cluster.launchNow(options);
+  makeWindow();
+  cluster.setLoad(300);
+  for (int i = 0; i < 80; ++i) run(100ms);
+  cluster.killBroker(NodeId(4), [](const Result<void>&) {});
+  for (int i = 0; i < 30; ++i) run(100ms);
+  window->pick({Picked::What::Partition, {}, {"orders", PartitionIndex(0)}});
+  QTest::qWait(150);
+  keep(*window, "five");
+  EXPECT_GT(coloursIn(window->clusterPage().belts().grab().toImage()), 40);
+}
+
+TEST_P(PictureTest, OfTheTableTwinShowsRows) {
+  makeWindow();
+  playMock();
+  window->clusterPage().showTable(true);
+  window->resize(1280, 800);
+  QTest::qWait(50);
+  keep(*window, "table");
+  EXPECT_GT(coloursIn(window->clusterPage().grab().toImage()), 20);
+}
+
+TEST_P(PictureTest, OfTheDialogsShowThemselves) {
+  launch();
+  makeWindow();
+  run(50ms);
+  TopicDialog topic(window->bridge());
+  topic.show();
+  keep(topic, "topic-dialog");
+  EXPECT_GT(coloursIn(topic.grab().toImage()), 20);
+  ProducerLoad load;
+  ProduceDialog produce(window->bridge(), load);
+  produce.show();
+  keep(produce, "produce-dialog");
+  EXPECT_GT(coloursIn(produce.grab().toImage()), 20);
+  ConsumeDialog consume(window->bridge());
+  ReadRecord record;
+  record.offset = 1286;
+  record.timestamp = 1'790'604'131'385;
+  record.key = "key-17";
+  record.value = "record 17 ....";
+  record.keyIsNull = record.valueIsNull = false;
+  consume.model().append({record, record});
+  consume.show();
+  keep(consume, "consume-dialog");
+  EXPECT_GT(coloursIn(consume.grab().toImage()), 20);
+}
+
+TEST_P(PictureTest, OfASmallWindowStillHoldsTogether) {
+  makeWindow();
+  playMock();
+  window->resize(1024, 700);
+  QTest::qWait(50);
+  keep(*window, "small");
+  EXPECT_LE(window->width(), 1100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Themes, PictureTest, ::testing::Values(ThemeChoice::Light, ThemeChoice::Dark));
+
+}  // namespace
+}  // namespace tidemark::widgets

@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include "text/event_words.h"
+#include "text/format.h"
+#include "theme/palette.h"
+
+namespace tidemark::widgets {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// With ordinary blanks, to be read in a test.
+QString plain(QString text) {
+  return text.replace(QChar(0x2005), QLatin1Char(' '));
+}
+
+TEST(Format, NumbersAreGroupedByThrees) {
+  EXPECT_EQ(plain(grouped(0)), QStringLiteral("0"));
+  EXPECT_EQ(plain(grouped(812)), QStringLiteral("812"));
+  EXPECT_EQ(plain(grouped(1286)), QStringLiteral("1 286"));
+  EXPECT_EQ(plain(grouped(1'234'567)), QStringLiteral("1 234 567"));
+  EXPECT_EQ(grouped(-1), QStringLiteral("–"));
+}
+
+TEST(Format, BytesHaveAUnitAndAtMostThreeDigits) {
+  EXPECT_EQ(bytesText(999), QStringLiteral("999 B"));
+  EXPECT_EQ(bytesText(1'000), QStringLiteral("1.0 KB"));
+  EXPECT_EQ(bytesText(999'499), QStringLiteral("999 KB"));
+  EXPECT_EQ(bytesText(999'500), QStringLiteral("1.0 MB"));
+  EXPECT_EQ(bytesText(3'100'000'000), QStringLiteral("3.1 GB"));
+}
+
+TEST(Format, DurationsChangeTheirUnitAsTheyGrow) {
+  EXPECT_EQ(durationText(240ms), QStringLiteral("240 ms"));
+  EXPECT_EQ(durationText(12'400ms), QStringLiteral("12.4 s"));
+  EXPECT_EQ(durationText(59'990ms), QStringLiteral("0 m 59 s"));
+  EXPECT_EQ(durationText(68s), QStringLiteral("1 m 08 s"));
+  EXPECT_EQ(durationText(125min), QStringLiteral("2 h 05 m"));
+  EXPECT_EQ(durationText(-5s), QStringLiteral("0 ms"));
+}
+
+TEST(Format, SegmentFilesAreNamedAsKafkaNamesThem) {
+  EXPECT_EQ(segmentFileName(Offset(1263)), QStringLiteral("00000000000000001263.log"));
+}
+
+TEST(EventWords, AShrunkIsrTellsWhoLeftAndWhy) {
+  observe::ObservedEvent event;
+  event.topic = "orders";
+  event.partition = PartitionIndex(0);
+  event.event.broker = NodeId(1);
+  event.event.payload =
+      events::IsrShrunk{{}, {NodeId(1), NodeId(3)}, {NodeId(1)}, NodeId(3), PartitionEpoch(18), 10'200ms};
+  const EventWords words = wordsOf(event);
+  EXPECT_EQ(words.source, QStringLiteral("broker 1"));
+  EXPECT_EQ(words.name, QStringLiteral("IsrShrunk"));
+  EXPECT_EQ(words.where, QStringLiteral("orders-0"));
+  EXPECT_EQ(words.detail, QStringLiteral("{1, 3} → {1}   broker 3 last caught up 10.2 s ago   partition epoch 18"));
+  EXPECT_EQ(words.weight, Weight::Grave);
+  EXPECT_EQ(words.shape, StateShape::HalfDisc);
+}
+
+TEST(EventWords, EnglishHasItsPlurals) {
+  observe::ObservedEvent event;
+  event.event.payload = events::TopicCreated{events::kNoTopicTag, 1, 3};
+  EXPECT_TRUE(wordsOf(event).detail.startsWith(QStringLiteral("1 partition "))) << wordsOf(event).detail.toStdString();
+  event.event.payload = events::TopicCreated{events::kNoTopicTag, 4, 3};
+  EXPECT_TRUE(wordsOf(event).detail.startsWith(QStringLiteral("4 partitions "))) << wordsOf(event).detail.toStdString();
+}
+
+/// Every alternative of the union, one after the other.
+template <size_t... Index>
+std::vector<events::Payload> everyKind(std::index_sequence<Index...>) {
+  return {events::Payload(std::in_place_index<Index>)...};
+}
+
+TEST(EventWords, EveryKindHasANameAMarkAndAGroup) {
+  for (const events::Payload& payload : everyKind(std::make_index_sequence<std::variant_size_v<events::Payload>>())) {
+    observe::ObservedEvent event;
+    event.event.payload = payload;
+    const EventWords words = wordsOf(event);
+    EXPECT_FALSE(words.name.isEmpty());
+    EXPECT_NE(words.shape, StateShape::None) << words.name.toStdString();
+    EXPECT_FALSE(nameOf(words.group).isEmpty());
+    EXPECT_FALSE(words.detail.contains(QStringLiteral("%"))) << words.detail.toStdString();
+  }
+}
+
+class PaletteTest : public ::testing::TestWithParam<bool> {
+ protected:
+  const Palette& p = GetParam() ? Palette::darkOne() : Palette::light();
+};
+
+TEST_P(PaletteTest, TextCanBeReadOnItsSurface) {
+  const std::tuple<const char*, QColor, QColor> pairs[] = {
+      {"ink", p.ink, p.panel},
+      {"ink on ground", p.ink, p.background},
+      {"muted", p.muted, p.panel},
+      {"muted on ground", p.muted, p.background},
+      {"muted sunken", p.muted, p.sunken},
+      {"heads", p.heads, p.panel},
+      {"accent", p.accent, p.panel},
+      {"accent selected", p.accent, p.selection},
+      {"button", p.onButton, p.button},
+      {"ok", p.okText, p.okSoft},
+      {"ok panel", p.okText, p.panel},
+      {"warn", p.warnText, p.warnSoft},
+      {"warn panel", p.warnText, p.panel},
+      {"fenced", p.fenced, p.fencedSoft},
+      {"bad", p.badText, p.badSoft},
+      {"bad panel", p.badText, p.panel},
+      {"hw pill", p.onHighWatermark, p.highWatermark},
+      {"hw text", p.highWatermark, p.background},
+      {"epoch 0", p.onEpoch, p.epochs[0]},
+      {"epoch 1", p.onEpoch, p.epochs[1]},
+      {"epoch 2", p.onEpoch, p.epochs[2]},
+      {"status", p.muted, p.statusBar},
+      {"purgatory", p.highWatermark, p.purgatory},
+  };
+  for (const auto& [name, text, ground] : pairs) EXPECT_GE(contrast(text, ground), 4.5) << name;
+}
+
+INSTANTIATE_TEST_SUITE_P(LightAndDark, PaletteTest, ::testing::Bool());
+
+}  // namespace
+}  // namespace tidemark::widgets

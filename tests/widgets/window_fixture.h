@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QEventLoop>
+#include <QImage>
+#include <QTimer>
+
+#include "main_window.h"
+#include "testing/fake_cluster.h"
+#include "testing/mock_scene.h"
+
+namespace tidemark::widgets {
+
+/// Runs the event loop until `reached` is true, or two seconds have gone.
+inline bool waitFor(const std::function<bool()>& reached) {
+  QElapsedTimer clock;
+  clock.start();
+  while (!reached()) {
+    if (clock.elapsed() > 2000) return false;
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 10);
+  }
+  return true;
+}
+
+/// A window over a cluster of numbers.
+class WindowTest : public testing::Test {
+ protected:
+  void launch(int brokers = 3, int partitions = 3) {
+    observe::LaunchOptions options;
+    options.brokers = brokers;
+    observe::TopicOptions topic;
+    topic.name = "orders";
+    topic.partitions = partitions;
+    options.firstTopic = topic;
+    cluster.launchNow(options);
+  }
+  void makeWindow(QSettings* settings = nullptr) {
+    window = std::make_unique<MainWindow>(cluster, settings);
+    window->setLoadStarter([this](const ProduceOptions& options) { cluster.setLoad(options.rate); });
+    window->resize(1680, 1020);
+    window->show();
+  }
+  void run(std::chrono::milliseconds time) {
+    cluster.advance(time);
+    window->bridge().refresh();
+  }
+  /// The picture of the design, with the two minutes that led to it.
+  void playMock() {
+    for (int i = 240; i >= 0; --i) {
+      cluster.show(fake::mockMoment(i * 0.5));
+      if (i == 0) fake::appendMockEvents(cluster);
+      window->bridge().refresh();
+    }
+  }
+
+  fake::FakeCluster cluster;
+  std::unique_ptr<MainWindow> window;
+};
+
+/// How many different colours there are: a view that draws nothing has one or two.
+inline int coloursIn(const QImage& image) {
+  std::set<QRgb> seen;
+  for (int y = 0; y < image.height(); y += 2)
+    for (int x = 0; x < image.width(); x += 2) seen.insert(image.pixel(x, y));
+  return static_cast<int>(seen.size());
+}
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,209 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en_GB">
+<context>
+    <name>Events</name>
+    <message numerus="yes">
+        <source>%n record(s)</source>
+        <translation>
+            <numerusform>%n record</numerusform>
+            <numerusform>%n records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n record(s) given up</source>
+        <translation>
+            <numerusform>%n record given up</numerusform>
+            <numerusform>%n records given up</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n segment(s) scanned</source>
+        <translation>
+            <numerusform>%n segment scanned</numerusform>
+            <numerusform>%n segments scanned</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n record(s) behind</source>
+        <translation>
+            <numerusform>%n record behind</numerusform>
+            <numerusform>%n records behind</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s)</source>
+        <translation>
+            <numerusform>%n partition</numerusform>
+            <numerusform>%n partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n member(s)</source>
+        <translation>
+            <numerusform>%n member</numerusform>
+            <numerusform>%n members</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::BeltsView</name>
+    <message numerus="yes">
+        <source>%n more here</source>
+        <translation>
+            <numerusform>%n more here</numerusform>
+            <numerusform>%n more here</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n produce acks=all parked</source>
+        <translation>
+            <numerusform>%n produce acks=all parked</numerusform>
+            <numerusform>%n produce acks=all parked</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n fetch(es) wait for records</source>
+        <translation>
+            <numerusform>%n fetch wait for records</numerusform>
+            <numerusform>%n fetches wait for records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>+ %n more</source>
+        <translation>
+            <numerusform>+ %n more</numerusform>
+            <numerusform>+ %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::ClusterTreeModel</name>
+    <message numerus="yes">
+        <source>%n offline</source>
+        <translation>
+            <numerusform>%n offline</numerusform>
+            <numerusform>%n offline</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n member(s)</source>
+        <translation>
+            <numerusform>%n member</numerusform>
+            <numerusform>%n members</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::ConsumeDialog</name>
+    <message numerus="yes">
+        <source>all %n</source>
+        <translation>
+            <numerusform>all %n</numerusform>
+            <numerusform>all %n</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::EventPanel</name>
+    <message numerus="yes">
+        <source>%n kinds ▾</source>
+        <translation>
+            <numerusform>%n kinds ▾</numerusform>
+            <numerusform>%n kinds ▾</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::Inspector</name>
+    <message numerus="yes">
+        <source>%1 in %n segment(s)</source>
+        <translation>
+            <numerusform>%1 in %n segment</numerusform>
+            <numerusform>%1 in %n segments</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::LaunchPage</name>
+    <message numerus="yes">
+        <source>%n broker(s)</source>
+        <translation>
+            <numerusform>%n broker</numerusform>
+            <numerusform>%n brokers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Start %n broker(s)</source>
+        <translation>
+            <numerusform>Start %n broker</numerusform>
+            <numerusform>Start %n brokers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>partitions, %n replica(s) each</source>
+        <translation>
+            <numerusform>partitions, %n replica each</numerusform>
+            <numerusform>partitions, %n replicas each</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Kafka 4.4 defaults, but for %n, so that changes are seen at once:</source>
+        <translation>
+            <numerusform>Kafka 4.4 defaults, but for %n, so that changes are seen at once:</numerusform>
+            <numerusform>Kafka 4.4 defaults, but for %n, so that changes are seen at once:</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::LaunchPicture</name>
+    <message numerus="yes">
+        <source>+ %n partition(s)</source>
+        <translation>
+            <numerusform>+ %n partition</numerusform>
+            <numerusform>+ %n partitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::StatusLine</name>
+    <message numerus="yes">
+        <source>%n broker(s)</source>
+        <translation>
+            <numerusform>%n broker</numerusform>
+            <numerusform>%n brokers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s)</source>
+        <translation>
+            <numerusform>%n partition</numerusform>
+            <numerusform>%n partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) under-replicated</source>
+        <translation>
+            <numerusform>%n partition under-replicated</numerusform>
+            <numerusform>%n partitions under-replicated</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) without a leader</source>
+        <translation>
+            <numerusform>%n partition without a leader</numerusform>
+            <numerusform>%n partitions without a leader</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::TopBar</name>
+    <message numerus="yes">
+        <source>%n external client(s)</source>
+        <translation>
+            <numerusform>%n external client</numerusform>
+            <numerusform>%n external clients</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>
