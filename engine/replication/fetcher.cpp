@@ -178,6 +178,11 @@ void Fetcher::records(Followed& followed, protocol::FetchResponse::PartitionData
   }
   auto appended = partition.appendAsFollower(batches, followed.epoch, Offset(data.highWatermark), Offset(data.logStartOffset));
   if (!appended) {
+    if (appended.error().code == ErrorCode::NotLeaderOrFollower) {
+      // Another role was taken up meanwhile; whoever did so tells us.
+      delay(followed);
+      return;
+    }
     process_.log().warning("fetcher", "broker {}: appending what broker {} sent for {} failed: {}", options_.self,
                            options_.leader, partition.name(), appended.error().message);
     if (appended.error().code == ErrorCode::KafkaStorageError) {

@@ -94,6 +94,11 @@ Partition::RoleChange Partition::makeFollower(const metadata::PartitionRegistrat
   return change;
 }
 
+void Partition::stop() {
+  WriterLock leadership(leadership_);
+  role_ = Role::None;
+}
+
 void Partition::setMinInsyncReplicas(int count) {
   Lock lock(replicas_);
   facts_.minInsyncReplicas = count;

@@ -130,6 +130,8 @@ class Partition {
   RoleChange makeLeader(const metadata::PartitionRegistration& registration, int minInsyncReplicas);
   RoleChange makeFollower(const metadata::PartitionRegistration& registration, int minInsyncReplicas);
   void setMinInsyncReplicas(int count);
+  /// Neither leads nor follows any more: its log is about to be closed.
+  void stop();
 
   // --- clients ------------------------------------------------------------------------------------------------------
 

@@ -256,13 +256,19 @@ void ReplicaManager::restartFetchersOf(NodeId broker, const metadata::Image& ima
 
 void ReplicaManager::shutdown() {
   std::vector<TopicIdPartition> ids;
+  std::vector<std::shared_ptr<Partition>> partitions;
   {
     WriterLock lock(mutex_);
     stopped_ = true;
-    for (const auto& [id, partition] : byId_) ids.push_back(id);
+    for (const auto& [id, partition] : byId_) {
+      ids.push_back(id);
+      partitions.push_back(partition);
+    }
     byId_.clear();
     byName_.clear();
   }
+  // Fetchers stop when they come to it: what they still bring is not appended.
+  for (const auto& partition : partitions) partition->stop();
   for (auto& [node, running] : fetchers_) running.fetcher->stop();
   fetchers_.clear();
   placed_.clear();
