@@ -118,6 +118,9 @@ bool Faults::mayLosePower(NodeId broker) {
     const auto other = process(NodeId(i));
     const metadata::BrokerRegistration* registered = image->cluster.broker(NodeId(i));
     if (!other || other->state() != platform::Process::State::Running || registered == nullptr || !registered->isActive()) return false;
+    // The registration may be that of its last life.
+    broker::Node* node = setup_.watch.node(NodeId(i));
+    if (node == nullptr || !node->broker()->isRunning() || node->broker()->epoch() != registered->epoch) return false;
     if (NodeId(i) != broker && calmAt_[NodeId(i)] > setup_.world.now()) return false;
   }
   window_ = Window{.victim = broker, .before = victim->epoch, .second = {}};

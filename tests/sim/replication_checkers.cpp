@@ -69,13 +69,21 @@ void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition,
 // --- GivenOffsets -----------------------------------------------------------------------------------------------------
 
 void GivenOffsets::on(const Seen& seen) {
+  if (const auto* leads = as<events::BecameLeader>(seen)) {
+    LeaderEpoch& newest = newest_.try_emplace(seen.partition).first->second;
+    newest = std::max(newest, leads->epoch);
+    return;
+  }
   const auto* appended = as<events::BatchAppended>(seen);
   if (appended == nullptr || !appended->asLeader || seen.partition == metadataPartition()) return;
   const auto tell = [&](const std::string& why) {
     judge_.breach("S3", fmt::format("broker {} gives offsets {} to {} of {} in epoch {}: {}", seen.broker, appended->baseOffset,
                                     appended->lastOffset, seen.partition, appended->epoch, why));
   };
-  if (const Offset end = committed_.end(seen.partition); appended->baseOffset < end) tell(fmt::format("all below {} are committed", end));
+  // One who does not know yet that its epoch is over may give what others have given: nothing of it will be committed.
+  const bool newest = newest_[seen.partition] == appended->epoch;
+  if (const Offset end = committed_.end(seen.partition); newest && appended->baseOffset < end)
+    tell(fmt::format("all below {} are committed", end));
   Offset& next = next_.try_emplace({seen.partition, appended->epoch}, Offset(0)).first->second;
   if (appended->baseOffset < next) tell(fmt::format("that epoch gave all below {} before", next));
   next = std::max(next, appended->lastOffset.next());

@@ -41,6 +41,7 @@ class GivenOffsets final : public Checker {
   Judge& judge_;
   const CommittedRecords& committed_;
   std::map<std::pair<TopicPartition, LeaderEpoch>, Offset> next_;
+  std::map<TopicPartition, LeaderEpoch> newest_;
 };
 
 /// R5: a replica's high watermark only rises while its process lives; log start ≤ LSO ≤ HW ≤ log end. R8: it does not move

@@ -1,5 +1,6 @@
 #include "sim/scenario.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -48,6 +49,44 @@ TEST(Scenarios, HoldTheInvariants) {
                            std::chrono::duration_cast<std::chrono::milliseconds>(longest).count(), tally.table());
   if (last - first + 1 >= kSeeds)
     for (const std::string& name : tally.missing()) ADD_FAILURE() << name << " never occurred";
+}
+
+/// Run by the next one in processes of its own.
+TEST(Scenarios, DISABLED_WriteTheirTrace) {
+  TraceFile file(TraceFile::pathOfChild());
+  const ScenarioResult result = runScenario({.seed = 11, .faultsFor = std::chrono::seconds(6), .trace = file.sink()});
+  EXPECT_FALSE(result.breach) << result.breach->text;
+}
+
+TEST(Scenarios, LeaveTheSameTraceInTwoProcessesWithOtherAddresses) {
+  EXPECT_EQ(compareTracesOfTwoProcesses("Scenarios.DISABLED_WriteTheirTrace"), "");
+}
+
+// --- a rule is switched off: does anybody notice? -----------------------------------------------------------------------
+
+/// The invariant that broke in the first seed that went red.
+std::string broken(const std::function<void(broker::NodeOptions&)>& alter) {
+  constexpr uint64_t kMostSeeds = 60;
+  for (uint64_t seed = 1; seed <= kMostSeeds; ++seed) {
+    const ScenarioResult result = runScenario({.seed = seed, .alter = alter});
+    if (!result.breach) continue;
+    std::cout << fmt::format("seed {}: {}: {}\n", seed, result.breach->invariant, result.breach->text);
+    return result.breach->invariant;
+  }
+  return fmt::format("nothing in {} seeds", kMostSeeds);
+}
+
+TEST(Mutations, WithoutTheLeaderEpochFenceReplicasDiverge) {
+  EXPECT_THAT(broken([](broker::NodeOptions& options) { options.replicationRules.leaderEpochFence = false; }),
+              testing::AnyOf("R2", "R3", "R4", "R9"));
+}
+
+TEST(Mutations, WithoutTheSyncOfTheVoteANodeVotesTwice) {
+  EXPECT_THAT(broken([](broker::NodeOptions& options) { options.syncVotes = false; }), testing::AnyOf("K1", "K2", "K3"));
+}
+
+TEST(Mutations, WithoutTheMinimumIsrFreezeTheHighWatermarkMovesAlone) {
+  EXPECT_EQ(broken([](broker::NodeOptions& options) { options.replicationRules.minIsrFreeze = false; }), "R8");
 }
 
 }  // namespace
