@@ -184,7 +184,7 @@ class Kafka(Cluster):
         if not starter:
             return
         if starter.poll() is None:
-            starter.terminate()
+            os.killpg(starter.pid, signal.SIGKILL)                          # with the storage tool, if that is what it waits for
             starter.wait()
         stop_kafka(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -194,6 +194,13 @@ class Kafka(Cluster):
 def stop_kafka(folder):
     if list(folder.glob("node-*")):
         subprocess.run([REAL_KAFKA, "stop", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+    # What the tool does not know of: a node whose pid was not written yet when the start was broken off, a format.
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{folder}/node-".encode() in (process / "cmdline").read_bytes():
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            pass                                                            # it ended
 
 
 def sweep(parent):
