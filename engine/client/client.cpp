@@ -36,14 +36,16 @@ Client::~Client() {
 
 // --- Connections -----------------------------------------------------------------------------------------------------
 
+std::unique_ptr<network::Channel> Client::newChannel(platform::Endpoint endpoint) {
+  network::ChannelOptions options;
+  options.clientId = options_.clientId;
+  options.requestTimeout = options_.requestTimeout;
+  options.connectTimeout = options_.connectTimeout;
+  return std::make_unique<network::Channel>(process_, executor_, std::move(endpoint), std::move(options));
+}
+
 network::Channel& Client::channelAt(Link& link) {
-  if (!link.channel) {
-    network::ChannelOptions options;
-    options.clientId = options_.clientId;
-    options.requestTimeout = options_.requestTimeout;
-    options.connectTimeout = options_.connectTimeout;
-    link.channel = std::make_unique<network::Channel>(process_, executor_, link.endpoint, std::move(options));
-  }
+  if (!link.channel) link.channel = newChannel(link.endpoint);
   return *link.channel;
 }
 

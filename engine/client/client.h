@@ -66,6 +66,10 @@ class Client {
   /// The channel to a broker; null if the metadata does not name it.
   network::Channel* channelTo(NodeId node);
   network::Channel& channelToAny();
+  /// One that nobody else uses: requests of one connection wait for each other at the broker.
+  std::unique_ptr<network::Channel> newChannel(platform::Endpoint endpoint);
+  /// Closes a channel and keeps it until those who wait at it have been told.
+  void retire(std::unique_ptr<network::Channel> channel);
   /// The last channelToAny() was of no use.
   void anyFailed() noexcept { ++nextAny_; }
 
@@ -83,8 +87,6 @@ class Client {
   void askForMetadata(size_t attempt);
   void finishRefresh(const Result<void>& result);
   network::Channel& channelAt(Link& link);
-  /// Keeps a channel that may be in use until its handlers are done.
-  void retire(std::unique_ptr<network::Channel> channel);
 
   platform::Process& process_;
   const std::shared_ptr<platform::Executor> executor_;

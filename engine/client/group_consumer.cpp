@@ -102,11 +102,14 @@ class GroupConsumer::Core : public std::enable_shared_from_this<GroupConsumer::C
   template <class Request, class Then>
   void ask(Request request, network::SendOptions how, Then then) {
     using Response = typename Request::Response;
-    client_.sendTo(coordinator_, std::move(request), how,
-                   [weak = weak_from_this(), then = std::move(then)](Result<network::Received<Response>> received) {
-                     const auto self = weak.lock();
-                     if (self && !self->stopped_) then(std::move(received));
-                   });
+    auto handler = [weak = weak_from_this(), then = std::move(then)](Result<network::Received<Response>> received) {
+      const auto self = weak.lock();
+      if (self && !self->stopped_) then(std::move(received));
+    };
+    if (coordinator_) return coordinator_->send(std::move(request), how, std::move(handler));
+    client_.executor().post([handler = std::move(handler)] {
+      handler(fail(ErrorCode::CoordinatorNotAvailable, "the coordinator is being looked for"));
+    });
   }
 
   Client& client_;
@@ -115,7 +118,8 @@ class GroupConsumer::Core : public std::enable_shared_from_this<GroupConsumer::C
   const ErrorHandler onError_;
   Consumer consumer_;
 
-  NodeId coordinator_;
+  /// A connection of its own: a parked JoinGroup holds up whatever comes behind it.
+  std::unique_ptr<network::Channel> coordinator_;
   std::string memberId_;
   int32_t generation_ = -1;
   std::vector<PartitionOf> assignment_;
@@ -149,7 +153,7 @@ void GroupConsumer::Core::handle(ErrorCode code, Step again) {
       break;
   }
   if (isRetriable(code) || code == ErrorCode::BrokerNotAvailable) {
-    coordinator_ = kNoNode;
+    client_.retire(std::move(coordinator_));
     return later(client_.backoff(++attempts_), &Core::findCoordinator);
   }
   tell({code, fmt::format("group {}: {}", options_.groupId, errorName(code))});
@@ -182,14 +186,11 @@ void GroupConsumer::Core::findCoordinator() {
                       if (found.errorCode != 0) {
                         return self->handle(static_cast<ErrorCode>(found.errorCode), &Core::findCoordinator);
                       }
-                      self->coordinator_ = NodeId(found.nodeId);
-                      // The channel goes by the metadata's address of that broker.
-                      self->client_.refresh(self->options_.topics, [weak](const Result<void>&) {
-                        const auto again = weak.lock();
-                        if (!again || again->stopped_) return;
-                        if (again->stable_) return again->beat();
-                        again->join();
-                      });
+                      self->client_.retire(std::move(self->coordinator_));
+                      self->coordinator_ =
+                          self->client_.newChannel({found.host.str(), static_cast<uint16_t>(found.port)});
+                      if (self->stable_) return self->beat();
+                      self->join();
                     });
 }
 

@@ -20,7 +20,7 @@ class AdminTest : public ClientTest {
 
   void open() {
     start({.retryBackoff = 5ms, .retryBackoffMax = 20ms});
-    run([&] { admin = std::make_unique<Admin>(*client, stage->isSimulated() ? 10s : 200ms); });
+    run([&] { admin = std::make_unique<Admin>(*client, 20s); });
   }
   /// The result of a call that `begin` makes.
   template <class T>
@@ -69,6 +69,7 @@ TEST_P(AdminTest, AsksAgainWhileTheErrorIsOneThatPasses) {
     EXPECT_EQ(cluster.requests[ApiKey::CreateTopics], 4);
     refusals = 1 << 30;
   });
+  run([&] { admin = std::make_unique<Admin>(*client, 50ms); });
   EXPECT_EQ(
       call<Uuid>([&](auto done) { admin->createTopic({.name = "b", .partitions = 1}, std::move(done)); }).error().code,
       ErrorCode::NotController);
