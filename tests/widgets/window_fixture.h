@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <QCoreApplication>
 #include <QEventLoop>
 #include <QImage>
@@ -45,6 +46,8 @@ class WindowTest : public testing::Test {
     window->setLoadStarter([this](const ProduceOptions& options) { cluster.setLoad(options.rate); });
     window->resize(1680, 1020);
     window->show();
+    // Shortcuts reach the active window only.
+    QApplication::setActiveWindow(window.get());
   }
   void run(std::chrono::milliseconds time) {
     cluster.advance(time);
