@@ -28,6 +28,7 @@ Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offse
   SegmentScan scan;
   scan.nextOffset = base;
   scan.rule = IndexRule(base);
+  LeaderEpoch epoch = kNoLeaderEpoch;
   ByteVector buffer;
   size_t wanted = kChunk;
   while (scan.validBytes < size) {
@@ -42,16 +43,19 @@ Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offse
     for (; step == Step::Next; step = cursor.next()) {
       const BatchView& batch = cursor.batch();
       const int64_t relative = batch.header.lastOffset() - base;
-      if (batch.header.baseOffset < base || relative < 0 || relative > kMaxRelativeOffset) {
-        scan.reason = CorruptReason::BadLength;
+      // Base offset and epoch lie outside the checksum: a torn write may have left a sound batch with another offset.
+      if (batch.header.baseOffset < scan.nextOffset || batch.header.leaderEpoch < epoch || relative < 0 ||
+          relative > kMaxRelativeOffset) {
+        scan.reason = CorruptReason::OutOfOrder;
         return scan;
       }
+      epoch = batch.header.leaderEpoch;
       const auto entries = scan.rule.next(batch.header, scan.validBytes, indexIntervalBytes);
       if (entries.offset) scan.offsetEntries.push_back(scan.rule.offsetEntry());
       if (entries.time) scan.timeEntries.push_back(scan.rule.timeEntry());
       if (visit) TIDEMARK_TRY(visit(batch, scan.validBytes));
       scan.validBytes = start + cursor.position();
-      scan.nextOffset = std::max(scan.nextOffset, batch.header.nextOffset());
+      scan.nextOffset = batch.header.nextOffset();
       ++scan.batches;
     }
     if (step == Step::End) {

@@ -95,8 +95,8 @@ struct SegmentScan {
   records::CorruptReason reason = records::CorruptReason::None;
 };
 
-/// Reads the first `size` bytes batch by batch, checks length, format, CRC and that offsets fit the segment, and works
-/// out the index entries. `visit` gets each valid batch and its position; an error of it ends the scan with that error.
+/// Reads the first `size` bytes batch by batch, checks length, format, CRC, that offsets fit the segment and rise and
+/// that leader epochs do not fall, and works out the index entries. `visit` gets each valid batch and its position; an error of it ends the scan with that error.
 /// Reads a megabyte at a time, more only for a batch that is larger.
 Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offset base, int32_t indexIntervalBytes,
                                 const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit);

@@ -48,6 +48,8 @@ std::string_view describe(CorruptReason reason) noexcept {
       return "a format other than 2";
     case CorruptReason::BadChecksum:
       return "the checksum does not match";
+    case CorruptReason::OutOfOrder:
+      return "offsets or a leader epoch smaller than those before";
   }
   return "";
 }

@@ -104,12 +104,29 @@ TEST_F(RecoveryTest, aGoodBatchPastTheRecordedEndIsKept) {
   EXPECT_EQ(log_->latestEpoch(), LeaderEpoch(9));
 }
 
-TEST_F(RecoveryTest, aCopyOfTheLastBatchIsKeptAndTheEndStays) {
+TEST_F(RecoveryTest, aCopyOfTheLastBatchIsCut) {
   append({.count = 2});
   append({.count = 2});
   damageAndReopen([&] { appendRaw(kFirstLog, makeBatch({.count = 2, .baseOffset = Offset(2)})); });
   expectEnd(4);
-  EXPECT_EQ(log_->batches(Offset(0), 10)->size(), 3u);
+  EXPECT_EQ(log_->batches(Offset(0), 10)->size(), 2u);
+}
+
+// The base offset lies outside the checksum: at the border of two sectors a torn write may lose it alone.
+TEST_F(RecoveryTest, aSoundBatchWhoseBaseOffsetWasLostIsCut) {
+  for (int i = 0; i < 4; ++i) append({.count = 2});
+  const auto third = log_->batches(Offset(4), 1).value().front();
+  damageAndReopen([&] {
+    change(kFirstLog, [&](platform::File& file) { ASSERT_TRUE(file.writeAt(static_cast<uint64_t>(third.position), ByteVector(8))); });
+  });
+  expectEnd(4);
+}
+
+TEST_F(RecoveryTest, aBatchOfAnOlderEpochBehindAYoungerOneIsCut) {
+  append({.count = 2, .epoch = LeaderEpoch(3)});
+  damageAndReopen([&] { appendRaw(kFirstLog, makeBatch({.count = 1, .baseOffset = Offset(2), .epoch = LeaderEpoch(2)})); });
+  expectEnd(2);
+  EXPECT_EQ(log_->latestEpoch(), LeaderEpoch(3));
 }
 
 TEST_F(RecoveryTest, aBadBatchInTheMiddleDropsTheSegmentsBehindIt) {
