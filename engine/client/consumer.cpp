@@ -66,6 +66,8 @@ using AskedAll = std::map<TopicPartition, Asked>;
 
 /// The one fetch at a time at one leader, and the session it belongs to.
 struct Source {
+  /// Of its own: a parked fetch holds up whatever comes behind it.
+  std::unique_ptr<network::Channel> channel;
   bool inFlight = false;
   int32_t sessionId = 0;
   /// 0: the next one asks for everything; −1: without a session.
@@ -317,7 +319,12 @@ void Consumer::Core::fetch(NodeId leader, Source& source) {
                      .lastEpoch = reading.lastEpoch,
                      .seeks = reading.seeks};
   }
-  if (wanted.empty()) return;
+  const auto broker = client_.metadata().brokers.find(leader);
+  if (wanted.empty() || broker == client_.metadata().brokers.end()) return;
+  if (!source.channel || source.channel->endpoint() != broker->second) {
+    client_.retire(std::move(source.channel));
+    source.channel = client_.newChannel(broker->second);
+  }
   for (const auto& [where, asked] : wanted) {
     const auto before = source.session.find(where);
     if (before != source.session.end() && before->second.topicId != asked.topicId) source.forgetSession();
@@ -330,8 +337,8 @@ void Consumer::Core::fetch(NodeId leader, Source& source) {
   for (const auto& topic : request.topics) {
     if (topic.topicId.isZero()) how.maxVersion = 12;
   }
-  client_.sendTo(
-      leader, std::move(request), how,
+  source.channel->send(
+      std::move(request), how,
       [weak = weak_from_this(), leader, wanted = std::move(wanted)](Result<network::Received<FetchResponse>> received) {
         const auto self = weak.lock();
         if (self && !self->stopped_) self->fetched(leader, wanted, std::move(received));

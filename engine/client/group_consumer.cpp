@@ -34,6 +34,8 @@ namespace {
 
 constexpr std::string_view kProtocolType = "consumer";
 constexpr std::string_view kAssignor = "range";
+/// How often the leader asks for the topics' partitions before it assigns what it knows.
+constexpr int kMetadataAttempts = 8;
 
 int32_t millis(Duration duration) {
   return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(duration).count());
@@ -83,6 +85,7 @@ class GroupConsumer::Core : public std::enable_shared_from_this<GroupConsumer::C
   void findCoordinator();
   void join();
   void sync(const JoinGroupResponse& joined);
+  void leadWith(std::shared_ptr<JoinGroupResponse> joined, int attempt);
   void sendSync(std::map<std::string, ConsumerProtocolAssignment> assignments);
   void takeAssignment(const Blob& assignment);
   void fetchOffsets();
@@ -227,11 +230,23 @@ void GroupConsumer::Core::join() {
 
 void GroupConsumer::Core::sync(const JoinGroupResponse& joined) {
   if (joined.leader != memberId_) return sendSync({});
-  // The leader decides, on metadata as fresh as can be.
-  auto kept = std::make_shared<JoinGroupResponse>(joined);
-  client_.refresh(options_.topics, [weak = weak_from_this(), kept](const Result<void>&) {
+  leadWith(std::make_shared<JoinGroupResponse>(joined), 1);
+}
+
+void GroupConsumer::Core::leadWith(std::shared_ptr<JoinGroupResponse> joined, int attempt) {
+  // The leader decides, on metadata as fresh as can be. A topic that nobody could tell about would be given to nobody.
+  client_.refresh(options_.topics, [weak = weak_from_this(), joined, attempt](const Result<void>&) {
     const auto self = weak.lock();
-    if (self && !self->stopped_) self->sendSync(self->assign(*kept));
+    if (!self || self->stopped_ || self->generation_ != joined->generationId) return;
+    const bool known = std::ranges::all_of(self->options_.topics, [&](const std::string& topic) {
+      const auto* found = self->client_.metadata().find(topic);
+      return found != nullptr && !found->partitions.empty();
+    });
+    if (known || attempt >= kMetadataAttempts) return self->sendSync(self->assign(*joined));
+    self->step_ = self->client_.executor().schedule(self->client_.backoff(attempt), [weak, joined, attempt] {
+      const auto again = weak.lock();
+      if (again && !again->stopped_ && again->generation_ == joined->generationId) again->leadWith(joined, attempt + 1);
+    });
   });
 }
 

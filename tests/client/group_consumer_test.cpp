@@ -109,6 +109,17 @@ TEST_P(GroupConsumerTest, SharesThePartitionsWithWhoeverJoinsAndTakesThemBack) {
   ASSERT_TRUE(await([&] { return first.assignment.size() == 5; }));
 }
 
+// It assigned nothing then, and nobody asked again.
+TEST_P(GroupConsumerTest, AsksAgainForATopicThatNobodyCanTellAboutBeforeItAssigns) {
+  cluster.autoCreate = false;
+  start({.retryBackoff = 5ms, .allowAutoTopicCreation = false});
+  Member& member = join();
+  ASSERT_TRUE(await([&] { return cluster.group.generation == 1 && cluster.requests[protocol::ApiKey::Metadata] >= 2; }));
+  change([&] { cluster.createTopic("t", 2); });
+  ASSERT_TRUE(await([&] { return member.generation == 1; }));
+  EXPECT_EQ(member.assignment.size(), 2u);
+}
+
 TEST_P(GroupConsumerTest, JoinsAgainUnderANewIdWhenItWasExpelled) {
   cluster.createTopic("t", 2);
   start({.retryBackoff = 5ms});
