@@ -41,6 +41,8 @@ struct SmallFrame final : Frame {
 
 class RequestQueueTest : public testing::Test, public RequestHandler {
  protected:
+  ~RequestQueueTest() override { executor->tasks.clear(); }  // Each holds the queue, which holds the executor.
+
   void handle(RequestPtr request) override {
     order.push_back(request->context().correlationId);
     if (inside) inside();
