@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 
 class AdminTest : public ClientTest {
  protected:
-  ~AdminTest() override { finish(); }
   void release() override { admin.reset(); }
 
   void open() {

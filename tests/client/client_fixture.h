@@ -14,7 +14,7 @@ namespace tidemark::test {
 class ClientTest : public OnEachPlatform {
  protected:
   ClientTest() : cluster(*stage, 2) {}
-  ~ClientTest() override { finish(); }
+  void TearDown() override { finish(); }
 
   void start(client::ClientOptions options = {}) {
     cluster.start([this](const std::string& name) { return process(name); });

@@ -27,7 +27,6 @@ ByteVector batchOf(Offset base, const std::vector<std::string>& values, records:
 
 class ConsumerTest : public ClientTest {
  protected:
-  ~ConsumerTest() override { finish(); }
   void release() override { consumer.reset(); }
 
   void open(ConsumerOptions options = {}) {

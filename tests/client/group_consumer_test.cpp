@@ -26,7 +26,6 @@ class GroupConsumerTest : public ClientTest {
     std::vector<ErrorCode> errors;
   };
 
-  ~GroupConsumerTest() override { finish(); }
   void release() override {
     for (auto& member : members) member->consumer.reset();
   }

@@ -25,7 +25,6 @@ client::ClientOptions quick() {
 
 class ProducerTest : public ClientTest {
  protected:
-  ~ProducerTest() override { finish(); }
   void release() override { producer.reset(); }
 
   void open(ProducerOptions options = {}, client::ClientOptions clientOptions = quick()) {

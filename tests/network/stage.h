@@ -39,6 +39,8 @@ class OnEachPlatform : public testing::TestWithParam<const char*> {
  protected:
   OnEachPlatform();
   ~OnEachPlatform() override;
+  /// Here and not in a destructor: tasks may call the test itself, which must be whole until they have ended.
+  void TearDown() override { killAll(); }
 
   std::shared_ptr<platform::Process> process(const std::string& name);
   bool await(const std::function<bool()>& predicate) { return stage->await(predicate); }
