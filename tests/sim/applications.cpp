@@ -97,9 +97,9 @@ Reader::~Reader() { end(); }
 // --- Member -----------------------------------------------------------------------------------------------------------
 
 Member::Member(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-               const std::string& topic, Journal& journal)
+               const std::string& topic, Journal& journal, Assignments& assignments)
     : Application(world, name, bootstrap) {
-  executor_->post([this, topic, &journal] {
+  executor_->post([this, topic, &journal, &assignments] {
     client::GroupOptions options;
     options.groupId = "readers";
     options.topics = {topic};
@@ -110,7 +110,10 @@ Member::Member(platform::World& world, const std::string& name, const std::vecto
     consumer_ = std::make_unique<client::GroupConsumer>(
         *client_, std::move(options),
         [&journal](const client::ConsumedRecord& record) { journal.consumed(record.where, record.record.offset, valueOf(record)); },
-        [](int32_t, const std::vector<TopicPartition>&) {}, [this](const Error& error) { error_ = error.message; });
+        [this, &assignments](int32_t generation, const std::vector<TopicPartition>& partitions) {
+          assignments.assigned(name_, generation, partitions);
+        },
+        [this](const Error& error) { error_ = error.message; });
   });
 }
 

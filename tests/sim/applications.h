@@ -87,7 +87,7 @@ class Reader final : public Application {
 class Member final : public Application {
  public:
   Member(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-         const std::string& topic, Journal& journal);
+         const std::string& topic, Journal& journal, Assignments& assignments);
   ~Member() override;
 
   int32_t generation() const { return consumer_ ? consumer_->generation() : -1; }

@@ -47,6 +47,8 @@ class Checker {
   /// It has read its disk.
   virtual void opened(NodeId /*broker*/, broker::Node& /*node*/) {}
   virtual void on(const Seen& /*seen*/) {}
+  /// Some events of it were not kept: what was made of them is to be looked up.
+  virtual void missed(NodeId /*broker*/, broker::Node& /*node*/) {}
 };
 
 template <class Kind>

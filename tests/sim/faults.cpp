@@ -1,6 +1,8 @@
 #include "sim/faults.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,7 +17,24 @@ constexpr std::string_view kKilled = "the scenario kills it";
 
 }  // namespace
 
-Faults::Faults(Setup setup) : setup_(std::move(setup)), choices_(platform::mix(setup_.seed, "faults")) {}
+Faults::Faults(Setup setup)
+    : setup_(std::move(setup)), choices_(platform::mix(setup_.seed, "faults")), habits_(draw(choices_)) {}
+
+Faults::Habits Faults::draw(platform::Generator& choices) {
+  const auto weight = [&](unsigned most) { return choices.chance(25) ? 0U : static_cast<unsigned>(choices.below(most + 1)); };
+  Habits habits{.pause = choices.between(milliseconds(300), seconds(4)),
+                .kill = weight(40),
+                .powerLoss = weight(60),
+                .paused = weight(30),
+                .stop = weight(15),
+                .crash = weight(20),
+                .link = weight(60) + 1,
+                .voteLoss = weight(40),
+                .leaderKill = weight(60),
+                .appendKill = weight(8),
+                .appendReset = weight(20)};
+  return habits;
+}
 
 bool Faults::explains(std::string_view reason) {
   return reason.find(kKilled) != reason.npos || reason.find("power lost") != reason.npos ||
@@ -130,13 +149,19 @@ bool Faults::mayLosePower(NodeId broker) {
 // --- at random times ----------------------------------------------------------------------------------------------------
 
 void Faults::strike() {
-  later(choices_.between(milliseconds(30), milliseconds(1500)), [this] { strike(); });
-  const uint64_t dice = choices_.below(100);
-  if (dice < 22) return harm(anyBroker(), Harm::Kill);
-  if (dice < 34) return harm(anyBroker(), Harm::PowerLoss);
-  if (dice < 50) return harm(anyBroker(), Harm::Pause);
-  if (dice < 56) return harm(anyBroker(), Harm::Stop);
-  if (dice < 64) return harm(anyBroker(), Harm::CrashInFile);
+  later(choices_.between(milliseconds(30), habits_.pause), [this] { strike(); });
+  const std::array<std::pair<unsigned, Harm>, 5> harms{{{habits_.kill, Harm::Kill},
+                                                        {habits_.powerLoss, Harm::PowerLoss},
+                                                        {habits_.paused, Harm::Pause},
+                                                        {habits_.stop, Harm::Stop},
+                                                        {habits_.crash, Harm::CrashInFile}}};
+  uint64_t all = habits_.link;
+  for (const auto& [weight, how] : harms) all += weight;
+  uint64_t dice = choices_.below(all);
+  for (const auto& [weight, how] : harms) {
+    if (dice < weight) return harm(anyBroker(), how);
+    dice -= weight;
+  }
   hurtLink();
 }
 
@@ -234,20 +259,16 @@ void Faults::hurtLink() {
 void Faults::on(const Seen& seen) {
   if (!striking_ || seen.node == nullptr) return;
   if (const auto* granted = as<events::VoteGranted>(seen)) {
-    if (granted->preVote || !choices_.chance(15)) return;
-    harm(seen.broker, choices_.chance(60) ? Harm::PowerLoss : Harm::Kill);
+    if (!granted->preVote && choices_.chance(habits_.voteLoss)) harm(seen.broker, choices_.chance(60) ? Harm::PowerLoss : Harm::Kill);
   } else if (as<events::BecameLeader>(seen)) {
-    if (choices_.below(1000) < 15) harm(seen.broker, Harm::Kill);
+    if (choices_.below(1000) < habits_.leaderKill) harm(seen.broker, Harm::Kill);
   } else if (const auto* appended = as<events::BatchAppended>(seen)) {
     if (!appended->asLeader) return;
-    const uint64_t dice = choices_.below(1000);
-    if (dice < 4) {
-      harm(seen.broker, Harm::Kill);
-    } else if (dice < 12 && !setup_.clients.empty()) {
-      // The answer to what was just appended is lost.
-      setup_.tally.count("connections reset");
-      for (const std::string& client : setup_.clients) setup_.world.network().reset(name(seen.broker), client);
-    }
+    if (choices_.below(1000) < habits_.appendKill) harm(seen.broker, Harm::Kill);
+    if (choices_.below(1000) >= habits_.appendReset) return;
+    // The answer to what was just appended is lost.
+    setup_.tally.count("connections reset");
+    for (const std::string& client : setup_.clients) setup_.world.network().reset(name(seen.broker), client);
   }
 }
 

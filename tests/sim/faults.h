@@ -62,8 +62,17 @@ class Faults final : public Checker {
   metadata::ImagePtr newestImage() const;
   bool everyIsrIsFull(const metadata::Image& image) const;
 
+  /// Each seed breaks things in its own proportions: rarely or all the time, some of them or all.
+  struct Habits {
+    platform::Duration pause;
+    unsigned kill, powerLoss, paused, stop, crash, link;
+    unsigned voteLoss, leaderKill, appendKill, appendReset;
+  };
+  static Habits draw(platform::Generator& choices);
+
   const Setup setup_;
   platform::Generator choices_;
+  const Habits habits_;
   /// Emptied at the end: what is scheduled looks here first.
   std::shared_ptr<Faults*> active_;
   bool striking_ = false;

@@ -39,6 +39,20 @@ void Journal::note(Records& records, const TopicPartition& partition, Offset off
 size_t Journal::acknowledgedCount() const { return count(acknowledged_); }
 size_t Journal::consumedCount() const { return count(consumed_); }
 
+void Journal::demandOnceAndInOrder(const std::map<TopicPartition, std::map<Offset, std::string>>& read,
+                                   std::string_view writer) const {
+  for (const auto& [partition, records] : read) {
+    int64_t last = -1;
+    for (const auto& [offset, value] : records) {
+      if (!value.starts_with(writer) || value[writer.size()] != ':') continue;
+      const int64_t number = std::stoll(value.substr(writer.size() + 1));
+      if (number <= last)
+        judge_.breach("T2", fmt::format("{} at offset {} of {} comes after {}:{}", value, offset, partition, writer, last));
+      last = number;
+    }
+  }
+}
+
 std::string Journal::missing(const std::map<TopicPartition, std::map<Offset, std::string>>& read) const {
   for (const auto& [partition, records] : acknowledged_) {
     const auto found = read.find(partition);
@@ -48,6 +62,17 @@ std::string Journal::missing(const std::map<TopicPartition, std::map<Offset, std
     }
   }
   return {};
+}
+
+void Assignments::assigned(const std::string& member, int32_t generation, const std::vector<TopicPartition>& partitions) {
+  int32_t& last = generations_.try_emplace(member, generation).first->second;
+  if (generation < last) judge_.breach("G3", fmt::format("the generation of {} fell from {} to {}", member, last, generation));
+  last = generation;
+  for (const TopicPartition& partition : partitions) {
+    const auto [owner, first] = owners_.try_emplace({generation, partition}, member);
+    if (!first && owner->second != member)
+      judge_.breach("G1", fmt::format("{} belongs to {} and to {} in generation {}", partition, owner->second, member, generation));
+  }
 }
 
 }  // namespace tidemark::sim

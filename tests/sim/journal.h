@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/checker.h"
 #include "sim/replication_checkers.h"
@@ -21,6 +23,8 @@ class Journal {
 
   size_t acknowledgedCount() const;
   size_t consumedCount() const;
+  /// T2: what one idempotent writer sent to a partition stands there once and in order. `values` are "writer:number".
+  void demandOnceAndInOrder(const std::map<TopicPartition, std::map<Offset, std::string>>& read, std::string_view writer) const;
   /// The first acknowledged record that is not among these; empty if none.
   std::string missing(const std::map<TopicPartition, std::map<Offset, std::string>>& read) const;
 
@@ -32,6 +36,18 @@ class Journal {
   const CommittedRecords& committed_;
   std::map<TopicPartition, Records> acknowledged_;
   std::map<TopicPartition, Records> consumed_;
+};
+
+/// G1: no partition belongs to two members in one generation. G3: the generation of a member only rises.
+class Assignments {
+ public:
+  explicit Assignments(Judge& judge) : judge_(judge) {}
+  void assigned(const std::string& member, int32_t generation, const std::vector<TopicPartition>& partitions);
+
+ private:
+  Judge& judge_;
+  std::map<std::pair<int32_t, TopicPartition>, std::string> owners_;
+  std::map<std::string, int32_t> generations_;
 };
 
 }  // namespace tidemark::sim

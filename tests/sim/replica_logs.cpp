@@ -68,6 +68,13 @@ void ReplicaLogs::on(const Seen& seen) {
   }
 }
 
+void ReplicaLogs::missed(NodeId broker, broker::Node& node) {
+  for (auto& [key, replica] : replicas_) {
+    if (key.first != broker || !replica.fresh) continue;
+    if (const auto log = find(node, key.second)) load(replica, *log);
+  }
+}
+
 const Batches& ReplicaLogs::of(NodeId broker, const TopicPartition& partition) const {
   static const Batches kNone;
   const auto found = replicas_.find({broker, partition});

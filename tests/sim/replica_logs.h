@@ -30,6 +30,7 @@ class ReplicaLogs final : public Checker {
   void started(NodeId broker) override;
   void opened(NodeId broker, broker::Node& node) override;
   void on(const Seen& seen) override;
+  void missed(NodeId broker, broker::Node& node) override;
 
   /// Empty if it is not known.
   const Batches& of(NodeId broker, const TopicPartition& partition) const;

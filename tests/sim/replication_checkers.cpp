@@ -58,10 +58,11 @@ void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition,
   for (auto batch = committed->second.lower_bound(start); batch != committed->second.end(); ++batch) {
     const auto own = held.find(batch->first);
     if (own != held.end() && own->second == batch->second) continue;
-    judge_.breach(invariant, fmt::format("broker {}, {}, lacks {} of {}, which are committed; it has {}", broker, who,
-                                         describe(batch->first, batch->second), partition,
-                                         own == held.end() ? fmt::format("a log that ends at {}", endOf(held))
-                                                           : describe(own->first, own->second)));
+    auto nearest = held.upper_bound(batch->first);
+    if (nearest != held.begin()) --nearest;
+    judge_.breach(invariant, fmt::format("broker {}, {}, lacks {} of {}, which are committed; its log ends at {}{}", broker, who,
+                                         describe(batch->first, batch->second), partition, endOf(held),
+                                         nearest == held.end() ? "" : " and has " + describe(nearest->first, nearest->second)));
     return;
   }
 }
@@ -126,11 +127,17 @@ void HighWatermarks::on(const Seen& seen) {
 void HighWatermarks::look(broker::Node& node) {
   const metadata::ImagePtr image = node.broker()->image();
   if (!images_.insert(image->provenance.lastContainedOffset).second) return;
-  for (const auto& [name, topic] : image->topics.byName)
-    for (const auto& [index, partition] : topic->partitions)
-      if (partition->hasLeader() && !partition->isInIsr(partition->leader))
-        judge_.breach("R7", fmt::format("{}-{} is led by {}, which is not in its ISR {{{}}} (metadata offset {})", name, index,
-                                        partition->leader, fmt::join(partition->isr, ", "), image->provenance.lastContainedOffset));
+  for (const auto& [name, topic] : image->topics.byName) {
+    for (const auto& [index, partition] : topic->partitions) {
+      const auto tell = [&](std::string_view invariant, const std::string& what) {
+        judge_.breach(invariant, fmt::format("{}-{}: {}; its ISR is {{{}}} (metadata offset {})", name, index, what,
+                                             fmt::join(partition->isr, ", "), image->provenance.lastContainedOffset));
+      };
+      if (partition->hasLeader() && !partition->isInIsr(partition->leader)) tell("R7", fmt::format("its leader is {}", partition->leader));
+      for (NodeId member : partition->isr)
+        if (partition->isr.size() > 1 && !image->cluster.isActive(member)) tell("R10", fmt::format("broker {} is fenced", member));
+    }
+  }
 }
 
 }  // namespace tidemark::sim

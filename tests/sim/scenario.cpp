@@ -12,6 +12,7 @@
 #include "sim/applications.h"
 #include "sim/faults.h"
 #include "sim/journal.h"
+#include "sim/quiet_checks.h"
 #include "sim/quorum_checkers.h"
 #include "sim/replica_logs.h"
 #include "sim/replication_checkers.h"
@@ -43,6 +44,7 @@ class Scenario {
         highWatermarks_(judge_, kMinInsyncReplicas),
         quorum_(judge_, logs_, committed_, brokers_, [this](NodeId voter) { return voteIsDurable(voter); }),
         journal_(judge_, committed_),
+        assignments_(judge_),
         faults_({.world = world_,
                  .platform = *platform_,
                  .cluster = cluster_,
@@ -121,7 +123,7 @@ class Scenario {
     writer("writer-3", {.producer = {.acks = 1, .idempotent = false}, .pause = milliseconds(150), .burst = 3});
     reader_ = std::make_unique<Reader>(world_, "reader-1", bootstrap_, kTopic, kPartitions, journal_);
     for (const char* name : {"member-1", "member-2"})
-      members_.push_back(std::make_unique<Member>(world_, name, bootstrap_, kTopic, journal_));
+      members_.push_back(std::make_unique<Member>(world_, name, bootstrap_, kTopic, journal_, assignments_));
     runFor(seconds(2));
 
     faults_.begin();
@@ -230,22 +232,10 @@ class Scenario {
 
   void quiet() {
     if (!late_->error().empty()) judge_.breach("L5", late_->error());
-    if (watch_.lostEvents() > 0) judge_.breach("events", fmt::format("{} events were lost", watch_.lostEvents()));
-    for (const auto& [partition, batches] : committed_.all()) {
-      for (int i = 1; i <= brokers_; ++i) {
-        const auto log = ReplicaLogs::find(*watch_.node(NodeId(i)), partition);
-        if (!log) continue;
-        committed_.demandAll(NodeId(i), partition, "R4", "a member of the ISR");
-        // The model that the checkers keep and the log are the same.
-        Batches held;
-        if (const auto found = log->batches(log->logStartOffset(), SIZE_MAX))
-          for (const log::BatchInfo& batch : *found)
-            held.emplace(batch.header.baseOffset, BatchKey{batch.header.lastOffset(), batch.header.leaderEpoch, batch.header.crc});
-        if (held != logs_.of(NodeId(i), partition))
-          judge_.breach("R4", fmt::format("broker {}: the log of {} ends at {}, its events say {}", i, partition, endOf(held),
-                                          endOf(logs_.of(NodeId(i), partition))));
-      }
-    }
+    for (const char* idempotent : {"writer-1", "writer-2"}) journal_.demandOnceAndInOrder(late_->records(), idempotent);
+    std::vector<broker::Node*> nodes;
+    for (int i = 1; i <= brokers_; ++i) nodes.push_back(watch_.node(NodeId(i)));
+    checkWhenQuiet(judge_, nodes, logs_, committed_, world_.now());
   }
 
   inline static const std::string kFolder = "/data";
@@ -265,6 +255,7 @@ class Scenario {
   HighWatermarks highWatermarks_;
   Quorum quorum_;
   Journal journal_;
+  Assignments assignments_;
   Faults faults_;
   std::vector<platform::Endpoint> bootstrap_;
   std::vector<std::unique_ptr<Writer>> writers_;

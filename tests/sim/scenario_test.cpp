@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -37,6 +39,8 @@ TEST(Scenarios, HoldTheInvariants) {
   for (uint64_t seed = first; seed <= last && failures < kMostFailures; ++seed) {
     ScenarioOptions options{.seed = seed};
     if (only != 0) options.log = [](std::string_view line) { std::cout << line << '\n'; };
+    TraceFile trace(only != 0 ? TraceFile::pathOfChild() : "");
+    if (only != 0 && std::getenv("TIDEMARK_TRACE_FILE") != nullptr) options.trace = trace.sink();
     const ScenarioResult result = runScenario(options);
     tally.add(result.tally);
     steps += result.steps;
@@ -64,29 +68,36 @@ TEST(Scenarios, LeaveTheSameTraceInTwoProcessesWithOtherAddresses) {
 
 // --- a rule is switched off: does anybody notice? -----------------------------------------------------------------------
 
-/// The invariant that broke in the first seed that went red.
-std::string broken(const std::function<void(broker::NodeOptions&)>& alter) {
+/// Runs seeds until one of these invariants is broken. Which were broken before that, too (a cluster without the rule may
+/// also never become whole).
+std::string untilBroken(const std::set<std::string>& expected, const std::function<void(broker::NodeOptions&)>& alter) {
   constexpr uint64_t kMostSeeds = 60;
-  for (uint64_t seed = 1; seed <= kMostSeeds; ++seed) {
-    const ScenarioResult result = runScenario({.seed = seed, .alter = alter});
+  const uint64_t only = fromEnvironment("TIDEMARK_SEED", 0);
+  std::string others;
+  for (uint64_t seed = std::max<uint64_t>(only, 1); seed <= std::max(only, kMostSeeds); ++seed) {
+    ScenarioOptions options{.seed = seed, .alter = alter};
+    if (only != 0) options.log = [](std::string_view line) { std::cout << line << '\n'; };
+    const ScenarioResult result = runScenario(options);
     if (!result.breach) continue;
-    std::cout << fmt::format("seed {}: {}: {}\n", seed, result.breach->invariant, result.breach->text);
-    return result.breach->invariant;
+    const std::string text = fmt::format("seed {}: {}: {}", seed, result.breach->invariant, result.breach->text);
+    std::cout << text << '\n';
+    if (expected.contains(result.breach->invariant)) return "";
+    others += text + "\n";
   }
-  return fmt::format("nothing in {} seeds", kMostSeeds);
+  return fmt::format("nothing but this in {} seeds:\n{}", kMostSeeds, others);
 }
 
 TEST(Mutations, WithoutTheLeaderEpochFenceReplicasDiverge) {
-  EXPECT_THAT(broken([](broker::NodeOptions& options) { options.replicationRules.leaderEpochFence = false; }),
-              testing::AnyOf("R2", "R3", "R4", "R9"));
+  EXPECT_EQ(untilBroken({"R2", "R3", "R4", "R9"}, [](broker::NodeOptions& options) { options.replicationRules.leaderEpochFence = false; }),
+            "");
 }
 
 TEST(Mutations, WithoutTheSyncOfTheVoteANodeVotesTwice) {
-  EXPECT_THAT(broken([](broker::NodeOptions& options) { options.syncVotes = false; }), testing::AnyOf("K1", "K2", "K3"));
+  EXPECT_EQ(untilBroken({"K1", "K2", "K3"}, [](broker::NodeOptions& options) { options.syncVotes = false; }), "");
 }
 
 TEST(Mutations, WithoutTheMinimumIsrFreezeTheHighWatermarkMovesAlone) {
-  EXPECT_EQ(broken([](broker::NodeOptions& options) { options.replicationRules.minIsrFreeze = false; }), "R8");
+  EXPECT_EQ(untilBroken({"R8"}, [](broker::NodeOptions& options) { options.replicationRules.minIsrFreeze = false; }), "");
 }
 
 }  // namespace

@@ -36,13 +36,15 @@ void Watch::look() {
 void Watch::drain(Broker& broker) {
   broker.sequence = broker.recorder->sequence();
   scratch_.clear();
-  lost_ += broker.recorder->drain(scratch_);
+  const uint64_t lost = broker.recorder->drain(scratch_);
   for (const events::Event& event : scratch_) {
     const events::PartitionTag tag = events::partitionOf(event.payload);
     partition_ = {topicName(broker, tag.topic), tag.partition};
     const Seen seen{.broker = broker.id, .event = event, .partition = partition_, .node = broker.node};
     for (Checker* checker : checkers_) checker->on(seen);
   }
+  if (lost > 0 && broker.node != nullptr)
+    for (Checker* checker : checkers_) checker->missed(broker.id, *broker.node);
 }
 
 const std::string& Watch::topicName(Broker& broker, events::TopicTag tag) {

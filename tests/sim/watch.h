@@ -21,7 +21,6 @@ class Watch {
   void look();
   /// Null unless the broker runs and has read its disk.
   broker::Node* node(NodeId broker) const;
-  uint64_t lostEvents() const noexcept { return lost_; }
 
  private:
   struct Broker {
@@ -41,7 +40,6 @@ class Watch {
   std::vector<Checker*> checkers_;
   std::vector<events::Event> scratch_;
   TopicPartition partition_;
-  uint64_t lost_ = 0;
 };
 
 }  // namespace tidemark::sim
