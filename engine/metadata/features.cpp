@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 namespace tidemark::metadata {
 namespace {
@@ -20,7 +22,12 @@ constexpr std::array kFeatures = {
 }  // namespace
 
 std::span<const FeatureDefinition> knownFeatures() noexcept {
-  return kFeatures;
+  static const std::vector<FeatureDefinition> kOffered = [] {
+    std::vector<FeatureDefinition> offered;
+    std::ranges::copy_if(kFeatures, std::back_inserter(offered), [](const auto& one) { return one.maxSupported > 0; });
+    return offered;
+  }();
+  return kOffered;
 }
 
 const FeatureDefinition* findFeature(std::string_view name) noexcept {

@@ -27,8 +27,11 @@ struct FeatureDefinition {
   int16_t finalizedAtFormat;
 };
 
-/// All of them, metadata.version first, the others by name. kraft.version is kept by the quorum, not in the image.
+/// Those of which some level above 0 is implemented: what a node offers at registration and in ApiVersions (Kafka leaves
+/// the others out as well). metadata.version first, the others by name. kraft.version is kept by the quorum, not in the
+/// image.
 std::span<const FeatureDefinition> knownFeatures() noexcept;
+/// Any feature of Kafka 4.4.
 const FeatureDefinition* findFeature(std::string_view name) noexcept;
 
 /// What a metadata.version turns on, and the versions in which records are written under it (facts/features.tsv).
