@@ -61,9 +61,14 @@ void ControllerChannel::retryLater() {
 }
 
 void ControllerChannel::wake() {
-  if (waiting_.empty()) return;
+  if (waiting_.empty() && inFlight_.empty()) return;
   retry_.cancel();
-  pump();
+  // What was sent to another controller than the present one is sent again: that one may never answer.
+  if (connectToController()) {
+    pump();
+  } else if (!waiting_.empty()) {
+    retryLater();
+  }
 }
 
 void ControllerChannel::close() {

@@ -66,7 +66,7 @@ class ControllerChannel {
            .deadline = {}});
   }
 
-  /// The controller may be another one now: what waits is tried at once.
+  /// The controller may be another one now: what waits is tried at once, what the old one has not answered is sent again.
   void wake();
   /// Forgets everything.
   void close();
