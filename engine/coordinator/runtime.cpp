@@ -81,7 +81,10 @@ void CoordinatorRuntime::loadNext(PartitionIndex index, uint64_t incarnation) {
   if (partition == nullptr) return;
   const Result<bool> done = loadSome(*partition);
   if (!done) {
-    dependencies_.log->error(options_.name, "cannot load partition {}: {}", index, done.error().message);
+    // That it is led by another by now is no news: onResign() is on its way.
+    const bool moved = done.error().code == ErrorCode::NotLeaderOrFollower;
+    dependencies_.log->write(moved ? platform::Logger::Level::Info : platform::Logger::Level::Error, options_.name,
+                             fmt::format("cannot load partition {}: {}", index, done.error().message));
     unload(index);
     return;
   }
