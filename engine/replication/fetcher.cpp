@@ -48,7 +48,9 @@ void Fetcher::delay(Followed& followed) { followed.notBefore = process_.clock().
 
 void Fetcher::fetchLater(platform::MonotonicTime at) {
   const auto now = process_.clock().monotonic();
-  wakeUp_ = executor_->schedule(std::max(at - now, platform::Duration(0)), [self = shared_from_this()] { self->fetch(); });
+  wakeUp_ = executor_->schedule(std::max(at - now, platform::Duration(0)), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->fetch();
+  });
 }
 
 void Fetcher::fetch() {
@@ -109,9 +111,10 @@ void Fetcher::fetch() {
     request.forgottenTopicsData.back().partitions.push_back(key.partition.value());
   }
   underWay_ = true;
+  // The channel is ours: what waits in it must not hold us, or neither would ever go when the process dies.
   channel_->send(std::move(request), {},
-                 [self = shared_from_this(), asked = std::move(asked)](Result<network::Received<protocol::FetchResponse>> response) {
-                   self->answered(std::move(response), asked);
+                 [weak = weak_from_this(), asked = std::move(asked)](Result<network::Received<protocol::FetchResponse>> response) {
+                   if (const auto self = weak.lock()) self->answered(std::move(response), asked);
                  });
 }
 
@@ -234,7 +237,9 @@ void Fetcher::askOffset(const Key& key, LeaderEpoch epoch, int64_t timestamp) {
   topic.name = protocol::Text(followed_.at(key).partition->name().topic);
   topic.partitions.push_back({.partitionIndex = key.partition.value(), .currentLeaderEpoch = epoch.value(), .timestamp = timestamp});
   channel_->send(std::move(request), {},
-                 [self = shared_from_this(), key, epoch, timestamp](Result<network::Received<protocol::ListOffsetsResponse>> response) {
+                 [weak = weak_from_this(), key, epoch, timestamp](Result<network::Received<protocol::ListOffsetsResponse>> response) {
+                   const auto self = weak.lock();
+                   if (!self) return;
                    ErrorCode error = ErrorCode::NetworkException;
                    Offset offset;
                    if (response && !response->message.topics.empty() && !response->message.topics[0].partitions.empty()) {
