@@ -16,25 +16,31 @@ std::string_view valueOf(const client::ConsumedRecord& record) {
 
 }  // namespace
 
-Application::Application(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap)
-    : name_(name), process_(world.createProcess({.name = name})), executor_(process_->createExecutor({.name = "client"})) {
+Application::Application(platform::World& world, const std::string& name,
+                         const std::vector<platform::Endpoint>& bootstrap)
+    : name_(name),
+      process_(world.createProcess({.name = name})),
+      executor_(process_->createExecutor({.name = "client"})) {
   client::ClientOptions options;
   options.bootstrap = bootstrap;
   options.clientId = name;
   client_ = std::make_unique<client::Client>(*process_, executor_, std::move(options));
 }
 
-Application::~Application() { end(); }
+Application::~Application() {
+  end();
+}
 
 void Application::end() {
   process_->kill("it ends");
   process_->awaitStopped();
 }
 
-// --- Writer -----------------------------------------------------------------------------------------------------------
+// --- Writer
+// -----------------------------------------------------------------------------------------------------------
 
-Writer::Writer(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap, std::string topic,
-               int partitions, Options options, uint64_t seed, Journal& journal)
+Writer::Writer(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
+               std::string topic, int partitions, Options options, uint64_t seed, Journal& journal)
     : Application(world, name, bootstrap),
       topic_(std::move(topic)),
       partitions_(partitions),
@@ -45,7 +51,9 @@ Writer::Writer(platform::World& world, const std::string& name, const std::vecto
   executor_->post([this] { tick(); });
 }
 
-Writer::~Writer() { end(); }
+Writer::~Writer() {
+  end();
+}
 
 void Writer::tick() {
   if (stopped_) return;
@@ -63,7 +71,8 @@ void Writer::tick() {
                       [this, value](const Result<client::Delivered>& delivered) {
                         --unanswered_;
                         if (delivered) {
-                          journal_.acknowledged(delivered->where, delivered->offset, value, options_.producer.acks == -1);
+                          journal_.acknowledged(delivered->where, delivered->offset, value,
+                                                options_.producer.acks == -1);
                         } else {
                           ++failed_;
                         }
@@ -73,7 +82,8 @@ void Writer::tick() {
   timer_ = executor_->schedule(choices_.around(options_.pause), [this] { tick(); });
 }
 
-// --- Reader -----------------------------------------------------------------------------------------------------------
+// --- Reader
+// -----------------------------------------------------------------------------------------------------------
 
 Reader::Reader(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
                const std::string& topic, int partitions, Journal& journal)
@@ -85,16 +95,21 @@ Reader::Reader(platform::World& world, const std::string& name, const std::vecto
           journal.consumed(record.where, record.record.offset, valueOf(record));
           records_[record.where].emplace(record.record.offset, valueOf(record));
         },
-        [this](const TopicPartition& where, const Error& error) { error_ = fmt::format("{}: {}", where, error.message); });
+        [this](const TopicPartition& where, const Error& error) {
+          error_ = fmt::format("{}: {}", where, error.message);
+        });
     std::vector<client::Consumer::Position> positions;
     for (int i = 0; i < partitions; ++i) positions.push_back({.where = {topic, PartitionIndex(i)}, .offset = {}});
     consumer_->assign(std::move(positions));
   });
 }
 
-Reader::~Reader() { end(); }
+Reader::~Reader() {
+  end();
+}
 
-// --- Member -----------------------------------------------------------------------------------------------------------
+// --- Member
+// -----------------------------------------------------------------------------------------------------------
 
 Member::Member(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
                const std::string& topic, Journal& journal, Assignments& assignments)
@@ -109,7 +124,9 @@ Member::Member(platform::World& world, const std::string& name, const std::vecto
     options.autoCommitInterval = std::chrono::seconds(1);
     consumer_ = std::make_unique<client::GroupConsumer>(
         *client_, std::move(options),
-        [&journal](const client::ConsumedRecord& record) { journal.consumed(record.where, record.record.offset, valueOf(record)); },
+        [&journal](const client::ConsumedRecord& record) {
+          journal.consumed(record.where, record.record.offset, valueOf(record));
+        },
         [this, &assignments](int32_t generation, const std::vector<TopicPartition>& partitions) {
           assignments.assigned(name_, generation, partitions);
         },
@@ -117,6 +134,8 @@ Member::Member(platform::World& world, const std::string& name, const std::vecto
   });
 }
 
-Member::~Member() { end(); }
+Member::~Member() {
+  end();
+}
 
 }  // namespace tidemark::sim

@@ -42,8 +42,8 @@ class Writer final : public Application {
     platform::Duration pause = std::chrono::milliseconds(60);
     int burst = 6;
   };
-  Writer(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap, std::string topic,
-         int partitions, Options options, uint64_t seed, Journal& journal);
+  Writer(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
+         std::string topic, int partitions, Options options, uint64_t seed, Journal& journal);
   ~Writer() override;
 
   void stop() noexcept { stopped_ = true; }
@@ -91,7 +91,9 @@ class Member final : public Application {
   ~Member() override;
 
   int32_t generation() const { return consumer_ ? consumer_->generation() : -1; }
-  std::vector<TopicPartition> assignment() const { return consumer_ ? consumer_->assignment() : std::vector<TopicPartition>(); }
+  std::vector<TopicPartition> assignment() const {
+    return consumer_ ? consumer_->assignment() : std::vector<TopicPartition>();
+  }
   const std::string& error() const noexcept { return error_; }
 
  private:

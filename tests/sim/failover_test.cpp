@@ -12,7 +12,8 @@ class FailoverTest : public testing::Test {
  protected:
   FailoverTest() {
     observe::LaunchOptions options;
-    options.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 3, .replicationFactor = 3, .configs = {}};
+    options.firstTopic =
+        observe::TopicOptions{.name = "orders", .partitions = 3, .replicationFactor = 3, .configs = {}};
     const auto launched = lab.perform([&](auto done) { lab.cluster().launch(options, std::move(done)); });
     EXPECT_TRUE(launched) << launched.error().message;
   }

@@ -21,7 +21,9 @@ Faults::Faults(Setup setup)
     : setup_(std::move(setup)), choices_(platform::mix(setup_.seed, "faults")), habits_(draw(choices_)) {}
 
 Faults::Habits Faults::draw(platform::Generator& choices) {
-  const auto weight = [&](unsigned most) { return choices.chance(25) ? 0U : static_cast<unsigned>(choices.below(most + 1)); };
+  const auto weight = [&](unsigned most) {
+    return choices.chance(25) ? 0U : static_cast<unsigned>(choices.below(most + 1));
+  };
   Habits habits{.pause = choices.between(milliseconds(300), seconds(4)),
                 .kill = weight(40),
                 .powerLoss = weight(60),
@@ -41,11 +43,17 @@ bool Faults::explains(std::string_view reason) {
          reason.find("crashed in file call") != reason.npos;
 }
 
-std::string Faults::name(NodeId broker) const { return fmt::format("broker-{}", broker); }
+std::string Faults::name(NodeId broker) const {
+  return fmt::format("broker-{}", broker);
+}
 
-std::shared_ptr<platform::SimulatedProcess> Faults::process(NodeId broker) const { return setup_.platform.alive(name(broker)); }
+std::shared_ptr<platform::SimulatedProcess> Faults::process(NodeId broker) const {
+  return setup_.platform.alive(name(broker));
+}
 
-NodeId Faults::anyBroker() { return NodeId(static_cast<int32_t>(1 + choices_.below(static_cast<uint64_t>(setup_.brokers)))); }
+NodeId Faults::anyBroker() {
+  return NodeId(static_cast<int32_t>(1 + choices_.below(static_cast<uint64_t>(setup_.brokers))));
+}
 
 void Faults::later(platform::Duration after, std::move_only_function<void()> action) {
   setup_.world.after(after, [active = std::weak_ptr(active_), action = std::move(action)]() mutable {
@@ -70,7 +78,8 @@ void Faults::end() {
       setup_.world.network().setLink(name(broker), client, {});
       setup_.world.network().setLink(client, name(broker), {});
     }
-    if (const auto running = process(broker)) running->crashAtFileCall(UINT32_MAX, platform::SimulatedProcess::Crash::Kill);
+    if (const auto running = process(broker))
+      running->crashAtFileCall(UINT32_MAX, platform::SimulatedProcess::Crash::Kill);
   }
   mend();
 }
@@ -87,7 +96,8 @@ void Faults::mend() {
   }
 }
 
-// --- what may be done ---------------------------------------------------------------------------------------------------
+// --- what may be done
+// ---------------------------------------------------------------------------------------------------
 
 metadata::ImagePtr Faults::newestImage() const {
   metadata::ImagePtr newest;
@@ -95,7 +105,8 @@ metadata::ImagePtr Faults::newestImage() const {
     broker::Node* node = setup_.watch.node(NodeId(i));
     if (node == nullptr) continue;
     metadata::ImagePtr image = node->broker()->image();
-    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset) newest = std::move(image);
+    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset)
+      newest = std::move(image);
   }
   return newest;
 }
@@ -136,7 +147,9 @@ bool Faults::mayLosePower(NodeId broker) {
   for (int i = 1; i <= setup_.brokers; ++i) {
     const auto other = process(NodeId(i));
     const metadata::BrokerRegistration* registered = image->cluster.broker(NodeId(i));
-    if (!other || other->state() != platform::Process::State::Running || registered == nullptr || !registered->isActive()) return false;
+    if (!other || other->state() != platform::Process::State::Running || registered == nullptr ||
+        !registered->isActive())
+      return false;
     // The registration may be that of its last life.
     broker::Node* node = setup_.watch.node(NodeId(i));
     if (node == nullptr || !node->broker()->isRunning() || node->broker()->epoch() != registered->epoch) return false;
@@ -146,7 +159,8 @@ bool Faults::mayLosePower(NodeId broker) {
   return true;
 }
 
-// --- at random times ----------------------------------------------------------------------------------------------------
+// --- at random times
+// ----------------------------------------------------------------------------------------------------
 
 void Faults::strike() {
   later(choices_.between(milliseconds(30), habits_.pause), [this] { strike(); });
@@ -196,7 +210,8 @@ void Faults::harm(NodeId broker, Harm how) {
       victim->pause();
       troubled(broker, seconds(5));
       later(choices_.between(milliseconds(20), seconds(5)), [this, broker] {
-        if (const auto paused = process(broker); paused && paused->state() == platform::Process::State::Paused) paused->resume();
+        if (const auto paused = process(broker); paused && paused->state() == platform::Process::State::Paused)
+          paused->resume();
       });
       return;
     case Harm::Stop:
@@ -222,7 +237,8 @@ void Faults::hurtLink() {
   const uint64_t dice = choices_.below(100);
   if (dice < 30) {
     // Late, but all comes through.
-    platform::LinkOptions slow{.minDelay = milliseconds(1), .maxDelay = choices_.between(milliseconds(5), milliseconds(150))};
+    platform::LinkOptions slow{.minDelay = milliseconds(1),
+                               .maxDelay = choices_.between(milliseconds(5), milliseconds(150))};
     setup_.tally.count("slow link");
     network.setLink(a, b, slow);
     later(length, [&network, a, b] { network.setLink(a, b, {}); });
@@ -254,12 +270,14 @@ void Faults::hurtLink() {
   later(length, [&network, a, b] { network.heal(a, b); });
 }
 
-// --- in the middle of something -------------------------------------------------------------------------------------------
+// --- in the middle of something
+// -------------------------------------------------------------------------------------------
 
 void Faults::on(const Seen& seen) {
   if (!striking_ || seen.node == nullptr) return;
   if (const auto* granted = as<events::VoteGranted>(seen)) {
-    if (!granted->preVote && choices_.chance(habits_.voteLoss)) harm(seen.broker, choices_.chance(60) ? Harm::PowerLoss : Harm::Kill);
+    if (!granted->preVote && choices_.chance(habits_.voteLoss))
+      harm(seen.broker, choices_.chance(60) ? Harm::PowerLoss : Harm::Kill);
   } else if (as<events::BecameLeader>(seen)) {
     if (choices_.below(1000) < habits_.leaderKill) harm(seen.broker, Harm::Kill);
   } else if (const auto* appended = as<events::BatchAppended>(seen)) {
@@ -272,7 +290,8 @@ void Faults::on(const Seen& seen) {
   }
 }
 
-// --- mending ------------------------------------------------------------------------------------------------------------
+// --- mending
+// ------------------------------------------------------------------------------------------------------------
 
 void Faults::restart(NodeId broker) {
   if (process(broker)) return;

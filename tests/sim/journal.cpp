@@ -16,8 +16,8 @@ size_t count(const std::map<TopicPartition, std::map<Offset, std::string>>& part
 void Journal::acknowledged(const TopicPartition& partition, Offset offset, std::string_view value, bool byAll) {
   if (!byAll) return;
   if (const Offset end = committed_.end(partition); offset >= end)
-    judge_.breach("R2", fmt::format("{} at offset {} of {} was acknowledged, but only records below {} are committed", value, offset,
-                                    partition, end));
+    judge_.breach("R2", fmt::format("{} at offset {} of {} was acknowledged, but only records below {} are committed",
+                                    value, offset, partition, end));
   note(acknowledged_[partition], partition, offset, value, "acknowledged");
 }
 
@@ -27,17 +27,24 @@ void Journal::consumed(const TopicPartition& partition, Offset offset, std::stri
   if (acknowledged == acknowledged_.end()) return;
   const auto known = acknowledged->second.find(offset);
   if (known != acknowledged->second.end() && known->second != value)
-    judge_.breach("R2", fmt::format("{} was acknowledged at offset {} of {}, where {} is read", known->second, offset, partition, value));
+    judge_.breach("R2", fmt::format("{} was acknowledged at offset {} of {}, where {} is read", known->second, offset,
+                                    partition, value));
 }
 
-void Journal::note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value, std::string_view what) {
+void Journal::note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value,
+                   std::string_view what) {
   const auto [known, first] = records.try_emplace(offset, value);
   if (!first && known->second != value)
-    judge_.breach("R9", fmt::format("offset {} of {} was {} as {} and then as {}", offset, partition, what, known->second, value));
+    judge_.breach("R9", fmt::format("offset {} of {} was {} as {} and then as {}", offset, partition, what,
+                                    known->second, value));
 }
 
-size_t Journal::acknowledgedCount() const { return count(acknowledged_); }
-size_t Journal::consumedCount() const { return count(consumed_); }
+size_t Journal::acknowledgedCount() const {
+  return count(acknowledged_);
+}
+size_t Journal::consumedCount() const {
+  return count(consumed_);
+}
 
 void Journal::demandOnceAndInOrder(const std::map<TopicPartition, std::map<Offset, std::string>>& read,
                                    std::string_view writer) const {
@@ -47,7 +54,8 @@ void Journal::demandOnceAndInOrder(const std::map<TopicPartition, std::map<Offse
       if (!value.starts_with(writer) || value[writer.size()] != ':') continue;
       const int64_t number = std::stoll(value.substr(writer.size() + 1));
       if (number <= last)
-        judge_.breach("T2", fmt::format("{} at offset {} of {} comes after {}:{}", value, offset, partition, writer, last));
+        judge_.breach("T2",
+                      fmt::format("{} at offset {} of {} comes after {}:{}", value, offset, partition, writer, last));
       last = number;
     }
   }
@@ -58,20 +66,24 @@ std::string Journal::missing(const std::map<TopicPartition, std::map<Offset, std
     const auto found = read.find(partition);
     for (const auto& [offset, value] : records) {
       const bool there = found != read.end() && found->second.contains(offset);
-      if (!there) return fmt::format("{} at offset {} of {} was acknowledged and is not read", value, offset, partition);
+      if (!there)
+        return fmt::format("{} at offset {} of {} was acknowledged and is not read", value, offset, partition);
     }
   }
   return {};
 }
 
-void Assignments::assigned(const std::string& member, int32_t generation, const std::vector<TopicPartition>& partitions) {
+void Assignments::assigned(const std::string& member, int32_t generation,
+                           const std::vector<TopicPartition>& partitions) {
   int32_t& last = generations_.try_emplace(member, generation).first->second;
-  if (generation < last) judge_.breach("G3", fmt::format("the generation of {} fell from {} to {}", member, last, generation));
+  if (generation < last)
+    judge_.breach("G3", fmt::format("the generation of {} fell from {} to {}", member, last, generation));
   last = generation;
   for (const TopicPartition& partition : partitions) {
     const auto [owner, first] = owners_.try_emplace({generation, partition}, member);
     if (!first && owner->second != member)
-      judge_.breach("G1", fmt::format("{} belongs to {} and to {} in generation {}", partition, owner->second, member, generation));
+      judge_.breach("G1", fmt::format("{} belongs to {} and to {} in generation {}", partition, owner->second, member,
+                                      generation));
   }
 }
 

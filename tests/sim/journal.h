@@ -12,8 +12,8 @@
 
 namespace tidemark::sim {
 
-/// What applications were told, as it happens. R2: what is acknowledged to acks=all is committed and stays. R9: what was
-/// consumed at an offset never changes. L5: at the end everything acknowledged is read.
+/// What applications were told, as it happens. R2: what is acknowledged to acks=all is committed and stays. R9: what
+/// was consumed at an offset never changes. L5: at the end everything acknowledged is read.
 class Journal {
  public:
   Journal(Judge& judge, const CommittedRecords& committed) : judge_(judge), committed_(committed) {}
@@ -24,13 +24,15 @@ class Journal {
   size_t acknowledgedCount() const;
   size_t consumedCount() const;
   /// T2: what one idempotent writer sent to a partition stands there once and in order. `values` are "writer:number".
-  void demandOnceAndInOrder(const std::map<TopicPartition, std::map<Offset, std::string>>& read, std::string_view writer) const;
+  void demandOnceAndInOrder(const std::map<TopicPartition, std::map<Offset, std::string>>& read,
+                            std::string_view writer) const;
   /// The first acknowledged record that is not among these; empty if none.
   std::string missing(const std::map<TopicPartition, std::map<Offset, std::string>>& read) const;
 
  private:
   using Records = std::map<Offset, std::string>;
-  void note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value, std::string_view what);
+  void note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value,
+            std::string_view what);
 
   Judge& judge_;
   const CommittedRecords& committed_;

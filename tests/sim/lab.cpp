@@ -9,7 +9,8 @@ namespace tidemark::sim {
 Result<void> Lab::perform(const std::function<void(observe::ClusterSource::Done)>& command) {
   auto answer = std::make_shared<std::optional<Result<void>>>();
   command([this, answer](Result<void> result) { change([&] { *answer = std::move(result); }); });
-  if (!await([&] { return answer->has_value(); })) return fail(ErrorCode::RequestTimedOut, "the cluster did not answer");
+  if (!await([&] { return answer->has_value(); }))
+    return fail(ErrorCode::RequestTimedOut, "the cluster did not answer");
   return **answer;
 }
 
@@ -24,7 +25,8 @@ void Lab::run(platform::Executor& executor, const std::function<void()>& action)
 
 NodeId Lab::leaderOf(const TopicPartition& partition) {
   auto leader = std::make_shared<std::optional<NodeId>>();
-  cluster().findLeader(partition, [this, leader](Result<NodeId> found) { change([&] { *leader = found ? *found : kNoNode; }); });
+  cluster().findLeader(partition,
+                       [this, leader](Result<NodeId> found) { change([&] { *leader = found ? *found : kNoNode; }); });
   await([&] { return leader->has_value(); });
   return leader->value_or(kNoNode);
 }
@@ -36,12 +38,15 @@ bool Lab::awaitCluster(const std::function<bool(const observe::ClusterSnapshot&)
   return reached;
 }
 
-// --- simulated --------------------------------------------------------------------------------------------------------
+// --- simulated
+// --------------------------------------------------------------------------------------------------------
 
 SimulatedLab::SimulatedLab(platform::WorldOptions options)
     : world_(std::move(options)), cluster_(std::make_unique<SimPlatform>(world_)) {}
 
-std::shared_ptr<platform::Process> SimulatedLab::createProcess(const std::string& name) { return world_.createProcess({.name = name}); }
+std::shared_ptr<platform::Process> SimulatedLab::createProcess(const std::string& name) {
+  return world_.createProcess({.name = name});
+}
 
 void SimulatedLab::change(const std::function<void()>& action) {
   action();
@@ -53,11 +58,14 @@ bool SimulatedLab::await(const std::function<bool()>& predicate) {
   return world_.runUntil([&] { return std::exchange(changed_, false) && predicate(); }, std::chrono::minutes(5));
 }
 
-// --- native -----------------------------------------------------------------------------------------------------------
+// --- native
+// -----------------------------------------------------------------------------------------------------------
 
 NativeLab::NativeLab() : platform_(cluster::nativePlatform()), cluster_(cluster::nativePlatform()) {}
 
-std::shared_ptr<platform::Process> NativeLab::createProcess(const std::string& name) { return platform_->createProcess(name); }
+std::shared_ptr<platform::Process> NativeLab::createProcess(const std::string& name) {
+  return platform_->createProcess(name);
+}
 
 void NativeLab::change(const std::function<void()>& action) {
   const std::lock_guard lock(mutex_);

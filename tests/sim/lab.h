@@ -13,8 +13,8 @@
 
 namespace tidemark::sim {
 
-/// A cluster and a client's process on one of the two platforms, for tests that are written once. What handlers tell the
-/// test they tell inside change(); the test waits with await(). Nobody sleeps.
+/// A cluster and a client's process on one of the two platforms, for tests that are written once. What handlers tell
+/// the test they tell inside change(); the test waits with await(). Nobody sleeps.
 class Lab {
  public:
   virtual ~Lab() = default;

@@ -9,10 +9,12 @@ namespace tidemark::sim {
 namespace {
 
 /// R11: the cache rises and equals what the batches tell, but for an epoch at the log end that has no batch yet.
-void checkEpochs(Judge& judge, NodeId broker, const log::PartitionLog& log, const std::vector<log::BatchInfo>& batches) {
+void checkEpochs(Judge& judge, NodeId broker, const log::PartitionLog& log,
+                 const std::vector<log::BatchInfo>& batches) {
   std::vector<log::EpochEntry> told;
   for (const log::BatchInfo& batch : batches)
-    if (told.empty() || batch.header.leaderEpoch > told.back().epoch) told.push_back({batch.header.leaderEpoch, batch.header.baseOffset});
+    if (told.empty() || batch.header.leaderEpoch > told.back().epoch)
+      told.push_back({batch.header.leaderEpoch, batch.header.baseOffset});
   std::vector<log::EpochEntry> kept = log.epochEntries();
   if (!kept.empty() && kept.back().startOffset == log.logEndOffset()) kept.pop_back();
   // The first entry is cut at the log start.
@@ -23,11 +25,13 @@ void checkEpochs(Judge& judge, NodeId broker, const log::PartitionLog& log, cons
     for (const log::EpochEntry& entry : entries) all += fmt::format(" {}@{}", entry.epoch, entry.startOffset);
     return all;
   };
-  judge.breach("R11", fmt::format("broker {}, {}: the epoch cache says{}, the batches{}", broker, log.partition(), text(kept), text(told)));
+  judge.breach("R11", fmt::format("broker {}, {}: the epoch cache says{}, the batches{}", broker, log.partition(),
+                                  text(kept), text(told)));
 }
 
 /// S2: each entry of the offset index names the last offset of the batch that starts at its position.
-void checkIndexes(Judge& judge, NodeId broker, const log::PartitionLog& log, const std::vector<log::BatchInfo>& batches) {
+void checkIndexes(Judge& judge, NodeId broker, const log::PartitionLog& log,
+                  const std::vector<log::BatchInfo>& batches) {
   for (const log::SegmentInfo& segment : log.segments()) {
     const auto entries = log.offsetIndexEntries(segment.baseOffset, 0, SIZE_MAX);
     if (!entries) {
@@ -39,9 +43,12 @@ void checkIndexes(Judge& judge, NodeId broker, const log::PartitionLog& log, con
         return batch.segmentBaseOffset == segment.baseOffset && batch.position == entry.position;
       });
       if (named == batches.end() || named->header.lastOffset() != entry.offset)
-        judge.breach("S2", fmt::format("broker {}, {}: the index says that offset {} ends the batch at byte {} of segment {}: {}", broker,
-                                       log.partition(), entry.offset, entry.position, segment.baseOffset,
-                                       named == batches.end() ? "no batch begins there" : fmt::format("{} does", named->header.lastOffset())));
+        judge.breach(
+            "S2",
+            fmt::format(
+                "broker {}, {}: the index says that offset {} ends the batch at byte {} of segment {}: {}", broker,
+                log.partition(), entry.offset, entry.position, segment.baseOffset,
+                named == batches.end() ? "no batch begins there" : fmt::format("{} does", named->header.lastOffset())));
     }
   }
 }
@@ -51,8 +58,8 @@ void checkImages(Judge& judge, const std::vector<broker::Node*>& nodes) {
   for (broker::Node* node : nodes) {
     const metadata::ImagePtr other = node->broker()->image();
     if (other->provenance.lastContainedOffset == first->provenance.lastContainedOffset && !other->sameContents(*first))
-      judge.breach("K10", fmt::format("the images of brokers {} and {} differ at metadata offset {}", nodes.front()->id(), node->id(),
-                                      first->provenance.lastContainedOffset));
+      judge.breach("K10", fmt::format("the images of brokers {} and {} differ at metadata offset {}",
+                                      nodes.front()->id(), node->id(), first->provenance.lastContainedOffset));
   }
 }
 
@@ -61,8 +68,10 @@ void checkParked(Judge& judge, broker::Node& node, platform::MonotonicTime now) 
   const auto look = [&](const std::vector<replication::ParkedView>& parked, std::string_view what) {
     for (const replication::ParkedView& each : parked)
       if (each.deadline + kTolerance < now)
-        judge.breach("L6", fmt::format("broker {}: a {} of {} is parked {} ms past its deadline", node.id(), what, each.partition,
-                                       std::chrono::duration_cast<std::chrono::milliseconds>(now - each.deadline).count()));
+        judge.breach(
+            "L6",
+            fmt::format("broker {}: a {} of {} is parked {} ms past its deadline", node.id(), what, each.partition,
+                        std::chrono::duration_cast<std::chrono::milliseconds>(now - each.deadline).count()));
   };
   look(node.broker()->replicas().parkedProduces(), "produce");
   look(node.broker()->replicas().parkedFetches(), "fetch");
@@ -70,8 +79,8 @@ void checkParked(Judge& judge, broker::Node& node, platform::MonotonicTime now) 
 
 }  // namespace
 
-void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const ReplicaLogs& logs, CommittedRecords& committed,
-                    platform::MonotonicTime now) {
+void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const ReplicaLogs& logs,
+                    CommittedRecords& committed, platform::MonotonicTime now) {
   for (const auto& [partition, all] : committed.all()) {
     for (broker::Node* node : nodes) {
       const auto log = ReplicaLogs::find(*node, partition);
@@ -86,10 +95,11 @@ void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const
       // What the checkers made of the events is the log.
       Batches held;
       for (const log::BatchInfo& batch : *batches)
-        held.emplace(batch.header.baseOffset, BatchKey{batch.header.lastOffset(), batch.header.leaderEpoch, batch.header.crc});
+        held.emplace(batch.header.baseOffset,
+                     BatchKey{batch.header.lastOffset(), batch.header.leaderEpoch, batch.header.crc});
       if (held != logs.of(node->id(), partition))
-        judge.breach("events", fmt::format("broker {}: the log of {} ends at {}, its events say {}", node->id(), partition, endOf(held),
-                                           endOf(logs.of(node->id(), partition))));
+        judge.breach("events", fmt::format("broker {}: the log of {} ends at {}, its events say {}", node->id(),
+                                           partition, endOf(held), endOf(logs.of(node->id(), partition))));
       checkEpochs(judge, node->id(), *log, *batches);
       checkIndexes(judge, node->id(), *log, *batches);
     }

@@ -4,7 +4,9 @@
 
 namespace tidemark::sim {
 
-void Quorum::opened(NodeId /*broker*/, broker::Node& /*node*/) { majority(); }
+void Quorum::opened(NodeId /*broker*/, broker::Node& /*node*/) {
+  majority();
+}
 
 void Quorum::on(const Seen& seen) {
   if (const auto* changed = as<events::QuorumLeaderChanged>(seen)) {
@@ -12,8 +14,8 @@ void Quorum::on(const Seen& seen) {
     if (changed->leader == kNoNode) return;
     const auto [known, first] = leaders_.try_emplace(changed->epoch, changed->leader);
     if (!first && known->second != changed->leader)
-      judge_.breach("K1", fmt::format("epoch {} is led by {} and, as node {} sees it, by {}", changed->epoch, known->second,
-                                      seen.broker, changed->leader));
+      judge_.breach("K1", fmt::format("epoch {} is led by {} and, as node {} sees it, by {}", changed->epoch,
+                                      known->second, seen.broker, changed->leader));
   } else if (const auto* asks = as<events::PreVoteStarted>(seen)) {
     epoch(seen.broker, asks->epoch);
   } else if (const auto* stands = as<events::ElectionStarted>(seen)) {
@@ -39,7 +41,8 @@ void Quorum::epoch(NodeId broker, LeaderEpoch epoch) {
 void Quorum::vote(NodeId voter, LeaderEpoch epoch, NodeId candidate) {
   const auto [known, first] = votes_.try_emplace({voter, epoch}, candidate);
   if (!first && known->second != candidate)
-    judge_.breach("K2", fmt::format("node {} votes for {} and for {} in epoch {}", voter, known->second, candidate, epoch));
+    judge_.breach("K2",
+                  fmt::format("node {} votes for {} and for {} in epoch {}", voter, known->second, candidate, epoch));
   if (!voteIsDurable_(voter))
     judge_.breach("K2", fmt::format("the vote of node {} for {} in epoch {} is not on disk", voter, candidate, epoch));
 }
@@ -53,11 +56,12 @@ void Quorum::majority() {
   for (int i = 1; i <= voters_; ++i) {
     const Batches& held = logs_.of(NodeId(i), metadataPartition());
     const auto own = held.find(last->first);
-    if ((own != held.end() && own->second == last->second) || (!held.empty() && held.begin()->first > last->first)) ++holders;
+    if ((own != held.end() && own->second == last->second) || (!held.empty() && held.begin()->first > last->first))
+      ++holders;
   }
   if (holders <= voters_ / 2)
-    judge_.breach("K4", fmt::format("only {} of {} voters hold {} of the quorum's log, which are committed", holders, voters_,
-                                    describe(last->first, last->second)));
+    judge_.breach("K4", fmt::format("only {} of {} voters hold {} of the quorum's log, which are committed", holders,
+                                    voters_, describe(last->first, last->second)));
 }
 
 }  // namespace tidemark::sim

@@ -7,7 +7,9 @@
 namespace tidemark::sim {
 namespace {
 
-BatchKey keyOf(const records::BatchHeader& header) { return {header.lastOffset(), header.leaderEpoch, header.crc}; }
+BatchKey keyOf(const records::BatchHeader& header) {
+  return {header.lastOffset(), header.leaderEpoch, header.crc};
+}
 
 }  // namespace
 
@@ -16,7 +18,9 @@ const TopicPartition& metadataPartition() {
   return kPartition;
 }
 
-Offset endOf(const Batches& batches) { return batches.empty() ? Offset(0) : batches.rbegin()->second.last.next(); }
+Offset endOf(const Batches& batches) {
+  return batches.empty() ? Offset(0) : batches.rbegin()->second.last.next();
+}
 
 std::string describe(Offset base, const BatchKey& batch) {
   return fmt::format("offsets {} to {} of epoch {}, CRC {:08x}", base, batch.last, batch.epoch, batch.crc);

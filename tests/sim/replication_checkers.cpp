@@ -44,13 +44,15 @@ void CommittedRecords::commit(const Seen& seen, Offset from, Offset to) {
       const auto other = known == committed.end() ? std::prev(committed.upper_bound(batch->first)) : known;
       judge_.breach(seen.partition == metadataPartition() ? "K5" : "R4",
                     fmt::format("broker {} has {} of {} below its high watermark {}, committed were {}", seen.broker,
-                                describe(batch->first, batch->second), seen.partition, to, describe(other->first, other->second)));
+                                describe(batch->first, batch->second), seen.partition, to,
+                                describe(other->first, other->second)));
       return;
     }
   }
 }
 
-void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant, const std::string& who) {
+void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant,
+                                 const std::string& who) {
   const auto committed = committed_.find(partition);
   if (committed == committed_.end()) return;
   const Batches& held = logs_.of(broker, partition);
@@ -60,14 +62,16 @@ void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition,
     if (own != held.end() && own->second == batch->second) continue;
     auto nearest = held.upper_bound(batch->first);
     if (nearest != held.begin()) --nearest;
-    judge_.breach(invariant, fmt::format("broker {}, {}, lacks {} of {}, which are committed; its log ends at {}{}", broker, who,
-                                         describe(batch->first, batch->second), partition, endOf(held),
-                                         nearest == held.end() ? "" : " and has " + describe(nearest->first, nearest->second)));
+    judge_.breach(invariant,
+                  fmt::format("broker {}, {}, lacks {} of {}, which are committed; its log ends at {}{}", broker, who,
+                              describe(batch->first, batch->second), partition, endOf(held),
+                              nearest == held.end() ? "" : " and has " + describe(nearest->first, nearest->second)));
     return;
   }
 }
 
-// --- GivenOffsets -----------------------------------------------------------------------------------------------------
+// --- GivenOffsets
+// -----------------------------------------------------------------------------------------------------
 
 void GivenOffsets::on(const Seen& seen) {
   if (const auto* leads = as<events::BecameLeader>(seen)) {
@@ -78,8 +82,8 @@ void GivenOffsets::on(const Seen& seen) {
   const auto* appended = as<events::BatchAppended>(seen);
   if (appended == nullptr || !appended->asLeader || seen.partition == metadataPartition()) return;
   const auto tell = [&](const std::string& why) {
-    judge_.breach("S3", fmt::format("broker {} gives offsets {} to {} of {} in epoch {}: {}", seen.broker, appended->baseOffset,
-                                    appended->lastOffset, seen.partition, appended->epoch, why));
+    judge_.breach("S3", fmt::format("broker {} gives offsets {} to {} of {} in epoch {}: {}", seen.broker,
+                                    appended->baseOffset, appended->lastOffset, seen.partition, appended->epoch, why));
   };
   // One who does not know yet that its epoch is over may give what others have given: nothing of it will be committed.
   const bool newest = newest_[seen.partition] == appended->epoch;
@@ -90,7 +94,8 @@ void GivenOffsets::on(const Seen& seen) {
   next = std::max(next, appended->lastOffset.next());
 }
 
-// --- HighWatermarks ---------------------------------------------------------------------------------------------------
+// --- HighWatermarks
+// ---------------------------------------------------------------------------------------------------
 
 void HighWatermarks::started(NodeId broker) {
   std::erase_if(last_, [&](const auto& entry) { return entry.first.first == broker; });
@@ -102,8 +107,8 @@ void HighWatermarks::on(const Seen& seen) {
   const auto [last, first] = last_.try_emplace({seen.broker, seen.partition}, moved->to);
   if (!first) {
     if (moved->from < last->second)
-      judge_.breach("R5", fmt::format("the high watermark of {} at broker {} fell from {} to {}", seen.partition, seen.broker,
-                                      last->second, moved->from));
+      judge_.breach("R5", fmt::format("the high watermark of {} at broker {} fell from {} to {}", seen.partition,
+                                      seen.broker, last->second, moved->from));
     last->second = moved->to;
   }
   if (seen.node == nullptr) return;
@@ -111,16 +116,17 @@ void HighWatermarks::on(const Seen& seen) {
     const log::OffsetSnapshot ends = log->offsetSnapshot();
     if (ends.logStartOffset > ends.highWatermark.offset || ends.lastStableOffset.offset > ends.highWatermark.offset ||
         ends.highWatermark.offset > ends.logEndOffset.offset)
-      judge_.breach("R5", fmt::format("{} at broker {}: log start {}, last stable {}, high watermark {}, log end {}", seen.partition,
-                                      seen.broker, ends.logStartOffset, ends.lastStableOffset.offset, ends.highWatermark.offset,
-                                      ends.logEndOffset.offset));
+      judge_.breach("R5", fmt::format("{} at broker {}: log start {}, last stable {}, high watermark {}, log end {}",
+                                      seen.partition, seen.broker, ends.logStartOffset, ends.lastStableOffset.offset,
+                                      ends.highWatermark.offset, ends.logEndOffset.offset));
   }
   if (seen.partition == metadataPartition()) return;
   if (const auto partition = seen.node->broker()->replicas().find(seen.partition)) {
     const replication::PartitionView view = partition->view();
     if (view.isLeader && static_cast<int>(view.isr.size()) < minInsyncReplicas_)
-      judge_.breach("R8", fmt::format("the high watermark of {} moved from {} to {} at leader {} while the ISR is {{{}}}", seen.partition,
-                                      moved->from, moved->to, seen.broker, fmt::join(view.isr, ", ")));
+      judge_.breach("R8",
+                    fmt::format("the high watermark of {} moved from {} to {} at leader {} while the ISR is {{{}}}",
+                                seen.partition, moved->from, moved->to, seen.broker, fmt::join(view.isr, ", ")));
   }
 }
 
@@ -133,9 +139,11 @@ void HighWatermarks::look(broker::Node& node) {
         judge_.breach(invariant, fmt::format("{}-{}: {}; its ISR is {{{}}} (metadata offset {})", name, index, what,
                                              fmt::join(partition->isr, ", "), image->provenance.lastContainedOffset));
       };
-      if (partition->hasLeader() && !partition->isInIsr(partition->leader)) tell("R7", fmt::format("its leader is {}", partition->leader));
+      if (partition->hasLeader() && !partition->isInIsr(partition->leader))
+        tell("R7", fmt::format("its leader is {}", partition->leader));
       for (NodeId member : partition->isr)
-        if (partition->isr.size() > 1 && !image->cluster.isActive(member)) tell("R10", fmt::format("broker {} is fenced", member));
+        if (partition->isr.size() > 1 && !image->cluster.isActive(member))
+          tell("R10", fmt::format("broker {} is fenced", member));
     }
   }
 }

@@ -10,8 +10,8 @@
 
 namespace tidemark::sim {
 
-/// R4 and, of the quorum's log, K5: what was once below some replica's high watermark is the same below every other's, for
-/// ever. R2: a leader that is elected holds all of it. R3: nobody gives it up.
+/// R4 and, of the quorum's log, K5: what was once below some replica's high watermark is the same below every other's,
+/// for ever. R2: a leader that is elected holds all of it. R3: nobody gives it up.
 class CommittedRecords final : public Checker {
  public:
   CommittedRecords(Judge& judge, const ReplicaLogs& logs) : judge_(judge), logs_(logs) {}
@@ -44,9 +44,9 @@ class GivenOffsets final : public Checker {
   std::map<TopicPartition, LeaderEpoch> newest_;
 };
 
-/// R5: a replica's high watermark only rises while its process lives; log start ≤ LSO ≤ HW ≤ log end. R8: it does not move
-/// at a leader whose ISR is smaller than the minimum. R7: a leader is in its ISR. R10: a fenced broker is in no ISR,
-/// unless it is the last.
+/// R5: a replica's high watermark only rises while its process lives; log start ≤ LSO ≤ HW ≤ log end. R8: it does not
+/// move at a leader whose ISR is smaller than the minimum. R7: a leader is in its ISR. R10: a fenced broker is in no
+/// ISR, unless it is the last.
 class HighWatermarks final : public Checker {
  public:
   HighWatermarks(Judge& judge, int minInsyncReplicas) : judge_(judge), minInsyncReplicas_(minInsyncReplicas) {}

@@ -54,7 +54,8 @@ class Scenario {
                  .brokers = brokers_,
                  .clients = {"writer-1", "writer-2", "writer-3", "reader-1", "member-1", "member-2"},
                  .seed = options.seed}) {
-    for (Checker* checker : std::initializer_list<Checker*>{&logs_, &committed_, &given_, &highWatermarks_, &quorum_, &tally_, &faults_})
+    for (Checker* checker :
+         std::initializer_list<Checker*>{&logs_, &committed_, &given_, &highWatermarks_, &quorum_, &tally_, &faults_})
       watch_.add(*checker);
     if (options_.alter) cluster_.onNodeOptions(options_.alter);
     world_.onStep([this] { afterStep(); });
@@ -88,7 +89,8 @@ class Scenario {
     options.log = [this](platform::MonotonicTime at, platform::Logger::Level level, std::string_view process,
                          std::string_view component, std::string_view text) {
       if (options_.log)
-        options_.log(fmt::format("{:>12.6f} {} {}: {}", std::chrono::duration<double>(at.time_since_epoch()).count() - 3600, process,
+        options_.log(fmt::format("{:>12.6f} {} {}: {}",
+                                 std::chrono::duration<double>(at.time_since_epoch()).count() - 3600, process,
                                  component, text));
       // The last words of a process that was crashed in a file call tell nothing.
       if (level >= platform::Logger::Level::Error && platform_->alive(std::string(process)) && !Faults::explains(text))
@@ -146,7 +148,8 @@ class Scenario {
                         {"group.initial.rebalance.delay.ms", "200"},
                         {"log.index.interval.bytes", "200"},
                         {"auto.create.topics.enable", "false"}};
-    options.firstTopic = observe::TopicOptions{.name = kTopic, .partitions = kPartitions, .replicationFactor = 3, .configs = {}};
+    options.firstTopic =
+        observe::TopicOptions{.name = kTopic, .partitions = kPartitions, .replicationFactor = 3, .configs = {}};
     std::optional<Result<void>> launched;
     cluster_.launch(options, [&](Result<void> result) { launched = std::move(result); });
     world_.runUntil([&] { return launched.has_value(); }, seconds(60));
@@ -157,7 +160,8 @@ class Scenario {
     for (int i = 0; i < brokers_; ++i) bootstrap_.push_back({options.host, static_cast<uint16_t>(options.port + i)});
   }
 
-  // --- the second phase -----------------------------------------------------------------------------------------------
+  // --- the second phase
+  // -----------------------------------------------------------------------------------------------
 
   void settle() {
     const auto began = world_.now();
@@ -202,16 +206,19 @@ class Scenario {
       const metadata::ImagePtr image = node->broker()->image();
       for (const auto& [name, topic] : image->topics.byName) {
         for (const auto& [index, partition] : topic->partitions) {
-          if (!partition->hasLeader()) return fmt::format("L1: {}-{} has no leader, as broker {} sees it", name, index, i);
+          if (!partition->hasLeader())
+            return fmt::format("L1: {}-{} has no leader, as broker {} sees it", name, index, i);
           if (partition->isr.size() < partition->replicas.size())
-            return fmt::format("L3: the ISR of {}-{} is {{{}}}, as broker {} sees it", name, index, fmt::join(partition->isr, ", "), i);
+            return fmt::format("L3: the ISR of {}-{} is {{{}}}, as broker {} sees it", name, index,
+                               fmt::join(partition->isr, ", "), i);
         }
       }
       if (const auto parked = node->broker()->replicas().parkedProduces(); !parked.empty())
         return fmt::format("L2: {} produce requests are parked at broker {}", parked.size(), i);
     }
     for (const auto& writer : writers_)
-      if (writer->unanswered() > 0) return fmt::format("L2: {} records of {} are not answered", writer->unanswered(), writer->name());
+      if (writer->unanswered() > 0)
+        return fmt::format("L2: {} records of {} are not answered", writer->unanswered(), writer->name());
     return whatOfTheGroup();
   }
 
@@ -220,13 +227,14 @@ class Scenario {
     for (const auto& member : members_) {
       if (!member->error().empty()) return fmt::format("L4: {}: {}", member->name(), member->error());
       if (member->generation() < 0 || member->generation() != members_.front()->generation())
-        return fmt::format("L4: {} is in generation {}, {} in {}", member->name(), member->generation(), members_.front()->name(),
-                           members_.front()->generation());
+        return fmt::format("L4: {} is in generation {}, {} in {}", member->name(), member->generation(),
+                           members_.front()->name(), members_.front()->generation());
       for (const TopicPartition& partition : member->assignment()) assigned.push_back(partition);
     }
     std::ranges::sort(assigned);
     if (std::ranges::adjacent_find(assigned) != assigned.end() || assigned.size() != kPartitions)
-      return fmt::format("L4: {} of {} partitions are assigned: {}", assigned.size(), kPartitions, fmt::join(assigned, ", "));
+      return fmt::format("L4: {} of {} partitions are assigned: {}", assigned.size(), kPartitions,
+                         fmt::join(assigned, ", "));
     return {};
   }
 
@@ -268,6 +276,8 @@ class Scenario {
 
 }  // namespace
 
-ScenarioResult runScenario(const ScenarioOptions& options) { return Scenario(options).run(); }
+ScenarioResult runScenario(const ScenarioOptions& options) {
+  return Scenario(options).run();
+}
 
 }  // namespace tidemark::sim

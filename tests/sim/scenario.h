@@ -35,8 +35,8 @@ struct ScenarioResult {
   platform::Duration settled{};
 };
 
-/// From one seed: a cluster under load, a phase with faults, then one in which everything is mended and must become whole.
-/// The invariants are checked after every event, and once more when all is quiet.
+/// From one seed: a cluster under load, a phase with faults, then one in which everything is mended and must become
+/// whole. The invariants are checked after every event, and once more when all is quiet.
 ScenarioResult runScenario(const ScenarioOptions& options);
 
 }  // namespace tidemark::sim

@@ -21,11 +21,15 @@ uint64_t fromEnvironment(const char* name, uint64_t otherwise) {
 }
 
 constexpr uint64_t kSeeds = 200;
+/// From so many seeds on everything is expected to have occurred.
+constexpr uint64_t kEnoughSeeds = 60;
 constexpr int kMostFailures = 3;
 
 std::string failure(uint64_t seed, const Breach& breach) {
-  return fmt::format("seed {}: {}: {}\nrun it again, with its log: TIDEMARK_SEED={} tests_sim --gtest_filter=Scenarios.HoldTheInvariants",
-                     seed, breach.invariant, breach.text, seed);
+  return fmt::format(
+      "seed {}: {}: {}\nrun it again, with its log: TIDEMARK_SEED={} tests_sim "
+      "--gtest_filter=Scenarios.HoldTheInvariants",
+      seed, breach.invariant, breach.text, seed);
 }
 
 TEST(Scenarios, HoldTheInvariants) {
@@ -49,9 +53,10 @@ TEST(Scenarios, HoldTheInvariants) {
     ++failures;
     ADD_FAILURE() << failure(seed, *result.breach);
   }
-  std::cout << fmt::format("{} seeds, {} steps, whole again after {} ms at most; what occurred:\n{}", last - first + 1, steps,
-                           std::chrono::duration_cast<std::chrono::milliseconds>(longest).count(), tally.table());
-  if (last - first + 1 >= kSeeds)
+  std::cout << fmt::format("{} seeds, {} steps, whole again after {} ms at most; what occurred:\n{}", last - first + 1,
+                           steps, std::chrono::duration_cast<std::chrono::milliseconds>(longest).count(),
+                           tally.table());
+  if (last - first + 1 >= kEnoughSeeds)
     for (const std::string& name : tally.missing()) ADD_FAILURE() << name << " never occurred";
 }
 
@@ -66,10 +71,11 @@ TEST(Scenarios, LeaveTheSameTraceInTwoProcessesWithOtherAddresses) {
   EXPECT_EQ(compareTracesOfTwoProcesses("Scenarios.DISABLED_WriteTheirTrace"), "");
 }
 
-// --- a rule is switched off: does anybody notice? -----------------------------------------------------------------------
+// --- a rule is switched off: does anybody notice?
+// -----------------------------------------------------------------------
 
-/// Runs seeds until one of these invariants is broken. Which were broken before that, too (a cluster without the rule may
-/// also never become whole).
+/// Runs seeds until one of these invariants is broken. Which were broken before that, too (a cluster without the rule
+/// may also never become whole).
 std::string untilBroken(const std::set<std::string>& expected, const std::function<void(broker::NodeOptions&)>& alter) {
   constexpr uint64_t kMostSeeds = 60;
   const uint64_t only = fromEnvironment("TIDEMARK_SEED", 0);
@@ -88,7 +94,8 @@ std::string untilBroken(const std::set<std::string>& expected, const std::functi
 }
 
 TEST(Mutations, WithoutTheLeaderEpochFenceReplicasDiverge) {
-  EXPECT_EQ(untilBroken({"R2", "R3", "R4", "R9"}, [](broker::NodeOptions& options) { options.replicationRules.leaderEpochFence = false; }),
+  EXPECT_EQ(untilBroken({"R2", "R3", "R4", "R9"},
+                        [](broker::NodeOptions& options) { options.replicationRules.leaderEpochFence = false; }),
             "");
 }
 
@@ -97,7 +104,8 @@ TEST(Mutations, WithoutTheSyncOfTheVoteANodeVotesTwice) {
 }
 
 TEST(Mutations, WithoutTheMinimumIsrFreezeTheHighWatermarkMovesAlone) {
-  EXPECT_EQ(untilBroken({"R8"}, [](broker::NodeOptions& options) { options.replicationRules.minIsrFreeze = false; }), "");
+  EXPECT_EQ(untilBroken({"R8"}, [](broker::NodeOptions& options) { options.replicationRules.minIsrFreeze = false; }),
+            "");
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ Result<std::vector<uint16_t>> SimPlatform::pickPorts(const std::string& /*host*/
   return ports;
 }
 
-Result<std::string> SimPlatform::temporaryFolder() { return fmt::format("/tmp/tidemark-{}", ++folders_); }
+Result<std::string> SimPlatform::temporaryFolder() {
+  return fmt::format("/tmp/tidemark-{}", ++folders_);
+}
 
 std::shared_ptr<platform::SimulatedProcess> SimPlatform::alive(const std::string& name) const {
   const auto found = processes_.find(name);

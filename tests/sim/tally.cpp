@@ -9,10 +9,17 @@
 namespace tidemark::sim {
 namespace {
 
-constexpr std::array<std::string_view, 11> kDemanded = {
-    "leader change",  "ISR shrink",           "ISR expand",          "truncation that removed bytes",
-    "duplicate answered from the window", "quorum leader change", "split vote", "parked produce timed out",
-    "parked fetch timed out", "recovery after a kill", "record acknowledged by all"};
+constexpr std::array<std::string_view, 11> kDemanded = {"leader change",
+                                                        "ISR shrink",
+                                                        "ISR expand",
+                                                        "truncation that removed bytes",
+                                                        "duplicate answered from the window",
+                                                        "quorum leader change",
+                                                        "split vote",
+                                                        "parked produce timed out",
+                                                        "parked fetch timed out",
+                                                        "recovery after a kill",
+                                                        "record acknowledged by all"};
 
 }  // namespace
 

@@ -27,7 +27,8 @@ struct Seen {
 /// A client's process with an idempotent producer and a consumer of topic "orders".
 class Application {
  public:
-  explicit Application(Lab& lab) : lab_(lab), process_(lab.createProcess("client")), executor_(process_->createExecutor({.name = "client"})) {}
+  explicit Application(Lab& lab)
+      : lab_(lab), process_(lab.createProcess("client")), executor_(process_->createExecutor({.name = "client"})) {}
 
   ~Application() {
     process_->kill("the test is over");
@@ -46,7 +47,9 @@ class Application {
           [this](const client::ConsumedRecord& consumed) {
             lab_.change([&] { seen_.consumed.emplace(asText(*consumed.record.value)); });
           },
-          [this](const TopicPartition&, const Error& error) { lab_.change([&] { seen_.errors.push_back(error.message); }); });
+          [this](const TopicPartition&, const Error& error) {
+            lab_.change([&] { seen_.errors.push_back(error.message); });
+          });
       std::vector<client::Consumer::Position> positions;
       for (int i = 0; i < kPartitions; ++i) positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
       consumer_->assign(std::move(positions));
@@ -59,17 +62,18 @@ class Application {
         std::string value = "record-" + std::to_string(next_++);
         lab_.change([&] { ++seen_.unanswered; });
         const ByteView bytes = asBytes(value);
-        producer_->send({.topic = "orders", .partition = i % kPartitions, .value = ByteVector(bytes.begin(), bytes.end())},
-                        [this, value](const Result<client::Delivered>& delivered) {
-                          lab_.change([&] {
-                            --seen_.unanswered;
-                            if (delivered) {
-                              seen_.acknowledged.insert(value);
-                            } else {
-                              seen_.errors.push_back(delivered.error().message);
-                            }
-                          });
-                        });
+        producer_->send(
+            {.topic = "orders", .partition = i % kPartitions, .value = ByteVector(bytes.begin(), bytes.end())},
+            [this, value](const Result<client::Delivered>& delivered) {
+              lab_.change([&] {
+                --seen_.unanswered;
+                if (delivered) {
+                  seen_.acknowledged.insert(value);
+                } else {
+                  seen_.errors.push_back(delivered.error().message);
+                }
+              });
+            });
       }
     });
   }
@@ -96,7 +100,8 @@ class Application {
 bool isWhole(const observe::ClusterSnapshot& cluster) {
   const observe::TopicSnapshot* topic = observe::findTopic(cluster, "orders");
   return topic != nullptr && topic->partitions.size() == kPartitions &&
-         std::ranges::all_of(topic->partitions, [](const auto& each) { return each.isr.size() == 3 && each.leader != kNoNode; });
+         std::ranges::all_of(topic->partitions,
+                             [](const auto& each) { return each.isr.size() == 3 && each.leader != kNoNode; });
 }
 
 }  // namespace

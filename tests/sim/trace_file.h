@@ -21,8 +21,8 @@ class TraceFile {
   std::ofstream file_;
 };
 
-/// Runs a (disabled) test of this program in two processes, whose addresses the system draws anew, each writing a trace.
-/// Empty if both succeeded and the traces are equal; else what went wrong and the lines where they part.
+/// Runs a (disabled) test of this program in two processes, whose addresses the system draws anew, each writing a
+/// trace. Empty if both succeeded and the traces are equal; else what went wrong and the lines where they part.
 std::string compareTracesOfTwoProcesses(const std::string& test);
 
 }  // namespace tidemark::sim
