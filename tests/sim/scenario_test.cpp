@@ -80,7 +80,7 @@ std::string untilBroken(const std::set<std::string>& expected, const std::functi
   constexpr uint64_t kMostSeeds = 60;
   const uint64_t only = fromEnvironment("TIDEMARK_SEED", 0);
   std::string others;
-  for (uint64_t seed = std::max<uint64_t>(only, 1); seed <= std::max(only, kMostSeeds); ++seed) {
+  for (uint64_t seed = std::max<uint64_t>(only, 1); seed <= (only != 0 ? only : kMostSeeds); ++seed) {
     ScenarioOptions options{.seed = seed, .alter = alter};
     if (only != 0) options.log = [](std::string_view line) { std::cout << line << '\n'; };
     const ScenarioResult result = runScenario(options);
