@@ -43,8 +43,7 @@ TEST(Scenarios, HoldTheInvariants) {
   for (uint64_t seed = first; seed <= last && failures < kMostFailures; ++seed) {
     ScenarioOptions options{.seed = seed};
     if (only != 0) options.log = [](std::string_view line) { std::cout << line << '\n'; };
-    TraceFile trace(only != 0 ? TraceFile::pathOfChild() : "");
-    if (only != 0 && std::getenv("TIDEMARK_TRACE_FILE") != nullptr) options.trace = trace.sink();
+    if (only != 0) options.trace = traceToFile();
     const ScenarioResult result = runScenario(options);
     tally.add(result.tally);
     steps += result.steps;
@@ -60,15 +59,11 @@ TEST(Scenarios, HoldTheInvariants) {
     for (const std::string& name : tally.missing()) ADD_FAILURE() << name << " never occurred";
 }
 
-/// Run by the next one in processes of its own.
-TEST(Scenarios, DISABLED_WriteTheirTrace) {
-  TraceFile file(TraceFile::pathOfChild());
-  const ScenarioResult result = runScenario({.seed = 11, .faultsFor = std::chrono::seconds(6), .trace = file.sink()});
-  EXPECT_FALSE(result.breach) << result.breach->text;
-}
-
 TEST(Scenarios, LeaveTheSameTraceInTwoProcessesWithOtherAddresses) {
-  EXPECT_EQ(compareTracesOfTwoProcesses("Scenarios.DISABLED_WriteTheirTrace"), "");
+  expectTheSameTraceInTwoProcesses([](const TraceSink& trace) {
+    const ScenarioResult result = runScenario({.seed = 11, .faultsFor = std::chrono::seconds(6), .trace = trace});
+    EXPECT_FALSE(result.breach) << result.breach->text;
+  });
 }
 
 // --- a rule is switched off: does anybody notice?

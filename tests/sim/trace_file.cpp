@@ -1,5 +1,7 @@
 #include "sim/trace_file.h"
 
+#include <gtest/gtest.h>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +9,9 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -22,7 +27,7 @@ int runChild(const std::string& test, const std::string& tracePath) {
   if (child == 0) {
     setenv(kVariable, tracePath.c_str(), 1);
     const std::string filter = "--gtest_filter=" + test;
-    execl("/proc/self/exe", "tests_sim", filter.c_str(), "--gtest_also_run_disabled_tests", "--gtest_brief=1", nullptr);
+    execl("/proc/self/exe", "tests_sim", filter.c_str(), "--gtest_brief=1", nullptr);
     _exit(127);
   }
   int status = -1;
@@ -48,14 +53,7 @@ std::string difference(const std::string& one, const std::string& other) {
   }
 }
 
-}  // namespace
-
-std::string TraceFile::pathOfChild() {
-  const char* path = std::getenv(kVariable);
-  return path != nullptr ? path : "/dev/null";
-}
-
-std::string compareTracesOfTwoProcesses(const std::string& test) {
+std::string compare(const std::string& test) {
   std::string folder = (std::filesystem::temp_directory_path() / "tidemark-trace-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return "no temporary folder";
   std::string wrong;
@@ -66,6 +64,20 @@ std::string compareTracesOfTwoProcesses(const std::string& test) {
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   return wrong;
+}
+
+}  // namespace
+
+TraceSink traceToFile() {
+  const char* path = std::getenv(kVariable);
+  if (path == nullptr) return {};
+  return [file = std::make_shared<std::ofstream>(path)](std::string_view line) { *file << line << '\n'; };
+}
+
+void expectTheSameTraceInTwoProcesses(const std::function<void(const TraceSink&)>& run) {
+  if (const TraceSink trace = traceToFile()) return run(trace);
+  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+  EXPECT_EQ(compare(fmt::format("{}.{}", test.test_suite_name(), test.name())), "");
 }
 
 }  // namespace tidemark::sim

@@ -1,28 +1,18 @@
 #pragma once
 
-#include <fstream>
 #include <functional>
-#include <string>
 #include <string_view>
 
 namespace tidemark::sim {
 
-/// Where a test that runs as a child process writes the trace of its world.
-class TraceFile {
- public:
-  explicit TraceFile(const std::string& path) : file_(path) {}
-  std::function<void(std::string_view)> sink() {
-    return [this](std::string_view line) { file_ << line << '\n'; };
-  }
-  /// As the parent told it.
-  static std::string pathOfChild();
+using TraceSink = std::function<void(std::string_view)>;
 
- private:
-  std::ofstream file_;
-};
+/// Writes a world's trace, a line each, to the file that TIDEMARK_TRACE_FILE names; empty if it names none.
+TraceSink traceToFile();
 
-/// Runs a (disabled) test of this program in two processes, whose addresses the system draws anew, each writing a
-/// trace. Empty if both succeeded and the traces are equal; else what went wrong and the lines where they part.
-std::string compareTracesOfTwoProcesses(const std::string& test);
+/// Does `run` in two processes, whose addresses the system draws anew, and compares their traces; the first lines that
+/// part fail the test. A process of the two is this program with this test alone and TIDEMARK_TRACE_FILE set, which
+/// tells it to run instead of to compare.
+void expectTheSameTraceInTwoProcesses(const std::function<void(const TraceSink&)>& run);
 
 }  // namespace tidemark::sim
