@@ -52,25 +52,25 @@ template <class Message, class Use>
 void withDecoded(network::RequestPtr request, const Use& use) {
   auto message = request->decode<Message>();
   if (!message) {
-    request->close("the request does not decode");
+    request->close(message.error().message);
     return;
   }
   use(std::move(request), std::move(*message));
 }
 
 // One function per API; a file per family. Each answers the request exactly once, now or later.
-void handleProduce(BrokerContext& broker, network::RequestPtr request);              // produce_requests.cpp
-void handleFetch(BrokerContext& broker, network::RequestPtr request);                // fetch_requests.cpp
-void handleListOffsets(BrokerContext& broker, network::RequestPtr request);          // offset_requests.cpp
+void handleProduce(BrokerContext& broker, network::RequestPtr request);      // produce_requests.cpp
+void handleFetch(BrokerContext& broker, network::RequestPtr request);        // fetch_requests.cpp
+void handleListOffsets(BrokerContext& broker, network::RequestPtr request);  // offset_requests.cpp
 void handleOffsetForLeaderEpoch(BrokerContext& broker, network::RequestPtr request);
 void handleDeleteRecords(BrokerContext& broker, network::RequestPtr request);
-void handleMetadata(BrokerContext& broker, network::RequestPtr request);             // metadata_requests.cpp
+void handleMetadata(BrokerContext& broker, network::RequestPtr request);  // metadata_requests.cpp
 void handleDescribeTopicPartitions(BrokerContext& broker, network::RequestPtr request);
 void handleDescribeCluster(BrokerContext& broker, network::RequestPtr request);
-void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request);      // config_requests.cpp
-void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request);    // producer_id_requests.cpp
+void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request);    // config_requests.cpp
+void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request);  // producer_id_requests.cpp
 void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);
-void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request);      // group_requests.cpp
+void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request);  // group_requests.cpp
 void handleJoinGroup(BrokerContext& broker, network::RequestPtr request);
 void handleSyncGroup(BrokerContext& broker, network::RequestPtr request);
 void handleHeartbeat(BrokerContext& broker, network::RequestPtr request);
@@ -81,8 +81,8 @@ void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request);
 void handleListGroups(BrokerContext& broker, network::RequestPtr request);
 void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request);
 void handleOffsetDelete(BrokerContext& broker, network::RequestPtr request);
-/// CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs, IncrementalAlterConfigs, … : to the active controller, in
-/// an Envelope (KIP-590).
-void handleForwarded(BrokerContext& broker, network::RequestPtr request);            // forwarding.cpp
+/// CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs, IncrementalAlterConfigs, … : to the active controller,
+/// in an Envelope (KIP-590).
+void handleForwarded(BrokerContext& broker, network::RequestPtr request);  // forwarding.cpp
 
 }  // namespace tidemark::broker

@@ -2,7 +2,10 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/invariant.h"
+#include "protocol/api.h"
 
 namespace tidemark::network {
 
@@ -43,8 +46,9 @@ void Request::noResponse(Throttle throttle) {
   finish({.kind = Answer::Kind::NoResponse, .throttle = throttle});
 }
 
-void Request::close(std::string reason) {
-  finish({.kind = Answer::Kind::Close, .reason = std::move(reason)});
+void Request::close(std::string_view reason) {
+  finish({.kind = Answer::Kind::Close,
+          .reason = fmt::format("{} v{}: {}", protocol::apiName(context_.apiKey), context_.apiVersion, reason)});
 }
 
 void Request::finish(Answer answer) {

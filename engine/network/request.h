@@ -75,7 +75,7 @@ class Request {
   void noResponse(Throttle throttle = {});
 
   /// Closes the connection instead of answering, and says so in the log.
-  void close(std::string reason = "the handler closed it");
+  void close(std::string_view reason = "the handler closed it");
 
   bool answered() const noexcept { return sink_ == nullptr; }
 

@@ -18,7 +18,7 @@ void Request::respond(const Message& message, Throttle throttle) {
   protocol::FrameWriter writer(256);
   const Result<void> written =
       protocol::writeResponseFrame(writer, message, context_.apiVersion, context_.correlationId);
-  if (!written) return close("the answer does not fit the request's version");
+  if (!written) return close("the answer does not fit the request's version: " + written.error().message);
   respondPieces(writer.takePieces(), throttle);
 }
 

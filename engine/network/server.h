@@ -63,6 +63,8 @@ struct ServerOptions {
   int maxConnectionsPerIp = 1 << 20;      ///< max.connections.per.ip: above the limit, they are closed at once
   /// connections.max.idle.ms
   platform::Duration connectionsMaxIdle = std::chrono::minutes(10);
+  /// How long a peer may say nothing inside a request, which holds memory that others wait for; then it is closed.
+  platform::Duration maxSilenceInRequest = std::chrono::seconds(30);
 
   /// May be null. Outlives the server.
   ServerObserver* observer = nullptr;

@@ -34,6 +34,7 @@ void ServerConnection::close(std::string_view reason) {
   if (state_ == State::Closed) return;
   state_ = State::Closed;
   throttle_.cancel();
+  silence_.cancel();
   frames_.drop();
   record_->inFlight.store(false, std::memory_order_relaxed);
   const auto self = shared_from_this();
@@ -81,6 +82,7 @@ void ServerConnection::memoryGranted() {
 }
 
 void ServerConnection::read() {
+  if (frames_.insideFrame() && !silenceWatched_) watchForSilence(shared().options.maxSilenceInRequest);
   socket_->read(frames_.room(), [this](Result<size_t> count) {
     const auto self = shared_from_this();
     received(std::move(count));
@@ -95,6 +97,24 @@ void ServerConnection::received(Result<size_t> count) {
   frames_.received(*count);
   processor_->touch(*this);
   advance();
+}
+
+void ServerConnection::watchForSilence(platform::Duration after) {
+  silenceWatched_ = true;
+  silence_ = processor_->executor().schedule(after, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->heardNothing();
+  });
+}
+
+void ServerConnection::heardNothing() {
+  silenceWatched_ = false;
+  if (state_ == State::Closed || !frames_.insideFrame()) return;
+  const auto limit = shared().options.maxSilenceInRequest;
+  const auto left = lastActive + limit - shared().process.clock().monotonic();
+  // While it waits for memory the silence is ours.
+  if (state_ != State::Receiving || left > platform::Duration{})
+    return watchForSilence(state_ == State::Receiving ? left : limit);
+  close("it fell silent inside a request");
 }
 
 // --- In flight -------------------------------------------------------------------------------------------------------

@@ -52,6 +52,8 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
   void memoryGranted();
   void read();
   void received(Result<size_t> count);
+  void watchForSilence(platform::Duration after);
+  void heardNothing();
 
   // In flight.
   void dispatch();
@@ -74,6 +76,9 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
   State state_ = State::Receiving;
 
   FrameAssembler frames_;
+  /// Armed when a request has come in part, and left to run: at its end it looks whether the peer fell silent.
+  platform::Timer silence_;
+  bool silenceWatched_ = false;
 
   /// Written by whoever answers, read by the task it posts: there is one request in flight.
   Answer answer_;

@@ -308,6 +308,28 @@ TEST_P(ServerTest, LetsNobodyHoldTheMemoryWithAnnouncementsAlone) {
   takeParked()->noResponse();
 }
 
+TEST_P(ServerTest, LetsNobodyHoldTheMemoryByFallingSilentInsideARequest) {
+  auto options = defaults();
+  options.queuedMaxBytes = 100'000;
+  options.maxSilenceInRequest = stage->isSimulated() ? platform::Duration(30s) : platform::Duration(200ms);
+  startServer(std::move(options));
+  std::vector<std::unique_ptr<Peer>> hostile;
+  for (int i = 0; i < 3; ++i) {
+    ByteVector half = produceBytes(i, 150'000);
+    half.resize(140'000);
+    hostile.push_back(connect());
+    hostile.back()->send(std::move(half));
+  }
+  ASSERT_TRUE(await([&] { return server->load().bytesInFlight >= 100'000; }));
+  const auto good = connect();
+  const auto begin = clientProcess->clock().monotonic();
+  good->send(produceBytes(9, 60'000));
+  takeParked()->noResponse();
+  EXPECT_LT(clientProcess->clock().monotonic() - begin, platform::Duration(1min)) << "not when they are idle";
+  for (const auto& peer : hostile) EXPECT_TRUE(await([&] { return peer->closed(); }));
+  stage->change([&] { EXPECT_FALSE(good->closed()); });
+}
+
 TEST_P(ServerTest, IsMuteForTheThrottleTimeAfterAnAnswer) {
   std::vector<platform::MonotonicTime> times;
   script = [&](RequestPtr request) {
