@@ -71,6 +71,11 @@ void ByteBudget::grant(std::deque<Waiter>& from, std::vector<platform::Task>& gr
   granted.push_back(std::move(waiter.granted));
 }
 
+bool ByteBudget::someoneWaits() const {
+  Lock lock(mutex_);
+  return !growers_.empty() || !beginners_.empty();
+}
+
 uint64_t ByteBudget::used() const {
   Lock lock(mutex_);
   return used_;

@@ -42,6 +42,8 @@ class ByteBudget {
   /// Gives all of it back and stops waiting.
   void release(Claim& claim) EXCLUDES(mutex_);
 
+  /// Whether a frame waits for bytes.
+  bool someoneWaits() const EXCLUDES(mutex_);
   uint64_t used() const EXCLUDES(mutex_);
   uint64_t limit() const noexcept { return limit_; }
 

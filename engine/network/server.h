@@ -63,7 +63,8 @@ struct ServerOptions {
   int maxConnectionsPerIp = 1 << 20;      ///< max.connections.per.ip: above the limit, they are closed at once
   /// connections.max.idle.ms
   platform::Duration connectionsMaxIdle = std::chrono::minutes(10);
-  /// How long a peer may say nothing inside a request, which holds memory that others wait for; then it is closed.
+  /// How long a peer may say nothing inside a request before it is closed; a sixth of it while others wait for the
+  /// memory that it holds.
   platform::Duration maxSilenceInRequest = std::chrono::seconds(30);
 
   /// May be null. Outlives the server.

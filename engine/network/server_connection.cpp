@@ -1,5 +1,7 @@
 #include "network/server_connection.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "network/api_versions.h"
@@ -10,6 +12,8 @@ namespace tidemark::network {
 namespace {
 
 constexpr std::string_view kComponent = "network";
+/// Of ServerOptions::maxSilenceInRequest, a sixth is enough when others wait for memory.
+constexpr int kLessWhenOthersWait = 6;
 
 uint64_t sizeOf(const std::vector<platform::Piece>& pieces) noexcept {
   uint64_t size = 0;
@@ -82,7 +86,8 @@ void ServerConnection::memoryGranted() {
 }
 
 void ServerConnection::read() {
-  if (frames_.insideFrame() && !silenceWatched_) watchForSilence(shared().options.maxSilenceInRequest);
+  if (frames_.insideFrame() && !silenceWatched_)
+    watchForSilence(shared().options.maxSilenceInRequest / kLessWhenOthersWait);
   socket_->read(frames_.room(), [this](Result<size_t> count) {
     const auto self = shared_from_this();
     received(std::move(count));
@@ -108,13 +113,14 @@ void ServerConnection::watchForSilence(platform::Duration after) {
 
 void ServerConnection::heardNothing() {
   silenceWatched_ = false;
-  if (state_ == State::Closed || !frames_.insideFrame()) return;
-  const auto limit = shared().options.maxSilenceInRequest;
-  const auto left = lastActive + limit - shared().process.clock().monotonic();
   // While it waits for memory the silence is ours.
-  if (state_ != State::Receiving || left > platform::Duration{})
-    return watchForSilence(state_ == State::Receiving ? left : limit);
-  close("it fell silent inside a request");
+  if (state_ != State::Receiving || !frames_.insideFrame()) return;
+  const platform::Duration most = shared().options.maxSilenceInRequest;
+  const platform::Duration least = most / kLessWhenOthersWait;
+  const platform::Duration silent = shared().process.clock().monotonic() - lastActive;
+  if (silent >= most || (silent >= least && shared().memory->budget.someoneWaits()))
+    return close("it fell silent inside a request");
+  watchForSilence(silent < least ? least - silent : least);
 }
 
 // --- In flight -------------------------------------------------------------------------------------------------------
