@@ -1,5 +1,7 @@
 #include "broker/shared.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "log/checkpoints.h"
@@ -18,12 +20,15 @@ std::shared_ptr<platform::Executor> serial(platform::Process& process, const cha
 }
 
 /// The quorum's topic in a folder.
-std::string metadataFolder(const std::string& directory) { return fmt::format("{}/{}-0", directory, raft::kMetadataTopic); }
+std::string metadataFolder(const std::string& directory) {
+  return fmt::format("{}/{}-0", directory, raft::kMetadataTopic);
+}
 
 log::LogManagerOptions logOptions(const config::BrokerConfig& config) {
   const config::ConfigMap none;
   return {.directories = config.logDirs(),
-          .defaults = replication::toLogConfig(config::TopicConfig::resolve(none, config.layers()), config.getInt("producer.id.expiration.ms")),
+          .defaults = replication::toLogConfig(config::TopicConfig::resolve(none, config.layers()),
+                                               config.getInt("producer.id.expiration.ms")),
           .highWatermarkInterval = config.getMs("replica.high.watermark.checkpoint.interval.ms"),
           .recoveryPointInterval = config.getMs("log.flush.offset.checkpoint.interval.ms"),
           .retentionInterval = config.getMs("log.retention.check.interval.ms")};
@@ -41,8 +46,10 @@ raft::RaftConfig raftConfig(const NodeOptions& options) {
   raft.retryBackoff = config.getMs("controller.quorum.retry.backoff.ms");
   raft.appendLinger = config.getMs("controller.quorum.append.linger.ms");
   raft.lowestVoterStartsAtOnce = options.lowestVoterStartsAtOnce;
-  for (const config::QuorumAddress& server : config.quorumBootstrapServers()) raft.bootstrapServers.push_back({server.host, server.port});
-  for (const config::QuorumAddress& voter : config.quorumVoters()) raft.bootstrapServers.push_back({voter.host, voter.port});
+  for (const config::QuorumAddress& server : config.quorumBootstrapServers())
+    raft.bootstrapServers.push_back({server.host, server.port});
+  for (const config::QuorumAddress& voter : config.quorumVoters())
+    raft.bootstrapServers.push_back({voter.host, voter.port});
   return raft;
 }
 
@@ -57,25 +64,35 @@ Shared::~Shared() = default;
 
 Result<void> Shared::open() {
   TIDEMARK_ASSIGN(logs, log::LogManager::open(process, background, &recorder, logOptions(config())));
+  logs->onDirectoryFailure([&process = process, weak = std::weak_ptr(logs), metadata = config().metadataLogDir()](
+                               const Uuid&, const std::string& path, const Error& error) {
+    const auto manager = weak.lock();
+    if (!manager) return;
+    if (path == metadata || std::ranges::all_of(manager->directories(), &log::LogDirectoryInfo::offline))
+      process.kill(fmt::format("it cannot go on without the log directory {}: {}", path, error.message));
+  });
   Uuid metadataDirectory;
   const std::vector<std::optional<log::MetaProperties>> properties = logs->metaProperties();
   for (size_t i = 0; i < properties.size(); ++i) {
     const std::string& path = config().logDirs()[i];
     if (!properties[i])
-      return fail(ErrorCode::InvalidConfig, fmt::format("{} is not formatted: `tidemark format --config FILE` makes it ready", path));
-    if (properties[i]->nodeId != self())
       return fail(ErrorCode::InvalidConfig,
-                  fmt::format("{} belongs to node {}, the configuration says node.id={}", path, properties[i]->nodeId, self()));
+                  fmt::format("{} is not formatted: `tidemark format --config FILE` makes it ready", path));
+    if (properties[i]->nodeId != self())
+      return fail(ErrorCode::InvalidConfig, fmt::format("{} belongs to node {}, the configuration says node.id={}",
+                                                        path, properties[i]->nodeId, self()));
     if (!clusterId.empty() && properties[i]->clusterId != clusterId)
-      return fail(ErrorCode::InconsistentClusterId, fmt::format("{} belongs to cluster {}, the directories before it to {}", path,
-                                                                properties[i]->clusterId, clusterId));
+      return fail(ErrorCode::InconsistentClusterId,
+                  fmt::format("{} belongs to cluster {}, the directories before it to {}", path,
+                              properties[i]->clusterId, clusterId));
     clusterId = properties[i]->clusterId;
     if (path == config().metadataLogDir()) metadataDirectory = properties[i]->directoryId;
   }
-  TIDEMARK_ASSIGN(auto raftLog, raft::PartitionRaftLog::open({.context = logs->context(),
-                                                              .logDirectory = config().metadataLogDir(),
-                                                              .segmentBytes = config().getInt("metadata.log.segment.bytes"),
-                                                              .segmentMs = config().getLong("metadata.log.segment.ms")}));
+  TIDEMARK_ASSIGN(auto raftLog,
+                  raft::PartitionRaftLog::open({.context = logs->context(),
+                                                .logDirectory = config().metadataLogDir(),
+                                                .segmentBytes = config().getInt("metadata.log.segment.bytes"),
+                                                .segmentMs = config().getLong("metadata.log.segment.ms")}));
   metadataLog = raftLog->log();
   const std::string listener = config().controllerListenerNames().front();
   raft::NodeIdentity identity{.id = self(),
@@ -87,21 +104,23 @@ Result<void> Shared::open() {
     identity.endpoints.push_back({.listener = own.name, .host = own.host, .port = own.port});
   std::vector<raft::Voter> voters;
   for (const config::QuorumAddress& voter : config().quorumVoters())
-    voters.push_back({.key = {voter.id, Uuid()}, .endpoints = {{.listener = listener, .host = voter.host, .port = voter.port}}});
-  raft = std::make_unique<raft::RaftNode>(raft::RaftNode::Setup{
-      .identity = std::move(identity),
-      .config = raftConfig(options),
-      .log = std::move(raftLog),
-      .store = std::make_unique<raft::FileQuorumStateStore>(process.files(), metadataFolder(config().metadataLogDir()), options.syncVotes),
-      .transport = std::make_unique<raft::ChannelTransport>(process, raftExecutor, fmt::format("raft-client-{}", self()), listener),
-      .process = &process,
-      .executor = raftExecutor,
-      .recorder = &recorder,
-      .staticVoters = raft::VoterSet(std::move(voters))});
+    voters.push_back(
+        {.key = {voter.id, Uuid()}, .endpoints = {{.listener = listener, .host = voter.host, .port = voter.port}}});
+  raft = std::make_unique<raft::RaftNode>(
+      raft::RaftNode::Setup{.identity = std::move(identity),
+                            .config = raftConfig(options),
+                            .log = std::move(raftLog),
+                            .store = std::make_unique<raft::FileQuorumStateStore>(
+                                process.files(), metadataFolder(config().metadataLogDir()), options.syncVotes),
+                            .transport = std::make_unique<raft::ChannelTransport>(
+                                process, raftExecutor, fmt::format("raft-client-{}", self()), listener),
+                            .process = &process,
+                            .executor = raftExecutor,
+                            .recorder = &recorder,
+                            .staticVoters = raft::VoterSet(std::move(voters))});
   TIDEMARK_TRY(raft->open());
-  loader = std::make_shared<metadata::Loader>([this](const std::string& reason) {
-    process.kill(fmt::format("the metadata log cannot be read: {}", reason));
-  });
+  loader = std::make_shared<metadata::Loader>(
+      [this](const std::string& reason) { process.kill(fmt::format("the metadata log cannot be read: {}", reason)); });
   return {};
 }
 

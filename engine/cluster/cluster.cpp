@@ -12,7 +12,8 @@ namespace {
 
 using observe::BrokerState;
 
-/// How long a stopping broker waits for the controller to move its partitions, and a stopping controller for a successor.
+/// How long a stopping broker waits for the controller to move its partitions, and a stopping controller for a
+/// successor.
 constexpr platform::Duration kHandOver = std::chrono::seconds(10);
 constexpr platform::Duration kResign = std::chrono::seconds(2);
 /// How long a new topic may take to reach every broker.
@@ -20,12 +21,18 @@ constexpr platform::Duration kTopicArrives = std::chrono::seconds(30);
 
 std::unexpected<Error> wrongState(NodeId id, BrokerState state) {
   switch (state) {
-    case BrokerState::Paused: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is paused: resume it first", id));
-    case BrokerState::Killed: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} was killed: restart it", id));
-    case BrokerState::Stopped: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopped: restart it", id));
-    case BrokerState::Stopping: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopping", id));
-    case BrokerState::Starting: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
-    default: return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is running", id));
+    case BrokerState::Paused:
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is paused: resume it first", id));
+    case BrokerState::Killed:
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} was killed: restart it", id));
+    case BrokerState::Stopped:
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopped: restart it", id));
+    case BrokerState::Stopping:
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopping", id));
+    case BrokerState::Starting:
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
+    default:
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is running", id));
   }
 }
 
@@ -58,7 +65,9 @@ Cluster::~Cluster() {
   client_.reset();
 }
 
-void Cluster::run(std::move_only_function<void()> task) { executor_->post(std::move(task)); }
+void Cluster::run(std::move_only_function<void()> task) {
+  executor_->post(std::move(task));
+}
 
 void Cluster::advertise(std::string host) {
   run([this, host = std::move(host)]() mutable { advertised_ = std::move(host); });
@@ -73,12 +82,15 @@ std::vector<observe::Setting> Cluster::profile(int brokers) const {
 // --- launch ---------------------------------------------------------------------------------------------------------
 
 void Cluster::launch(observe::LaunchOptions options, Done done) {
-  run([this, options = std::move(options), done = std::move(done)]() mutable { launchNow(std::move(options), std::move(done)); });
+  run([this, options = std::move(options), done = std::move(done)]() mutable {
+    launchNow(std::move(options), std::move(done));
+  });
 }
 
 Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   if (options.brokers != 1 && options.brokers != 3 && options.brokers != 5)
-    return fail(ErrorCode::InvalidConfig, fmt::format("{} brokers cannot be launched: it can be 1, 3 or 5", options.brokers));
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} brokers cannot be launched: it can be 1, 3 or 5", options.brokers));
   temporary_ = options.dataFolder.empty();
   dataFolder_ = options.dataFolder;
   if (temporary_) {
@@ -97,8 +109,8 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   } else {
     TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(dataFolder_));
     if (!entries.empty())
-      return fail(ErrorCode::InvalidConfig,
-                  fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}", dataFolder_, kTopologyFile));
+      return fail(ErrorCode::InvalidConfig, fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}",
+                                                        dataFolder_, kTopologyFile));
     Topology topology{.clusterId = lab_->random().uuid().toString(),
                       .host = options.host,
                       .advertisedHost = advertised_.empty() ? options.host : advertised_,
@@ -109,7 +121,8 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
       TIDEMARK_ASSIGN(ports, platform_->pickPorts(options.host, 2 * count));
     } else {
       if (options.port + 100 + options.brokers > 65536)
-        return fail(ErrorCode::InvalidConfig, fmt::format("port {} leaves no room for the controllers' ports above it", options.port));
+        return fail(ErrorCode::InvalidConfig,
+                    fmt::format("port {} leaves no room for the controllers' ports above it", options.port));
       for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + i));
       for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + 100 + i));
     }
@@ -142,7 +155,8 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
   }
   client::ClientOptions clientOptions;
   clientOptions.clientId = "tidemark-lab";
-  for (const NodePlace& place : topology_->nodes) clientOptions.bootstrap.push_back({topology_->advertisedHost, place.port});
+  for (const NodePlace& place : topology_->nodes)
+    clientOptions.bootstrap.push_back({topology_->advertisedHost, place.port});
   clientOptions.allowAutoTopicCreation = false;
   client_ = std::make_unique<client::Client>(*lab_, executor_, std::move(clientOptions));
   admin_ = std::make_unique<client::Admin>(*client_);
@@ -153,7 +167,8 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
     std::optional<observe::TopicOptions> topic;
     Handler done;
   };
-  auto launch = std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic), .done = std::move(done)});
+  auto launch = std::make_shared<Launch>(
+      Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic), .done = std::move(done)});
   for (auto& [id, slot] : slots_) {
     startNode(*slot, [this, launch](const Result<void>& started) {
       if (!started && !launch->error) launch->error = started.error();
@@ -201,7 +216,8 @@ void Cluster::startNode(Slot& slot, Handler done) {
                             .voters = topology_->voters(),
                             .directoryId = slot.place.directoryId};
   // Each broker reads and writes its own files on its own thread: they start side by side.
-  slot.main->post([this, id, incarnation, node = slot.node.get(), process = slot.process.get(), format = std::move(format)] {
+  slot.main->post([this, id, incarnation, node = slot.node.get(), process = slot.process.get(),
+                   format = std::move(format)] {
     const auto openNode = [&]() -> Result<void> {
       if (!process->files().exists(fmt::format("{}/{}", format.config.metadataLogDir(), log::kMetaPropertiesFile)))
         TIDEMARK_TRY(broker::formatNode(*process, format));
@@ -246,12 +262,14 @@ void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
   const auto found = slots_.find(id);
   if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->process) return;
   lab_->log().error("cluster", "broker {} died: {}", id, reason);
+  found->second->diedOf = reason;
   killNode(*found->second, BrokerState::Killed);
   settle(*found->second, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} died: {}", id, reason)));
 }
 
 void Cluster::enter(Slot& slot, BrokerState state) {
   slot.state = state;
+  if (state != BrokerState::Killed) slot.diedOf.clear();
   slot.since = lab_->clock().monotonic();
   changed();
 }
@@ -362,7 +380,8 @@ void Cluster::abandon(Done done) {
   });
 }
 
-// --- one broker -------------------------------------------------------------------------------------------------------
+// --- one broker
+// -------------------------------------------------------------------------------------------------------
 
 Result<Cluster::Slot*> Cluster::find(NodeId id) {
   const auto found = slots_.find(id);
@@ -375,7 +394,8 @@ void Cluster::noteFault(NodeId broker, bool healed, observe::FaultState kind) {
   if (healed) {
     slot.fault.reset();
   } else {
-    slot.fault = observe::FaultSnapshot{.id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
+    slot.fault = observe::FaultSnapshot{
+        .id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
     slot.faultSince = lab_->clock().monotonic();
   }
 }
@@ -452,13 +472,16 @@ metadata::ImagePtr Cluster::newestImage() const {
   for (const auto& [id, slot] : slots_) {
     if (!slot->isOpen || slot->state == BrokerState::Paused) continue;
     metadata::ImagePtr image = slot->node->broker()->image();
-    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset) newest = std::move(image);
+    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset)
+      newest = std::move(image);
   }
   return newest;
 }
 
 void Cluster::createTopic(observe::TopicOptions topic, Done done) {
-  run([this, topic = std::move(topic), done = std::move(done)]() mutable { createTopicNow(std::move(topic), std::move(done)); });
+  run([this, topic = std::move(topic), done = std::move(done)]() mutable {
+    createTopicNow(std::move(topic), std::move(done));
+  });
 }
 
 void Cluster::createTopicNow(observe::TopicOptions topic, Handler done) {
@@ -466,12 +489,13 @@ void Cluster::createTopicNow(observe::TopicOptions topic, Handler done) {
     done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
     return;
   }
-  client::NewTopic created{.name = topic.name,
-                           .partitions = topic.partitions,
-                           .replicationFactor = static_cast<int16_t>(
-                               topic.replicationFactor > 0 ? topic.replicationFactor : std::min<int>(3, static_cast<int>(slots_.size()))),
-                           .configs = {},
-                           .assignments = {}};
+  client::NewTopic created{
+      .name = topic.name,
+      .partitions = topic.partitions,
+      .replicationFactor = static_cast<int16_t>(
+          topic.replicationFactor > 0 ? topic.replicationFactor : std::min<int>(3, static_cast<int>(slots_.size()))),
+      .configs = {},
+      .assignments = {}};
   for (const observe::Setting& setting : topic.configs) created.configs[setting.key] = setting.value;
   admin_->createTopic(std::move(created), [this, name = topic.name, done = std::move(done)](Result<Uuid> id) mutable {
     if (!id) {
@@ -485,9 +509,11 @@ void Cluster::createTopicNow(observe::TopicOptions topic, Handler done) {
       if (late == topicsAwaited_.end()) return;
       TopicWait wait = std::move(*late);
       topicsAwaited_.erase(late);
-      wait.done(fail(ErrorCode::RequestTimedOut, fmt::format("topic {} is created, but not every broker has taken it up", wait.topic)));
+      wait.done(fail(ErrorCode::RequestTimedOut,
+                     fmt::format("topic {} is created, but not every broker has taken it up", wait.topic)));
     });
-    topicsAwaited_.push_back({.number = number, .topic = std::move(name), .timeout = std::move(timeout), .done = std::move(done)});
+    topicsAwaited_.push_back(
+        {.number = number, .topic = std::move(name), .timeout = std::move(timeout), .done = std::move(done)});
     metadataApplied();
   });
 }
@@ -500,7 +526,8 @@ bool Cluster::isEverywhere(const std::string& topic) const {
     const metadata::TopicImage* known = image->topics.find(topic);
     if (known == nullptr) return false;
     for (const auto& [index, partition] : known->partitions)
-      if (partition->isReplica(id) && slot->node->broker()->replicas().find(TopicPartition{topic, index}) == nullptr) return false;
+      if (partition->isReplica(id) && slot->node->broker()->replicas().find(TopicPartition{topic, index}) == nullptr)
+        return false;
     return true;
   });
 }

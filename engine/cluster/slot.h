@@ -17,6 +17,8 @@ struct Cluster::Slot {
   NodePlace place;
   observe::BrokerState state = observe::BrokerState::Stopped;
   platform::MonotonicTime since{};
+  /// Why the process died by itself.
+  std::string diedOf;
   /// Raised at each start, so that news of an earlier life is told apart.
   uint64_t incarnation = 0;
   std::shared_ptr<platform::Process> process;

@@ -136,6 +136,7 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
   broker.listener = {topology_->advertisedHost, slot.place.port};
   broker.controller = {topology_->advertisedHost, slot.place.controllerPort};
   broker.inState = into.at - slot.since;
+  broker.diedOf = slot.diedOf;
   if (!slot.isOpen) return;
   broker::BrokerServer& server = *slot.node->broker();
   broker.epoch = server.epoch();

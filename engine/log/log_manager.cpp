@@ -282,15 +282,15 @@ void LogManager::takeOffline(Directory& directory, const Error& error) {
   if (directory.offline.exchange(true)) return;
   context_.logger->error("log", "log directory {} goes offline: {}", directory.path, error.message);
   for (const auto& log : logsIn(directory)) log->takeOffline();
-  std::function<void(const Uuid&, const std::string&)> handler;
+  std::function<void(const Uuid&, const std::string&, const Error&)> handler;
   {
     const Lock lock(mutex_);
     handler = onDirectoryFailure_;
   }
-  if (handler) handler(directory.id(), directory.path);
+  if (handler) handler(directory.id(), directory.path, error);
 }
 
-void LogManager::onDirectoryFailure(std::function<void(const Uuid&, const std::string&)> handler) {
+void LogManager::onDirectoryFailure(std::function<void(const Uuid&, const std::string&, const Error&)> handler) {
   const Lock lock(mutex_);
   onDirectoryFailure_ = std::move(handler);
 }

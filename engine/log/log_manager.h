@@ -95,8 +95,9 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   /// What new logs take when nobody says else, and getOrCreate's caller falls back to.
   const LogConfig& defaults() const noexcept { return options_.defaults; }
 
-  /// Called (once a directory) when it went offline, with its id; any thread, no lock held.
-  void onDirectoryFailure(std::function<void(const Uuid& directory, const std::string& path)> handler);
+  /// Called (once a directory) when it went offline, with its id and the reason; any thread, no lock held.
+  void onDirectoryFailure(
+      std::function<void(const Uuid& directory, const std::string& path, const Error& error)> handler);
 
   /// Writes what changed of recovery points, log starts and high watermarks. Blocks.
   void checkpoint();
@@ -158,7 +159,7 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   Mutex changeMutex_;
   mutable Mutex mutex_;
   std::unordered_map<TopicPartition, Entry> logs_ GUARDED_BY(mutex_);
-  std::function<void(const Uuid&, const std::string&)> onDirectoryFailure_ GUARDED_BY(mutex_);
+  std::function<void(const Uuid&, const std::string&, const Error&)> onDirectoryFailure_ GUARDED_BY(mutex_);
   // Of the background executor.
   platform::Timer highWatermarkTimer_;
   platform::Timer recoveryPointTimer_;

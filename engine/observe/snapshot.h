@@ -37,6 +37,8 @@ enum class BrokerState : uint8_t {
 struct BrokerSnapshot {
   NodeId id;
   BrokerState state = BrokerState::Starting;
+  /// Why its process ended without anybody's doing; empty in every other state.
+  std::string diedOf;
   /// Where clients connect.
   platform::Endpoint listener;
   /// Where its controller listens.

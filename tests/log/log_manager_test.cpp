@@ -195,7 +195,7 @@ TEST_F(LogManagerTest, aFailingDirectoryGoesOfflineAloneAndGetsNoMarker) {
       *manager_->getOrCreate({"n", PartitionIndex(0)}, kOtherId, options_.config, ids[0]->directoryId);
   const auto good = *manager_->getOrCreate({"g", PartitionIndex(0)}, kOtherId, options_.config, ids[1]->directoryId);
   std::vector<std::string> told;
-  manager_->onDirectoryFailure([&](const Uuid&, const std::string& path) { told.push_back(path); });
+  manager_->onDirectoryFailure([&](const Uuid&, const std::string& path, const Error&) { told.push_back(path); });
   process_->disk().failWhen([](platform::FileCall call, const std::string& path) {
     return call == platform::FileCall::Sync && path.starts_with("/data/a/orders-0");
   });

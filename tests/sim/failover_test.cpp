@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/lab.h"
@@ -48,6 +50,28 @@ TEST_F(FailoverTest, aControllerThatFallsSilentTakesNobodyWithIt) {
     const NodeId leader = image->topics.partition("orders", PartitionIndex(i))->leader;
     EXPECT_TRUE(leader != gone && leader != kNoNode) << "orders-" << i;
   }
+}
+
+// It went on as a leader that could write nothing, and nobody took over.
+TEST_F(FailoverTest, aBrokerWithoutALogDirectoryEndsAndSaysWhy) {
+  const NodeId ill(2);
+  lab.world().disk(fmt::format("broker-{}", ill)).failWhen([](platform::FileCall, const std::string& path) {
+    return path.contains("/late-");
+  });
+  const auto created = lab.perform([&](auto done) {
+    lab.cluster().createTopic({.name = "late", .partitions = 1, .replicationFactor = 3, .configs = {}},
+                              std::move(done));
+  });
+  EXPECT_TRUE(created) << created.error().message;
+  EXPECT_TRUE(lab.awaitCluster([&](const observe::ClusterSnapshot& snapshot) {
+    return std::ranges::any_of(snapshot.brokers, [&](const observe::BrokerSnapshot& broker) {
+      return broker.id == ill && broker.state == observe::BrokerState::Killed &&
+             broker.diedOf.contains("it cannot go on without the log directory");
+    });
+  }));
+  EXPECT_TRUE(
+      lab.world().runUntil([&] { return !lab.cluster().node(NodeId(1))->broker()->image()->cluster.isActive(ill); },
+                           std::chrono::seconds(10)));
 }
 
 }  // namespace
