@@ -28,6 +28,8 @@ class ControllerServer final : private network::RequestHandler, private metadata
 
  private:
   void handle(network::RequestPtr request) override;
+  /// Every request is only decoded here and given to the quorum or to the controller's own executor.
+  bool isQuick(protocol::ApiKey /*key*/) const override { return true; }
   void dispatch(network::RequestPtr request);
   void unwrap(network::RequestPtr request);
   Result<Offset> append(LeaderEpoch epoch, std::vector<ByteVector> records) override;

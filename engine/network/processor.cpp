@@ -66,6 +66,14 @@ void Processor::remove(ServerConnection& connection) {
   if (shared_->connectionClosed) shared_->connectionClosed();
 }
 
+bool Processor::handle(RequestPtr& request) {
+  if (!shared_->handler->isQuick(request->apiKey()) || !ownHandling_.allows()) return false;
+  const platform::MonotonicTime begun = shared_->process.clock().monotonic();
+  if (!shared_->queue->handleHere(request)) return false;
+  ownHandling_.took(shared_->process.clock().monotonic() - begun);
+  return true;
+}
+
 void Processor::closeAll() {
   while (!byActivity_.empty()) {
     const auto connection = byActivity_.front();

@@ -23,6 +23,7 @@ struct ServerShared {
   platform::Process& process;
   const ServerOptions options;
   const std::shared_ptr<FrameMemory> memory;
+  RequestHandler* handler = nullptr;
   std::shared_ptr<RequestQueue> queue;
   Registry registry;
   const std::shared_ptr<const std::string> anonymous;
@@ -30,6 +31,28 @@ struct ServerShared {
   std::atomic<bool> stopping = false;
   /// Called after each connection that closes; set before the first one opens.
   std::function<void()> connectionClosed;
+};
+
+/// When a processor handles a quick request itself instead of handing it to the pool: as long as that is quick indeed. One
+/// that was not (a disk that is slow, records that are recompressed) kept other connections waiting, so the next ones go
+/// to the pool. Pure; one thread.
+class OwnHandling {
+ public:
+  /// Asked once for each request.
+  bool allows() noexcept {
+    if (abstain_ == 0) return true;
+    --abstain_;
+    return false;
+  }
+  void took(platform::Duration time) noexcept {
+    if (time > kQuick) abstain_ = kAbstain;
+  }
+
+  static constexpr platform::Duration kQuick = std::chrono::milliseconds(5);
+  static constexpr int kAbstain = 64;
+
+ private:
+  int abstain_ = 0;
 };
 
 /// One network thread and the connections it owns. Everything here happens on its executor.
@@ -48,6 +71,8 @@ class Processor : public std::enable_shared_from_this<Processor> {
   void touch(ServerConnection& connection);
   /// It has closed.
   void remove(ServerConnection& connection);
+  /// Handles the request itself if that is best, or leaves it as it is.
+  bool handle(RequestPtr& request);
   void closeAll();
   /// The Process is dead: lets go of everything, from any thread.
   void abandon() noexcept;
@@ -64,6 +89,7 @@ class Processor : public std::enable_shared_from_this<Processor> {
   /// One timer for all of them, at the first deadline or before it; none without connections.
   platform::Timer idleTimer_;
   bool idleTimerArmed_ = false;
+  OwnHandling ownHandling_;
 };
 
 }  // namespace tidemark::network

@@ -90,11 +90,15 @@ class Request {
 
 using RequestPtr = std::unique_ptr<Request>;
 
-/// Where complete, supported requests go. Called on the server's handler pool, several at a time.
+/// Where complete, supported requests go. Called on the server's handler pool, several at a time; with quick requests
+/// also on its processors.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
   virtual void handle(RequestPtr request) = 0;
+  /// Whether handling such a request takes no longer, as a rule, than handing it to another thread and back. May be
+  /// called on any thread.
+  virtual bool isQuick(protocol::ApiKey /*key*/) const { return false; }
 };
 
 }  // namespace tidemark::network

@@ -38,6 +38,20 @@ void RequestQueue::runOne() {
     }
   }
   if (another) handlers_->post([self = shared_from_this()] { self->runOne(); });
+  run(std::move(request));
+}
+
+bool RequestQueue::handleHere(RequestPtr& request) {
+  {
+    Lock lock(mutex_);
+    if (stopped_ || !queued_.empty() || !waiting_.empty()) return false;
+    ++running_;
+  }
+  run(std::move(request));
+  return true;
+}
+
+void RequestQueue::run(RequestPtr request) {
   if (observer_ != nullptr) observer_->requestBegun(request->context());
   handler_.handle(std::move(request));
   platform::Task idle;

@@ -21,6 +21,9 @@ class RequestQueue : public std::enable_shared_from_this<RequestQueue> {
 
   /// False: the queue is full, the request waits for room.
   bool offer(RequestPtr request) EXCLUDES(mutex_);
+  /// Handles the request here and now, on the caller's thread, unless another one is queued before it: then false, and
+  /// the request is as it was.
+  bool handleHere(RequestPtr& request) EXCLUDES(mutex_);
   /// Hands nothing to the handler from now on: drops what is queued. Calls `idle` once no handler runs.
   void stop(platform::Task idle) EXCLUDES(mutex_);
 
@@ -32,6 +35,7 @@ class RequestQueue : public std::enable_shared_from_this<RequestQueue> {
 
  private:
   void runOne() EXCLUDES(mutex_);
+  void run(RequestPtr request) EXCLUDES(mutex_);
 
   const std::shared_ptr<platform::Executor> handlers_;
   RequestHandler& handler_;

@@ -24,6 +24,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
                        std::string("a server needs processors, handlers and a queue"));
     auto pool =
         process.createExecutor({.name = settings.namePrefix + "request-handler", .threads = settings.numHandlers});
+    shared_->handler = &handler;
     shared_->queue = std::make_shared<RequestQueue>(std::move(pool), handler, settings.observer,
                                                     static_cast<size_t>(settings.queuedMaxRequests));
     for (int i = 0; i < settings.numProcessors; ++i) processors_.push_back(std::make_shared<Processor>(shared_, i));

@@ -53,6 +53,14 @@ void ServerConnection::close(std::string_view reason) {
 // --- Receiving -------------------------------------------------------------------------------------------------------
 
 void ServerConnection::advance() {
+  // Inside a request that is handled here: the loop further up goes on when it is answered.
+  if (advancing_) return;
+  advancing_ = true;
+  advanceNow();
+  advancing_ = false;
+}
+
+void ServerConnection::advanceNow() {
   while (state_ == State::Receiving) {
     switch (frames_.next([this] { return whenMemoryGranted(); })) {
       case FrameAssembler::Next::Complete:
@@ -194,6 +202,7 @@ void ServerConnection::enqueue(RequestContext context, FramePtr frame, size_t bo
   state_ = State::InFlight;
   record_->inFlight.store(true, std::memory_order_relaxed);
   auto request = std::make_unique<Request>(shared_from_this(), std::move(context), std::move(frame), bodyOffset);
+  if (processor_->handle(request)) return;
   const bool queued = shared().queue->offer(std::move(request));
   if (queued) return;
   if (auto* observer = shared().options.observer) observer->connectionMuted(*record_->peer(), "queue");

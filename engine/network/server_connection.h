@@ -48,6 +48,7 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
 
   // Receiving.
   void advance();
+  void advanceNow();
   platform::Task whenMemoryGranted();
   void memoryGranted();
   void read();
@@ -74,6 +75,7 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
   const std::shared_ptr<ConnectionRecord> record_;
   std::shared_ptr<const ClientInfo> client_;
   State state_ = State::Receiving;
+  bool advancing_ = false;
 
   FrameAssembler frames_;
   /// Armed when a request has come in part, and left to run: at its end it looks whether the peer fell silent.

@@ -4,6 +4,8 @@
 
 #include <deque>
 
+#include "network/processor.h"
+
 namespace tidemark::network {
 namespace {
 
@@ -103,6 +105,41 @@ TEST_F(RequestQueueTest, IsIdleOnlyAfterTheLastHandlerReturned) {
   queue->offer(request(1));
   executor->runOne();
   EXPECT_TRUE(idle);
+}
+
+TEST_F(RequestQueueTest, LetsAProcessorHandleARequestItselfWhenNothingIsBeforeIt) {
+  RequestPtr first = request(1);
+  EXPECT_TRUE(queue->handleHere(first));
+  EXPECT_EQ(order, (std::vector<int32_t>{1}));
+  EXPECT_TRUE(executor->tasks.empty());
+  queue->offer(request(2));
+  RequestPtr third = request(3);
+  EXPECT_FALSE(queue->handleHere(third)) << "nobody overtakes one that is queued";
+  ASSERT_TRUE(third);
+  queue->offer(std::move(third));
+  while (executor->runOne()) {
+  }
+  EXPECT_EQ(order, (std::vector<int32_t>{1, 2, 3}));
+  bool idle = false;
+  inside = [&] {
+    queue->stop([&] { idle = true; });
+    EXPECT_FALSE(idle) << "it runs, wherever that is";
+  };
+  RequestPtr fourth = request(4);
+  EXPECT_TRUE(queue->handleHere(fourth));
+  EXPECT_TRUE(idle);
+  RequestPtr late = request(5);
+  EXPECT_FALSE(queue->handleHere(late));
+}
+
+TEST(OwnHandling, LeavesTheNextRequestsToThePoolAfterOneThatTookLong) {
+  OwnHandling rule;
+  EXPECT_TRUE(rule.allows());
+  rule.took(OwnHandling::kQuick);
+  EXPECT_TRUE(rule.allows());
+  rule.took(OwnHandling::kQuick + platform::Duration(1));
+  for (int i = 0; i < OwnHandling::kAbstain; ++i) EXPECT_FALSE(rule.allows());
+  EXPECT_TRUE(rule.allows());
 }
 
 TEST_F(RequestQueueTest, ARequestAnswersOnceAndOnlyOnce) {

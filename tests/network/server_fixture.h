@@ -47,12 +47,14 @@ class ServerTest : public OnEachPlatform, public network::RequestHandler {
 
   /// Without a script: an empty answer to Heartbeat, the request is parked otherwise.
   void handle(network::RequestPtr request) override;
+  bool isQuick(protocol::ApiKey /*key*/) const override { return quick; }
   /// Answers Heartbeat requests with this error code.
   static void answerHeartbeat(network::Request& request, int16_t error = 0, network::Request::Throttle throttle = {});
   /// Takes the oldest parked request out.
   network::RequestPtr takeParked();
 
   std::function<void(network::RequestPtr)> script;
+  bool quick = false;
   std::vector<network::RequestPtr> parked;  ///< Only inside await() and change().
   Watch watch{stage};
   std::shared_ptr<platform::Process> serverProcess;

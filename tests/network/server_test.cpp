@@ -12,6 +12,7 @@
 #include "protocol/generated/heartbeat_request.h"
 #include "protocol/generated/heartbeat_response.h"
 #include "protocol/generated/produce_request.h"
+#include "protocol/generated/produce_response.h"
 
 namespace tidemark::test {
 namespace {
@@ -97,6 +98,40 @@ TEST_P(ServerTest, GoesOnAtOnceAfterARequestThatGetsNoAnswer) {
   takeParked()->noResponse();
   ASSERT_TRUE(await([&] { return peer->frames().size() == 1; }));
   EXPECT_EQ(peer->correlationIds(), (std::vector<int32_t>{3}));
+}
+
+TEST_P(ServerTest, HandlesQuickRequestsInOrderHoweverTheyAreAnswered) {
+  quick = true;
+  script = [&](RequestPtr request) {
+    // Some at once, some without an answer, some later from another thread.
+    if (request->apiKey() == ApiKey::Heartbeat) return answerHeartbeat(*request);
+    if (request->context().correlationId % 2 == 1) return request->noResponse();
+    stage->change([&] { parked.push_back(std::move(request)); });
+  };
+  startServer();
+  const auto peer = connect();
+  ByteVector all;
+  std::vector<int32_t> expected;
+  for (int32_t i = 0; i < 300; ++i) {
+    const bool answered = i % 5 != 1;
+    all = all + (answered ? heartbeat(i, static_cast<size_t>(i) * 53 % 9000) : produceBytes(i, 10));
+    if (answered || i % 2 == 0) expected.push_back(i);
+  }
+  peer->send(std::move(all));
+  for (int32_t i = 0; i < 300; ++i)
+    if (i % 5 == 1 && i % 2 == 0) takeParked()->respond(protocol::ProduceResponse());
+  ASSERT_TRUE(await([&] { return peer->frames().size() == expected.size(); }));
+  EXPECT_EQ(peer->correlationIds(), expected);
+}
+
+TEST_P(ServerTest, ClosesTheConnectionOfAQuickRequestThatIsDropped) {
+  quick = true;
+  script = [](const RequestPtr& /*request*/) {};
+  startServer();
+  const auto peer = connect();
+  peer->send(fetchBytes(1) + fetchBytes(2));
+  ASSERT_TRUE(await([&] { return peer->closed(); }));
+  EXPECT_TRUE(peer->received().empty());
 }
 
 TEST_P(ServerTest, ClosesTheConnectionOfARequestThatIsDropped) {

@@ -13,6 +13,9 @@ namespace {
 
 thread_local const ExecutorCore* currentExecutor = nullptr;
 
+/// Completions in a row; then sockets and timers have their turn.
+constexpr int kMostFollowing = 16;
+
 /// The armed task behind a Timer. Whoever takes `armed` away owns the task: the timer when it fires, or who cancels.
 class TimerState final : public Timer::State, public std::enable_shared_from_this<TimerState> {
  public:
@@ -85,6 +88,26 @@ void ExecutorCore::start() {
       currentExecutor = nullptr;
     });
     pthread_setname_np(threads_.back().native_handle(), options_.name.substr(0, 15).c_str());
+  }
+}
+
+void ExecutorCore::follow(Task completion) {
+  if (isCurrent()) {
+    following_.push_back(std::move(completion));
+    return;
+  }
+  asio::post(context_, [core = this, completion = std::move(completion)]() mutable { core->run(completion); });
+}
+
+void ExecutorCore::runFollowing() {
+  for (int i = 0; !following_.empty(); ++i) {
+    Task next = std::move(following_.front());
+    following_.pop_front();
+    if (i < kMostFollowing) {
+      runOne(next);
+    } else {
+      asio::post(context_, [core = this, next = std::move(next)]() mutable { core->run(next); });
+    }
   }
 }
 

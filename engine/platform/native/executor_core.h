@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <list>
 #include <memory>
 #include <string>
@@ -53,16 +54,16 @@ class ExecutorCore : public std::enable_shared_from_this<ExecutorCore> {
   /// The handle has gone.
   void retire();
 
-  /// Runs a completion or a task as the process's state allows. On a thread of this executor.
+  /// Runs a completion or a task as the process's state allows, and then what it left to follow. On a thread of this
+  /// executor.
   template <class Body>
   void run(Body&& body) {
-    if (stopped() || !process_->mayRun()) return;
-    try {
-      body();
-    } catch (const std::exception& error) {
-      fail(error.what());
-    }
+    runOne(body);
+    if (!following_.empty()) runFollowing();
   }
+  /// From within run() of a serial executor: `completion` runs when the present task has returned. What the system has
+  /// done at once needs no turn of the io_context, which asks the kernel for events each time.
+  void follow(Task completion);
 
   bool isCurrent() const noexcept;
   bool stopped() const noexcept { return stopped_.load(std::memory_order_acquire); }
@@ -78,6 +79,16 @@ class ExecutorCore : public std::enable_shared_from_this<ExecutorCore> {
   void remove(SocketPlace place) EXCLUDES(socketsMutex_);
 
  private:
+  template <class Body>
+  void runOne(Body&& body) {
+    if (stopped() || !process_->mayRun()) return;
+    try {
+      body();
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  }
+  void runFollowing();
   /// A task let an exception out.
   void fail(const std::string& what);
 
@@ -87,6 +98,8 @@ class ExecutorCore : public std::enable_shared_from_this<ExecutorCore> {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::atomic<bool> stopped_ = false;
   std::atomic<bool> finished_ = false;
+  /// The serial thread's own; empty between its tasks.
+  std::deque<Task> following_;
 
   Mutex joinMutex_;
   std::vector<std::thread> threads_ GUARDED_BY(joinMutex_);

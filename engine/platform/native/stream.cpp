@@ -113,12 +113,31 @@ void Stream::read(MutableBytes into, Connection::ReadHandler handler) {
   TIDEMARK_INVARIANT(!readHandler_, std::string("a second read on one connection"));
   TIDEMARK_INVARIANT(!into.empty(), std::string("a read of no bytes"));
   readHandler_ = std::move(handler);
-  // Asio tries at once and, if there is something, queues the handler.
+  if (!drained_ && receiveAtOnce(into)) {
+    core_->follow([self = std::static_pointer_cast<Stream>(shared_from_this())] {
+      self->finishRead(self->readCode_, self->readCount_);
+    });
+    return;
+  }
+  // Asio tries at once as well and, if there is something, queues the handler.
   socket_.async_receive(asio::buffer(into.data(), into.size()),
-                        [self = std::static_pointer_cast<Stream>(shared_from_this())](
+                        [self = std::static_pointer_cast<Stream>(shared_from_this()), size = into.size()](
                             const boost::system::error_code& code, size_t count) {
+                          self->drained_ = count < size;
                           self->core_->run([&] { self->finishRead(code, count); });
                         });
+}
+
+bool Stream::receiveAtOnce(MutableBytes into) {
+  const ssize_t got = ::recv(descriptor_, into.data(), into.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+    drained_ = true;
+    return false;
+  }
+  readCode_ = got < 0 ? boost::system::error_code(errno, boost::system::system_category()) : boost::system::error_code();
+  readCount_ = got < 0 ? 0 : static_cast<size_t>(got);
+  drained_ = readCount_ < into.size();
+  return true;
 }
 
 void Stream::finishRead(const boost::system::error_code& code, size_t count) {
@@ -246,15 +265,13 @@ Result<bool> Stream::sendCopy(const FileSlice& slice) {
 
 void Stream::finishWrite(Result<void> result) {
   pieces_.clear();
-  asio::post(core_->context(),
-             [self = std::static_pointer_cast<Stream>(shared_from_this()), result = std::move(result)]() mutable {
-               self->core_->run([&] {
-                 if (self->closed_ || !self->writeHandler_) return;
-                 auto handler = std::move(self->writeHandler_);
-                 self->writeHandler_ = nullptr;
-                 handler(std::move(result));
-               });
-             });
+  written_ = std::move(result);
+  core_->follow([self = std::static_pointer_cast<Stream>(shared_from_this())] {
+    if (self->closed_ || !self->writeHandler_) return;
+    auto handler = std::move(self->writeHandler_);
+    self->writeHandler_ = nullptr;
+    handler(std::move(self->written_));
+  });
 }
 
 }  // namespace tidemark::platform::native

@@ -33,6 +33,8 @@ class Stream final : public OpenSocket {
  private:
   enum class Sent : uint8_t { All, Blocked };
 
+  /// Takes what is there already. False: nothing is.
+  bool receiveAtOnce(MutableBytes into);
   void finishRead(const boost::system::error_code& code, size_t count);
   /// Sends what the socket takes now, and goes on when it takes more.
   void send();
@@ -54,8 +56,13 @@ class Stream final : public OpenSocket {
   bool closed_ = false;
 
   Connection::ReadHandler readHandler_;
+  boost::system::error_code readCode_;
+  size_t readCount_ = 0;
+  /// The last read took all there was: the next one will most likely wait.
+  bool drained_ = true;
 
   Connection::WriteHandler writeHandler_;
+  Result<void> written_;
   std::vector<Piece> pieces_;
   size_t piece_ = 0;
   uint64_t offset_ = 0;
