@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/invariant.h"
 #include "base/mutex.h"
+#include "base/printable.h"
 #include "base/uuid.h"
 #include "base/varint.h"
 
@@ -27,7 +28,8 @@ TEST(Varint, ZigZagMapsSmallMagnitudesToSmallNumbers) {
   EXPECT_EQ(zigZag(int32_t{0}), 0U);
   EXPECT_EQ(zigZag(int32_t{-1}), 1U);
   EXPECT_EQ(zigZag(int32_t{1}), 2U);
-  for (int64_t value : {int64_t{0}, int64_t{-64}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()})
+  for (int64_t value :
+       {int64_t{0}, int64_t{-64}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()})
     EXPECT_EQ(unZigZag(zigZag(value)), value);
 }
 
@@ -83,7 +85,9 @@ TEST(Invariant, ThrowsWithThePlaceTheConditionAndTheNumbers) {
 }
 
 /// What the analysis would refuse to compile.
-void lockAgain(Mutex& mutex) NO_THREAD_SAFETY_ANALYSIS { mutex.lock(); }
+void lockAgain(Mutex& mutex) NO_THREAD_SAFETY_ANALYSIS {
+  mutex.lock();
+}
 
 TEST(MutexOfASingleThread, IsLoudWhenLockedTwice) {
   Mutex::singleThreaded() = true;
@@ -93,6 +97,22 @@ TEST(MutexOfASingleThread, IsLoudWhenLockedTwice) {
     EXPECT_THROW(lockAgain(mutex), InvariantBroken);
   }
   Mutex::singleThreaded() = false;
+}
+
+// --- printable.h ---
+
+TEST(Printable, LeavesTextAlone) {
+  EXPECT_EQ(printable("grün 日本 😀 \\"), "grün 日本 😀 \\");
+}
+
+TEST(Printable, ShowsWhatWouldCommandATerminal) {
+  EXPECT_EQ(printable("a\x1b[2J\nb\x7f\xc2\x9b"), "a\\x1b[2J\\x0ab\\x7f\\xc2\\x9b");
+}
+
+TEST(Printable, ShowsBytesThatAreNoText) {
+  EXPECT_EQ(printable("\xff\xc0\xaf\xe2\x82"), "\\xff\\xc0\\xaf\\xe2\\x82");
+  EXPECT_EQ(printable("\xed\xa0\x80|\xe0\x80\xaf|\xf4\x90\x80\x80"),
+            "\\xed\\xa0\\x80|\\xe0\\x80\\xaf|\\xf4\\x90\\x80\\x80");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include "base/printable.h"
 #include "platform/native/executor_core.h"
 #include "platform/native/process_core.h"
 
@@ -19,7 +20,9 @@ namespace native {
 // Descriptors
 
 DescriptorTable::DescriptorTable() : nowhere_(::open("/dev/null", O_RDWR | O_CLOEXEC)) {}
-DescriptorTable::~DescriptorTable() { ::close(nowhere_); }
+DescriptorTable::~DescriptorTable() {
+  ::close(nowhere_);
+}
 
 DescriptorTable::Place DescriptorTable::add(int descriptor) {
   const Lock lock(mutex_);
@@ -53,7 +56,7 @@ void logToStandardError(Logger::Level level, std::string_view process, std::stri
   static constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
                                                           spdlog::level::warn, spdlog::level::err};
   auto& logger = standardError();
-  logger.log(kLevels[static_cast<size_t>(level)], "{} {}: {}", process, component, text);
+  logger.log(kLevels[static_cast<size_t>(level)], "{} {}: {}", process, component, printable(text));
 }
 
 }  // namespace
