@@ -102,7 +102,9 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
   if (files.exists(path)) {
     TIDEMARK_ASSIGN(const ByteVector contents, files.readFile(path, 1 << 20));
-    TIDEMARK_ASSIGN(topology_, decodeTopology(asText(contents)));
+    auto topology = decodeTopology(asText(contents));
+    if (!topology) return fail(topology.error().code, fmt::format("{}: {}", path, topology.error().message));
+    topology_ = *std::move(topology);
     if (static_cast<int>(topology_->nodes.size()) != options.brokers)
       return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} brokers, not of {}", dataFolder_,
                                                         topology_->nodes.size(), options.brokers));

@@ -11,7 +11,7 @@ using nlohmann::json;
 /// Brackets around an IPv6 address.
 std::string address(const std::string& host, uint16_t port) { return fmt::format("{}", platform::Endpoint{host, port}); }
 
-std::unexpected<Error> wrong(const std::string& what) { return fail(ErrorCode::InvalidConfig, fmt::format("{}: {}", kTopologyFile, what)); }
+std::unexpected<Error> wrong(const std::string& what) { return fail(ErrorCode::InvalidConfig, what); }
 
 }  // namespace
 

@@ -110,20 +110,20 @@ Result<MetaProperties> decodeMetaProperties(std::string_view text) {
     if (key == "broker.id") brokerId = value;
     if (key == "directory.id") {
       const auto id = Uuid::parse(value);
-      if (!id) return corrupt(fmt::format("meta.properties: directory.id '{}' is not an id", value));
+      if (!id) return corrupt(fmt::format("directory.id '{}' is not an id", value));
       properties.directoryId = *id;
     }
   }
   if (version != "0" && version != "1")
-    return corrupt(fmt::format("meta.properties: version '{}' is neither 0 nor 1", version.value_or("")));
+    return corrupt(fmt::format("version '{}' is neither 0 nor 1", version.value_or("")));
   const auto& id = nodeId ? nodeId : brokerId;
   if (id) {
     const auto number = parseDecimal<int32_t>(*id);
-    if (!number || *number < 0) return corrupt(fmt::format("meta.properties: node.id '{}' is not a node's id", *id));
+    if (!number || *number < 0) return corrupt(fmt::format("node.id '{}' is not a node's id", *id));
     properties.nodeId = NodeId(*number);
   }
   if (version == "1" && (!id || properties.clusterId.empty()))
-    return corrupt("meta.properties: cluster.id or node.id is missing");
+    return corrupt("cluster.id or node.id is missing");
   return properties;
 }
 
@@ -172,10 +172,12 @@ Result<void> writeMetaProperties(platform::FileSystem& files, const std::string&
 }
 
 Result<std::optional<MetaProperties>> readMetaProperties(platform::FileSystem& files, const std::string& directory) {
-  TIDEMARK_ASSIGN(const auto text, readTextFile(files, fmt::format("{}/{}", directory, kMetaPropertiesFile)));
+  const std::string path = fmt::format("{}/{}", directory, kMetaPropertiesFile);
+  TIDEMARK_ASSIGN(const auto text, readTextFile(files, path));
   if (!text) return std::nullopt;
-  TIDEMARK_ASSIGN(auto properties, decodeMetaProperties(*text));
-  return properties;
+  auto properties = decodeMetaProperties(*text);
+  if (!properties) return fail(properties.error().code, fmt::format("{}: {}", path, properties.error().message));
+  return *std::move(properties);
 }
 
 }  // namespace tidemark::log
