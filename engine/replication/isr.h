@@ -91,10 +91,11 @@ struct LeaderFacts {
 /// min.insync.replicas, but never more than there are replicas (KIP-966).
 int effectiveMinIsr(const LeaderFacts& facts);
 
-/// The offset that the high watermark rises to now; nothing if it stays. `eligible` tells whether a broker outside the ISR
-/// could join it (alive, not fenced, not shutting down): such a one, if caught up, holds the watermark back so that it can
-/// join. While the ISR that the controller knows is smaller than the effective minimum nothing moves (KIP-966): a member
-/// that is only asked for does not count, since until the controller agrees it may elect a leader without it.
+/// The offset that the high watermark rises to now; nothing if it stays. `eligible` tells of a broker outside the ISR, and
+/// of its epoch, whether it could join (alive, not fenced, not shutting down): such a one, if caught up, holds the
+/// watermark back so that it can join. While the ISR that the controller knows is smaller than the effective minimum
+/// nothing moves (KIP-966): a member that is only asked for does not count, since until the controller agrees it may
+/// elect a leader without it.
 template <class Eligible>
 std::optional<Offset> nextHighWatermark(const LeaderFacts& facts, platform::MonotonicTime now, const Eligible& eligible) {
   if (facts.minIsrFreeze && static_cast<int>(committedIsr(facts.isr).size()) < effectiveMinIsr(facts)) return std::nullopt;
@@ -102,7 +103,7 @@ std::optional<Offset> nextHighWatermark(const LeaderFacts& facts, platform::Mono
   for (const auto& [node, follower] : facts.followers) {
     if (follower.logEndOffset >= reached) continue;
     if (inMaximalIsr(facts.isr, node) ||
-        (isCaughtUp(follower, facts.logEndOffset, now, facts.lagMax) && eligible(node)))
+        (isCaughtUp(follower, facts.logEndOffset, now, facts.lagMax) && eligible(node, follower.brokerEpoch)))
       reached = follower.logEndOffset;
   }
   if (reached <= facts.highWatermark) return std::nullopt;

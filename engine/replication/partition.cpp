@@ -124,10 +124,7 @@ bool Partition::advanceLocked() {
   if (role_ != Role::Leader) return false;
   facts_.logEndOffset = log_->logEndOffset();
   facts_.highWatermark = log_->highWatermark();
-  const LeaderFacts& facts = facts_;
-  const auto next = nextHighWatermark(facts_, environment_->clock.monotonic(), [this, &facts](NodeId node) {
-    return environment_->eligible(node, facts.followers.at(node).brokerEpoch);
-  });
+  const auto next = nextHighWatermark(facts_, environment_->clock.monotonic(), environment_->eligible);
   if (!next) return false;
   NodeId slowest = kNoNode;
   for (const auto& [node, follower] : facts_.followers)

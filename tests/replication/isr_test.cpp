@@ -14,8 +14,8 @@ constexpr NodeId kSecond{2};
 constexpr NodeId kThird{3};
 
 MonotonicTime at(int64_t second) { return MonotonicTime(seconds(second)); }
-const auto kEveryone = [](NodeId) { return true; };
-const auto kNobody = [](NodeId) { return false; };
+const auto kEveryone = [](NodeId, BrokerEpoch) { return true; };
+const auto kNobody = [](NodeId, BrokerEpoch) { return false; };
 
 /// A leader on node 1 with followers on 2 and 3, all in the ISR, everything at offset 10, high watermark 10.
 LeaderFacts steady() {
