@@ -70,6 +70,18 @@ class SimulatedNetworkTest : public testing::Test {
   std::string writeError_;
 };
 
+TEST_F(SimulatedNetworkTest, connectingOverACutLinkTimesOut) {
+  make();
+  world_->network().cut("client", "server");
+  std::string error;
+  const auto start = world_->now();
+  client_->network().connect(*clientThread_, {"alpha", 9092}, seconds(3),
+                             [&](auto got) { error = got ? "connected" : got.error().message; });
+  ASSERT_TRUE(world_->runUntil([&] { return !error.empty(); }, seconds(10)));
+  EXPECT_THAT(error, HasSubstr("timed out"));
+  EXPECT_GE(world_->now() - start, seconds(3));
+}
+
 TEST_F(SimulatedNetworkTest, aCutLinkHoldsWhatIsUnderWayUntilItIsHealed) {
   make();
   std::string got;
