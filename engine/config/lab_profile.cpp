@@ -11,6 +11,7 @@ ConfigMap labProfile(int brokers) {
   return {
       {"broker.heartbeat.interval.ms", "250"},
       {"broker.session.timeout.ms", "1500"},
+      {"controller.quorum.append.linger.ms", "0"},
       {"controller.quorum.election.timeout.ms", "250"},
       {"controller.quorum.fetch.timeout.ms", "1000"},
       {"metadata.max.idle.interval.ms", "5000"},

@@ -126,6 +126,7 @@ TEST(LabProfile, IsAValidConfiguration) {
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->getMs("controller.quorum.election.timeout.ms"), milliseconds(250));
   EXPECT_EQ(config->getMs("controller.quorum.fetch.timeout.ms"), milliseconds(1000));
+  EXPECT_EQ(config->getMs("controller.quorum.append.linger.ms"), milliseconds(0));
   EXPECT_EQ(config->getMs("broker.heartbeat.interval.ms"), milliseconds(250));
   EXPECT_EQ(config->getMs("broker.session.timeout.ms"), milliseconds(1500));
   EXPECT_EQ(config->getMs("replica.lag.time.max.ms"), milliseconds(3000));
