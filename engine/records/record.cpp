@@ -24,16 +24,15 @@ struct Input {
 
 template <class Signed, class Unsigned>
 inline bool takeVarint(Input& from, Signed& value) noexcept {
-  if (from.left() >= 2) [[likely]] {
+  if (from.at != from.end) [[likely]] {
     const uint8_t first = from.at[0];
     if (first < 0x80) {
       value = unZigZag(static_cast<Unsigned>(first));
       from.at += 1;
       return true;
     }
-    const uint8_t second = from.at[1];
-    if (second < 0x80) {
-      value = unZigZag(static_cast<Unsigned>((first & 0x7f) | second << 7));
+    if (from.left() >= 2 && from.at[1] < 0x80) [[likely]] {
+      value = unZigZag(static_cast<Unsigned>((first & 0x7f) | from.at[1] << 7));
       from.at += 2;
       return true;
     }
