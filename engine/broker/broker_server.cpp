@@ -174,6 +174,7 @@ BrokerServer::BrokerServer(Shared& shared)
                                                            .autoTopics = *autoTopics_,
                                                            .producerIds = *producerIds_,
                                                            .groups = *groups_,
+                                                           .fetchMaxBytes = config.getInt("fetch.max.bytes"),
                                                            .config = [this] { return this->config(); },
                                                            .controller =
                                                                [this] {

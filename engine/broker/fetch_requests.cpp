@@ -207,7 +207,7 @@ void handleFetch(BrokerContext& broker, network::RequestPtr request) {
         // With an error to tell, the answer does not wait.
         .maxWait = refusedAny ? platform::Duration(0) : platform::Duration(std::chrono::milliseconds(message.maxWaitMs)),
         .minBytes = message.minBytes,
-        .maxBytes = std::min(message.maxBytes, broker.config()->getInt("fetch.max.bytes")),
+        .maxBytes = std::min(message.maxBytes, broker.fetchMaxBytes),
         .isolation = fromFollower                   ? log::FetchIsolation::LogEnd
                      : message.isolationLevel == 1 ? log::FetchIsolation::Committed
                                                    : log::FetchIsolation::HighWatermark,

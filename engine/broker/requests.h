@@ -35,6 +35,8 @@ struct BrokerContext {
   AutoTopicCreation& autoTopics;
   ProducerIds& producerIds;
   GroupService& groups;
+  /// fetch.max.bytes, which cannot change while a broker runs.
+  int32_t fetchMaxBytes;
   /// The static configuration with the dynamic values of the newest image on top.
   std::function<std::shared_ptr<const config::BrokerConfig>()> config;
   /// The active controller as this node believes; kNoNode.

@@ -13,8 +13,13 @@ constexpr platform::Duration kEvictable = std::chrono::minutes(2);
 
 }  // namespace
 
-bool FetchSessionCache::sameKey(const FetchKey& a, const FetchKey& b, bool byId) {
-  return a.partition == b.partition && (byId ? a.topicId == b.topicId : a.topic == b.topic);
+size_t FetchSessionCache::KeyHash::operator()(const FetchKey& key) const noexcept {
+  const size_t topic = key.topicId.isZero() ? std::hash<std::string>{}(key.topic) : std::hash<Uuid>{}(key.topicId);
+  return topic * 31 + static_cast<size_t>(key.partition.value());
+}
+
+bool FetchSessionCache::KeyEqual::operator()(const FetchKey& a, const FetchKey& b) const noexcept {
+  return a.partition == b.partition && a.topicId == b.topicId && (!a.topicId.isZero() || a.topic == b.topic);
 }
 
 Result<FetchContext> FetchSessionCache::begin(Request request, platform::MonotonicTime now) {
@@ -54,17 +59,20 @@ Result<FetchContext> FetchSessionCache::begin(Request request, platform::Monoton
 }
 
 void FetchSessionCache::update(Session& session, const Request& request) {
-  const bool byId = session.usesTopicIds;
-  for (const FetchKey& key : request.forgotten)
-    session.partitions.remove_if([&](const Cached& cached) { return sameKey(cached.item.key, key, byId); });
+  for (const FetchKey& key : request.forgotten) {
+    const auto known = session.places.find(key);
+    if (known == session.places.end()) continue;
+    session.partitions.erase(known->second);
+    session.places.erase(known);
+  }
   for (const FetchItem& item : request.items) {
-    const auto known = std::ranges::find_if(session.partitions,
-                                            [&](const Cached& cached) { return sameKey(cached.item.key, item.key, byId); });
-    if (known != session.partitions.end()) {
-      known->item.ask = item.ask;
-      if (!item.key.topic.empty()) known->item.key.topic = item.key.topic;
+    const auto [known, isNew] = session.places.try_emplace(item.key);
+    if (isNew) {
+      known->second = session.partitions.insert(
+          session.partitions.end(), Cached{.item = item, .toldHighWatermark = {}, .toldLogStartOffset = {}});
     } else {
-      session.partitions.push_back(Cached{.item = item, .toldHighWatermark = {}, .toldLogStartOffset = {}});
+      known->second->item.ask = item.ask;
+      if (!item.key.topic.empty()) known->second->item.key.topic = item.key.topic;
     }
   }
 }
@@ -110,21 +118,18 @@ std::vector<bool> FetchContext::select(const std::vector<FetchFacts>& facts) {
   const auto found = cache_->sessions_.find(sessionId_);
   if (found == cache_->sessions_.end()) return carried;
   FetchSessionCache::Session& session = *found->second;
-  auto cached = session.partitions.begin();
   std::list<FetchSessionCache::Cached> served;
   for (size_t i = 0; i < items_.size(); ++i) {
-    // The session's list has the items' order; a partition that a later request forgot or added is passed over.
-    auto match = cached;
-    while (match != session.partitions.end() && !FetchSessionCache::sameKey(match->item.key, items_[i].key, session.usesTopicIds))
-      ++match;
-    if (match == session.partitions.end()) continue;
+    const auto known = session.places.find(items_[i].key);
+    // A later request forgot it.
+    if (known == session.places.end()) continue;
+    const auto match = known->second;
     const FetchFacts& fact = facts[i];
     const bool failed = fact.error != ErrorCode::None;
     carried[i] = !incremental_ || fact.hasRecords || failed || fact.hasDivergingEpoch || fact.hasPreferredReplica ||
                  match->toldHighWatermark != fact.highWatermark || match->toldLogStartOffset != fact.logStartOffset;
     match->toldHighWatermark = failed ? kNoOffset : fact.highWatermark;
     match->toldLogStartOffset = failed ? kNoOffset : fact.logStartOffset;
-    cached = std::next(match);
     // Those that got data go to the end, so that a small max.bytes does not starve the others.
     if (fact.hasRecords) served.splice(served.end(), session.partitions, match);
   }

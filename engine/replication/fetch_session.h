@@ -111,6 +111,13 @@ class FetchSessionCache {
     Offset toldHighWatermark;
     Offset toldLogStartOffset;
   };
+  /// By id if there is one, else by name: a session keeps to one of the two.
+  struct KeyHash {
+    size_t operator()(const FetchKey& key) const noexcept;
+  };
+  struct KeyEqual {
+    bool operator()(const FetchKey& a, const FetchKey& b) const noexcept;
+  };
   struct Session {
     int32_t id = 0;
     int32_t nextEpoch = 1;
@@ -118,9 +125,10 @@ class FetchSessionCache {
     bool usesTopicIds = false;
     platform::MonotonicTime lastUsed{};
     std::list<Cached> partitions;
+    /// Where each of them is; what is moved within the list stays where it is.
+    std::unordered_map<FetchKey, std::list<Cached>::iterator, KeyHash, KeyEqual> places;
   };
 
-  static bool sameKey(const FetchKey& a, const FetchKey& b, bool byId);
   int32_t create(const Request& request, platform::MonotonicTime now) REQUIRES(mutex_);
   bool makeRoom(bool privileged, platform::MonotonicTime now) REQUIRES(mutex_);
   static void update(Session& session, const Request& request);
