@@ -119,7 +119,7 @@ BrokerServer::BrokerServer(Shared& shared)
                              .logDirectories = {},
                              .previousEpoch = shared.logs->previousBrokerEpoch(),
                              .heartbeatInterval = config.getMs("broker.heartbeat.interval.ms"),
-                             .metadataOffset = [this] { return Offset(committedOffset_.load()); },
+                             .metadataOffset = [this] { return Offset(takenOffset_.load()); },
                              .ready = [this](BrokerEpoch epoch) { return ready(epoch); },
                              .caughtUp = [this] { metadataExecutor_->post([this] { begin(); }); },
                              .stateChanged =
@@ -218,12 +218,6 @@ void BrokerServer::handle(network::RequestPtr request) {
 
 // --- metadata -------------------------------------------------------------------------------------------------------
 
-void BrokerServer::onCommitted(const metadata::CommittedState& state) {
-  committedOffset_.store(state.end.offset.value());
-  // Our own registration may be among it: the sooner the controller hears, the sooner we serve.
-  if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
-}
-
 void BrokerServer::onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) {
   metadataExecutor_->post([this, change = replication::MetadataChange::of(delta, std::move(image), shared_.self())]() mutable {
     take(std::move(change));
@@ -244,6 +238,10 @@ void BrokerServer::controllerChanged() {
 void BrokerServer::take(replication::MetadataChange change) {
   latest_ = change.after;
   if (begun_) apply(change);
+  // Only what is taken up counts as read: a broker that the controller calls caught up loads its logs by this image.
+  takenOffset_.store(latest_->provenance.lastContainedOffset.value());
+  // Our own registration may be among it: the sooner the controller hears, the sooner we serve.
+  if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
 }
 
 void BrokerServer::begin() {

@@ -63,7 +63,6 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::string name() const override { return "BrokerServer"; }
   void onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) override;
   void onLeaderChange(const raft::LeaderAndEpoch& leader, const metadata::CommittedState& state) override;
-  void onCommitted(const metadata::CommittedState& state) override;
 
   void take(replication::MetadataChange change);
   void begin();
@@ -93,8 +92,8 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::unique_ptr<BrokerContext> context_;
   std::unique_ptr<network::Server> server_;
 
-  /// The last committed offset; −1.
-  std::atomic<int64_t> committedOffset_{-1};
+  /// What the image that was taken up last contains; −1 before the first.
+  std::atomic<int64_t> takenOffset_{-1};
   std::atomic<bool> loaded_{false};
 
   mutable Mutex mutex_;
