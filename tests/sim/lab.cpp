@@ -32,8 +32,15 @@ NodeId Lab::leaderOf(const TopicPartition& partition) {
 }
 
 bool Lab::awaitCluster(const std::function<bool(const observe::ClusterSnapshot&)>& predicate) {
-  cluster().onChange([this] { change([] {}); });
-  const bool reached = await([&] { return predicate(*cluster().snapshot()); });
+  constexpr int kMostChanges = 100'000;
+  // A wake-up comes under the cluster's lock, so the cluster is asked without ours.
+  bool woken = true;
+  cluster().onChange([&] { change([&] { woken = true; }); });
+  bool reached = false;
+  for (int i = 0; i < kMostChanges && !reached; ++i) {
+    if (!await([&] { return std::exchange(woken, false); })) break;
+    reached = predicate(*cluster().snapshot());
+  }
   cluster().onChange({});
   return reached;
 }
@@ -75,7 +82,7 @@ void NativeLab::change(const std::function<void()>& action) {
 
 bool NativeLab::await(const std::function<bool()>& predicate) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::seconds(60), predicate);
+  return changed_.wait_for(lock, std::chrono::minutes(2), predicate);
 }
 
 }  // namespace tidemark::sim

@@ -106,9 +106,10 @@ bool isWhole(const observe::ClusterSnapshot& cluster) {
 
 }  // namespace
 
-void runThreeBrokers(Lab& lab) {
+void runThreeBrokers(Lab& lab, const ThreeBrokersOptions& how) {
   observe::LaunchOptions options;
   options.port = 0;
+  options.settings = how.settings;
   options.firstTopic = observe::TopicOptions{
       .name = "orders", .partitions = kPartitions, .replicationFactor = 3, .configs = {{"min.insync.replicas", "2"}}};
   const auto launched = lab.perform([&](auto done) { lab.cluster().launch(options, std::move(done)); });
@@ -127,23 +128,26 @@ void runThreeBrokers(Lab& lab) {
   ASSERT_TRUE(application.awaitAnswers());
   ASSERT_TRUE(application.awaitConsumed());
 
-  const NodeId leader = lab.leaderOf({"orders", PartitionIndex(0)});
-  ASSERT_NE(leader, kNoNode);
-  const auto killed = lab.perform([&](auto done) { lab.cluster().killBroker(leader, std::move(done)); });
-  ASSERT_TRUE(killed) << killed.error().message;
-  application.produce(100);
-  ASSERT_TRUE(application.awaitAnswers());
-  ASSERT_TRUE(application.awaitConsumed());
-  EXPECT_NE(lab.leaderOf({"orders", PartitionIndex(0)}), leader);
+  for (int round = 0; round < how.kills; ++round) {
+    const TopicPartition partition{"orders", PartitionIndex(round % kPartitions)};
+    const NodeId leader = lab.leaderOf(partition);
+    ASSERT_NE(leader, kNoNode);
+    const auto killed = lab.perform([&](auto done) { lab.cluster().killBroker(leader, std::move(done)); });
+    ASSERT_TRUE(killed) << killed.error().message;
+    application.produce(100);
+    ASSERT_TRUE(application.awaitAnswers());
+    ASSERT_TRUE(application.awaitConsumed());
+    EXPECT_NE(lab.leaderOf(partition), leader);
 
-  const auto restarted = lab.perform([&](auto done) { lab.cluster().restartBroker(leader, std::move(done)); });
-  ASSERT_TRUE(restarted) << restarted.error().message;
-  EXPECT_TRUE(lab.awaitCluster(isWhole)) << "an ISR is not full again";
-  application.produce(100);
-  ASSERT_TRUE(application.awaitAnswers());
-  ASSERT_TRUE(application.awaitConsumed());
+    const auto restarted = lab.perform([&](auto done) { lab.cluster().restartBroker(leader, std::move(done)); });
+    ASSERT_TRUE(restarted) << restarted.error().message;
+    EXPECT_TRUE(lab.awaitCluster(isWhole)) << "an ISR is not full again";
+    application.produce(100);
+    ASSERT_TRUE(application.awaitAnswers());
+    ASSERT_TRUE(application.awaitConsumed());
+  }
 
-  EXPECT_EQ(application.seen().acknowledged.size(), 300U);
+  EXPECT_EQ(application.seen().acknowledged.size(), 100U + 200U * static_cast<size_t>(how.kills));
   EXPECT_EQ(application.seen().consumed, application.seen().acknowledged);
   EXPECT_THAT(application.seen().errors, testing::IsEmpty());
 }
