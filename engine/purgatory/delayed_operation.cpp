@@ -1,5 +1,7 @@
 #include "purgatory/delayed_operation.h"
 
+#include <algorithm>
+
 namespace tidemark::purgatory {
 
 bool DelayedOperation::forceComplete() {
@@ -8,6 +10,12 @@ bool DelayedOperation::forceComplete() {
   if (counts_) counts_->completed.fetch_add(1, std::memory_order_relaxed);
   onComplete();
   return true;
+}
+
+int32_t DelayedOperation::parkedCount() const noexcept {
+  if (!counts_) return 0;
+  // Never below zero: others come and go meanwhile.
+  return static_cast<int32_t>(std::max<int64_t>(0, counts_->delayed.load(std::memory_order_relaxed)));
 }
 
 bool DelayedOperation::tryComplete() {

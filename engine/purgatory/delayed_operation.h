@@ -46,10 +46,16 @@ class DelayedOperation : public TimerEntry, public std::enable_shared_from_this<
   /// Whether what it waits for has happened. May note progress in members: calls come one at a time. After completion
   /// it may be called no more, but a call under way may still end.
   virtual bool canComplete() = 0;
+  /// It did not complete at once and is parked now, this one counted. Called at most once, before any event or timeout
+  /// may complete it.
+  virtual void onParked() {}
   /// Sends the answer. Called exactly once.
   virtual void onComplete() = 0;
   /// Called after onComplete() if the timeout was what completed it.
   virtual void onExpiration() {}
+
+  /// How many operations wait in its purgatory: with this one in onParked(), without it from onComplete() on.
+  int32_t parkedCount() const noexcept;
 
  private:
   template <class, class>

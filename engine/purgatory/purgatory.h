@@ -56,6 +56,7 @@ class Purgatory {
     counts_->delayed.fetch_add(1, std::memory_order_relaxed);
     counts_->listed.fetch_add(1, std::memory_order_relaxed);
     operation->deadline_ = timer_->clock().monotonic() + operation->timeout();
+    operation->onParked();
     for (const Key& key : keys) watch(key, operation);
     // What happened before it was listed everywhere was reported to nobody: look once more.
     if (operation->tryComplete() || operation->isCompleted()) return true;

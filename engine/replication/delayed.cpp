@@ -43,17 +43,17 @@ bool DelayedProduce::canComplete() {
     results_[waits.index].error = *outcome;
     return true;
   });
-  if (pending_.empty()) return true;
-  if (!parkedTold_) {
-    parkedTold_ = true;
-    recorder_.emit(events::ProduceParked{.partition = partition_->tag(),
-                                         .correlation = label_.correlation,
-                                         .client = events::ClientText(label_.client),
-                                         .needs = needs_,
-                                         .timeout = timeout(),
-                                         .parkedCount = 0});
-  }
-  return false;
+  return pending_.empty();
+}
+
+void DelayedProduce::onParked() {
+  wasParked_ = true;
+  recorder_.emit(events::ProduceParked{.partition = partition_->tag(),
+                                       .correlation = label_.correlation,
+                                       .client = events::ClientText(label_.client),
+                                       .needs = needs_,
+                                       .timeout = timeout(),
+                                       .parkedCount = parkedCount()});
 }
 
 void DelayedProduce::onComplete() {
@@ -63,12 +63,12 @@ void DelayedProduce::onComplete() {
                                                 waits.partition->name(),
                                                 std::chrono::duration_cast<std::chrono::milliseconds>(timeout()).count());
   }
-  if (parkedTold_ && pending_.empty())
+  if (wasParked_ && pending_.empty())
     recorder_.emit(events::ProduceCompleted{.partition = partition_->tag(),
                                             .correlation = label_.correlation,
                                             .client = events::ClientText(label_.client),
                                             .parkedFor = clock_.monotonic() - begun_,
-                                            .parkedCount = 0});
+                                            .parkedCount = parkedCount()});
   done_(std::move(results_));
 }
 
@@ -77,7 +77,7 @@ void DelayedProduce::onExpiration() {
                                         .correlation = label_.correlation,
                                         .client = events::ClientText(label_.client),
                                         .parkedFor = clock_.monotonic() - begun_,
-                                        .parkedCount = 0});
+                                        .parkedCount = parkedCount()});
 }
 
 // --- fetch ----------------------------------------------------------------------------------------------------------
@@ -99,10 +99,14 @@ std::string DelayedFetch::describe() const {
                      pending_.size(), params_.minBytes);
 }
 
-ParkedView DelayedFetch::view() const {
+ParkedView DelayedFetch::view(const TopicPartition* preferred) const {
+  const PendingFetch* shown = &pending_.front();
+  if (preferred != nullptr)
+    for (const PendingFetch& waits : pending_)
+      if (waits.partition->name() == *preferred) shown = &waits;
   return {.label = params_.label,
-          .partition = pending_.front().partition->name(),
-          .needs = pending_.front().ask.fetchOffset,
+          .partition = shown->partition->name(),
+          .needs = shown->ask.fetchOffset,
           .minBytes = params_.minBytes,
           .follower = params_.follower ? params_.follower->replica : kNoNode,
           .timeout = timeout(),
@@ -125,22 +129,28 @@ bool DelayedFetch::canComplete() {
     if (!waits.start.onSameSegment(end)) return true;
     bytes += std::min<int64_t>(end.bytesSince(waits.start), waits.ask.maxBytes);
   }
-  if (bytes >= params_.minBytes) return true;
-  if (!parkedTold_) {
-    parkedTold_ = true;
-    recorder_.emit(events::FetchParked{.partition = pending_.front().partition->tag(),
-                                       .correlation = params_.label.correlation,
-                                       .client = events::ClientText(params_.label.client),
-                                       .needs = pending_.front().ask.fetchOffset,
-                                       .minBytes = params_.minBytes,
-                                       .follower = params_.follower ? params_.follower->replica : kNoNode,
-                                       .timeout = timeout(),
-                                       .parkedCount = 0});
-  }
-  return false;
+  return bytes >= params_.minBytes;
+}
+
+void DelayedFetch::onParked() {
+  wasParked_ = true;
+  recorder_.emit(events::FetchParked{.partition = pending_.front().partition->tag(),
+                                     .correlation = params_.label.correlation,
+                                     .client = events::ClientText(params_.label.client),
+                                     .needs = pending_.front().ask.fetchOffset,
+                                     .minBytes = params_.minBytes,
+                                     .follower = params_.follower ? params_.follower->replica : kNoNode,
+                                     .timeout = timeout(),
+                                     .parkedCount = parkedCount()});
 }
 
 void DelayedFetch::onComplete() {
+  if (const platform::MonotonicTime now = clock_.monotonic(); wasParked_ && now < deadline())
+    recorder_.emit(events::FetchCompleted{.partition = pending_.front().partition->tag(),
+                                          .correlation = params_.label.correlation,
+                                          .client = events::ClientText(params_.label.client),
+                                          .parkedFor = now - begun_,
+                                          .parkedCount = parkedCount()});
   // What came meanwhile is read now; who fetches was noted when it asked.
   done_(manager_.readAll(params_, items_, false));
 }
@@ -150,7 +160,7 @@ void DelayedFetch::onExpiration() {
                                       .correlation = params_.label.correlation,
                                       .client = events::ClientText(params_.label.client),
                                       .parkedFor = clock_.monotonic() - begun_,
-                                      .parkedCount = 0});
+                                      .parkedCount = parkedCount()});
 }
 
 // --- delete records -------------------------------------------------------------------------------------------------

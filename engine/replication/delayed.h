@@ -116,6 +116,7 @@ class DelayedProduce final : public purgatory::DelayedOperation {
 
  protected:
   bool canComplete() override;
+  void onParked() override;
   void onComplete() override;
   void onExpiration() override;
 
@@ -130,7 +131,7 @@ class DelayedProduce final : public purgatory::DelayedOperation {
   std::vector<PendingProduce> pending_;
   std::vector<ProduceResult> results_;
   ProduceDone done_;
-  bool parkedTold_ = false;
+  bool wasParked_ = false;
 };
 
 struct PendingFetch {
@@ -145,10 +146,12 @@ class DelayedFetch final : public purgatory::DelayedOperation {
   DelayedFetch(ReplicaManager& manager, FetchParams params, std::vector<FetchItem> items, std::vector<PendingFetch> pending,
                events::Recorder& recorder, platform::Clock& clock, FetchDone done);
   std::string describe() const override;
-  ParkedView view() const;
+  /// Of `preferred`, if that is among the partitions it waits for, else of the first.
+  ParkedView view(const TopicPartition* preferred) const;
 
  protected:
   bool canComplete() override;
+  void onParked() override;
   void onComplete() override;
   void onExpiration() override;
 
@@ -161,7 +164,7 @@ class DelayedFetch final : public purgatory::DelayedOperation {
   const std::vector<FetchItem> items_;
   const std::vector<PendingFetch> pending_;
   FetchDone done_;
-  bool parkedTold_ = false;
+  bool wasParked_ = false;
 };
 
 struct PendingDelete {

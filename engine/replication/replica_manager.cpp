@@ -376,9 +376,9 @@ std::vector<ParkedView> ReplicaManager::parkedProduces() const {
   return views;
 }
 
-std::vector<ParkedView> ReplicaManager::parkedFetches() const {
+std::vector<ParkedView> ReplicaManager::parkedFetches(const TopicPartition* preferred) const {
   std::vector<ParkedView> views;
-  for (const auto& operation : fetches_.operations()) views.push_back(static_cast<const DelayedFetch&>(*operation).view());
+  for (const auto& operation : fetches_.operations()) views.push_back(static_cast<const DelayedFetch&>(*operation).view(preferred));
   return views;
 }
 

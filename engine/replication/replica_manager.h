@@ -121,7 +121,8 @@ class ReplicaManager {
 
   /// What waits in the purgatories now, by deadline.
   std::vector<ParkedView> parkedProduces() const;
-  std::vector<ParkedView> parkedFetches() const;
+  /// A fetch that waits for several partitions is shown at `preferred`, if that is among them.
+  std::vector<ParkedView> parkedFetches(const TopicPartition* preferred = nullptr) const;
   int fetcherCount() const;
 
   /// For DelayedFetch: reads all items anew.

@@ -21,6 +21,9 @@ class Waiting : public DelayedOperation {
   std::atomic<int> asked{0};
   std::atomic<int> completed{0};
   std::atomic<int> expired{0};
+  /// As it was told of the purgatory; -1: not asked yet.
+  std::atomic<int32_t> countAtPark{-1};
+  std::atomic<int32_t> countAtEnd{-1};
   std::function<void()> whenAsked;
   std::function<void()> whenComplete;
 
@@ -30,8 +33,10 @@ class Waiting : public DelayedOperation {
     if (whenAsked) whenAsked();
     return ready;
   }
+  void onParked() override { countAtPark = parkedCount(); }
   void onComplete() override {
     ++completed;
+    countAtEnd = parkedCount();
     if (whenComplete) whenComplete();
   }
   void onExpiration() override { ++expired; }
@@ -82,6 +87,24 @@ TEST_F(PurgatoryTest, AnEventOfAnyOfItsKeysCompletesItOnce) {
   EXPECT_EQ(purgatory_.delayed(), 0u);
   EXPECT_EQ(purgatory_.watched(), 0u);
   EXPECT_EQ(timer_->size(), 0u);
+}
+
+TEST_F(PurgatoryTest, AnOperationKnowsHowManyWaitWithItAndWithoutIt) {
+  const auto first = park({"a"}, 100ms);
+  const auto second = park({"b"});
+  const auto third = park({"b"});
+  EXPECT_EQ(first->countAtPark, 1);
+  EXPECT_EQ(second->countAtPark, 2);
+  EXPECT_EQ(third->countAtPark, 3);
+  second->ready = true;
+  EXPECT_EQ(purgatory_.checkAndComplete("b"), 1);
+  EXPECT_EQ(second->countAtEnd, 2);
+  executor_->advance(100ms);
+  EXPECT_EQ(first->countAtEnd, 1) << "timed out";
+  const auto ready = std::make_shared<Waiting>(30s);
+  ready->ready = true;
+  EXPECT_TRUE(purgatory_.tryCompleteElseWatch(ready, Keys{"a"}));
+  EXPECT_EQ(ready->countAtPark, -1) << "it never waited";
 }
 
 TEST_F(PurgatoryTest, AnOperationWithoutAnEventExpiresAtItsDeadline) {
