@@ -318,6 +318,44 @@ TEST_F(Driver, EventsTellWhatItDid) {
   EXPECT_THAT(names, testing::ElementsAre("ControllerActivated", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"));
 }
 
+TEST_F(Driver, EventsTellOfTopicsAndLeadersOnceTheyAreCommitted) {
+  start();
+  lead(1);
+  const int64_t first = startBroker(1);
+  startBroker(2);
+  recorder_.enable(true);
+  autoCommit_ = false;
+  auto request = creation("t");
+  request.topics[0].numPartitions = -1;
+  request.topics[0].replicationFactor = -1;
+  request.topics[0].assignments.push_back({.partitionIndex = 0, .brokerIds = {1, 2}});
+  const auto answer = send(request);
+  settle();
+  std::vector<events::Event> seen;
+  recorder_.drain(seen);
+  EXPECT_TRUE(seen.empty()) << "appended is not yet decided";
+  autoCommit_ = true;
+  commitAll();
+  settle();
+  auto stop = heartbeat(1, first);
+  stop.wantFence = true;
+  ask(stop);
+  protocol::DeleteTopicsRequest deletion;
+  deletion.topics.push_back({.name = protocol::Text("t"), .topicId = Uuid()});
+  ask(deletion);
+  recorder_.drain(seen);
+  std::vector<std::string> lines;
+  for (const events::Event& event : seen) {
+    if (std::holds_alternative<events::BrokerFenced>(event.payload)) continue;
+    const events::PartitionTag about = events::partitionOf(event.payload);
+    EXPECT_EQ(recorder_.topicName(about.topic), "t");
+    lines.push_back(fmt::format("{} {}", events::nameOf(event.payload), events::fieldsText(event.payload)));
+  }
+  EXPECT_THAT(lines, testing::ElementsAre("TopicCreated partitions=1 replicationFactor=2",
+                                          "LeaderElected from=-1 to=1 epoch=0 cause=Created",
+                                          "LeaderElected from=1 to=2 epoch=1 cause=LeaderFenced", "TopicDeleted "));
+}
+
 TEST_F(Driver, ANewControllerGivesEverybodyAWholeSession) {
   start();
   lead(1);

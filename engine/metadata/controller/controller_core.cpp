@@ -7,6 +7,7 @@
 #include "events/recorder.h"
 #include "metadata/controller/cluster_control.h"
 #include "metadata/controller/config_control.h"
+#include "metadata/controller/controller_events.h"
 #include "metadata/controller/feature_control.h"
 #include "metadata/controller/leader_updates.h"
 #include "metadata/replay.h"
@@ -112,6 +113,9 @@ Result<void> ControllerDriver::Core::appendBatch(const Records& records) {
     if (last.error().code == ErrorCode::NotController) deactivate(last.error().message);
     return fail(last.error());
   }
+  const bool told = setup_.recorder != nullptr && setup_.recorder->enabled();
+  // A copy shares all that does not change.
+  const Image before = told ? image_ : Image();
   Changes ignored;
   for (const Record& record : records) {
     const Result<void> replayed = replayRecord(image_, record, ignored);
@@ -119,12 +123,11 @@ Result<void> ControllerDriver::Core::appendBatch(const Records& records) {
   }
   lastAppended_ = *last;
   lastAppendTime_ = now();
-  emitEvents(records);
+  if (told) emitEvents(before, records);
   return {};
 }
 
-void ControllerDriver::Core::emitEvents(const Records& records) const {
-  if (!setup_.recorder || !setup_.recorder->enabled()) return;
+void ControllerDriver::Core::emitEvents(const Image& before, const Records& records) {
   for (const Record& record : records) {
     if (const auto* registered = record.as<protocol::RegisterBrokerRecord>()) {
       setup_.recorder->emit(events::BrokerRegistered{.node = NodeId(registered->brokerId),
@@ -136,6 +139,14 @@ void ControllerDriver::Core::emitEvents(const Records& records) const {
       if (changed->fenced < 0) setup_.recorder->emit(events::BrokerUnfenced{.node = node, .epoch = epoch});
     }
   }
+  // What these records decide holds once they are committed.
+  std::vector<events::Payload> decided = eventsOf(*setup_.recorder, before, image_, records);
+  if (decided.empty()) return;
+  defer([recorder = setup_.recorder, decided = std::move(decided)](bool committed) {
+    if (!committed) return;
+    for (const events::Payload& payload : decided)
+      std::visit([recorder](const auto& event) { recorder->emit(event); }, payload);
+  });
 }
 
 void ControllerDriver::Core::defer(Completion completion) {
@@ -232,7 +243,9 @@ void ControllerDriver::Core::updateStatus() {
              .epoch = epoch_,
              .lastAppended = lastAppended_,
              .lastCommitted = committed_.end.offset,
-             .pending = deferred_.size()};
+             .pending = deferred_.size(),
+             .contacts = active_ ? heartbeats_.contacts() : std::vector<std::pair<NodeId, platform::MonotonicTime>>(),
+             .sessionTimeout = setup_.settings.sessionTimeout};
 }
 
 }  // namespace tidemark::metadata

@@ -65,7 +65,7 @@ class ControllerDriver::Core : public std::enable_shared_from_this<ControllerDri
   /// In one batch or several; replayed into the image at once.
   Result<void> append(const Records& records, bool atomic);
   Result<void> appendBatch(const Records& records);
-  void emitEvents(const Records& records) const;
+  void emitEvents(const Image& before, const Records& records);
   /// Runs `completion` when everything appended so far is committed, or leadership is lost.
   void defer(Completion completion);
   void completeUpTo(Offset committed);

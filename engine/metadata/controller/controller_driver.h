@@ -31,6 +31,9 @@ struct ControllerStatus {
   Offset lastCommitted;
   /// Answers that wait for a commit.
   size_t pending = 0;
+  /// Of an active controller: when each broker was last heard of, and how long it may be silent.
+  std::vector<std::pair<NodeId, platform::MonotonicTime>> contacts;
+  platform::Duration sessionTimeout{};
 };
 
 /// Runs the quorum controller of one node: a serial event queue around the pure handlers of this folder.
@@ -50,7 +53,7 @@ class ControllerDriver final : public Publisher {
     platform::Process* process = nullptr;
     /// Serial, the controller's own.
     std::shared_ptr<platform::Executor> executor;
-    /// Told of registrations and fencing when they are appended; may be null. Outlives every task of the executor.
+    /// Told of registrations and fencing when they are appended, of topics and leaders when they are committed; may be null. Outlives every task of the executor.
     events::Recorder* recorder = nullptr;
     /// For an empty log, if the node has no bootstrap snapshot.
     Records bootstrap;

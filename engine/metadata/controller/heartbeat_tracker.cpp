@@ -84,6 +84,13 @@ std::optional<NodeId> HeartbeatTracker::staleBroker(const ClusterImage& cluster,
   return oldest->first;
 }
 
+std::vector<std::pair<NodeId, platform::MonotonicTime>> HeartbeatTracker::contacts() const {
+  std::vector<std::pair<NodeId, MonotonicTime>> contacts;
+  contacts.reserve(states_.size());
+  for (const auto& [id, state] : states_) contacts.emplace_back(id, state.lastContact);
+  return contacts;
+}
+
 std::optional<platform::MonotonicTime> HeartbeatTracker::nextDeadline(const ClusterImage& cluster,
                                                                       Duration timeout) const {
   const auto oldest = oldestContact(cluster);

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/ids.h"
 #include "metadata/image.h"
@@ -38,6 +40,8 @@ class HeartbeatTracker {
   Offset lowestActiveOffset(const ClusterImage& cluster) const;
   /// The broker whose session ran out first.
   std::optional<NodeId> staleBroker(const ClusterImage& cluster, MonotonicTime now, Duration timeout) const;
+  /// When each broker was last heard of.
+  std::vector<std::pair<NodeId, MonotonicTime>> contacts() const;
   /// When the next session would run out.
   std::optional<MonotonicTime> nextDeadline(const ClusterImage& cluster, Duration timeout) const;
 
