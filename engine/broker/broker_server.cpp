@@ -175,6 +175,7 @@ BrokerServer::BrokerServer(Shared& shared)
                                                            .producerIds = *producerIds_,
                                                            .groups = *groups_,
                                                            .fetchMaxBytes = config.getInt("fetch.max.bytes"),
+                                                           .traffic = traffic_,
                                                            .config = [this] { return this->config(); },
                                                            .controller =
                                                                [this] {

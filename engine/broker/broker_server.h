@@ -14,6 +14,7 @@
 #include "broker/producer_ids.h"
 #include "broker/requests.h"
 #include "broker/shared.h"
+#include "broker/traffic.h"
 #include "metadata/publisher.h"
 #include "network/server.h"
 #include "replication/replica_manager.h"
@@ -51,6 +52,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   replication::ReplicaManager& replicas() noexcept { return *replicas_; }
   GroupService& groups() noexcept { return *groups_; }
   network::Server& server() noexcept { return *server_; }
+  Traffic& traffic() noexcept { return traffic_; }
   /// What was taken up of the metadata. Any thread.
   metadata::ImagePtr image() const { return replicas_->image(); }
 
@@ -89,6 +91,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::unique_ptr<AutoTopicCreation> autoTopics_;
   std::unique_ptr<ProducerIds> producerIds_;
   std::unique_ptr<GroupService> groups_;
+  Traffic traffic_;
   std::unique_ptr<BrokerContext> context_;
   std::unique_ptr<network::Server> server_;
 

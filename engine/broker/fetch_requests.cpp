@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "broker/requests.h"
+#include "broker/traffic.h"
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/fetch_response.h"
 
@@ -213,13 +214,21 @@ void handleFetch(BrokerContext& broker, network::RequestPtr request) {
                                                    : log::FetchIsolation::HighWatermark,
         .leaderOnly = true,
         .label = {.client = held->context().clientId(), .correlation = held->context().correlationId}};
+    if (!fromFollower && broker.recorder.enabled())
+      for (const replication::FetchItem& item : gathered.readable)
+        broker.traffic.reads(held->context(), {item.key.topic, item.key.partition}, item.ask.fetchOffset);
     if (fromFollower) params.follower = {.replica = replica, .brokerEpoch = BrokerEpoch(message.replicaState.replicaEpoch)};
     held->releaseFrame();
     const log::FetchIsolation isolation = params.isolation;
     std::vector<replication::FetchItem> readable = gathered.readable;
     broker.replicas.fetch(params, std::move(readable),
                           [&broker, answered = std::move(held), context = std::move(*context), gathered = std::move(gathered),
-                           isolation](std::vector<replication::FetchResult> results) mutable {
+                           isolation, fromFollower](std::vector<replication::FetchResult> results) mutable {
+                            if (!fromFollower) {
+                              int64_t bytes = 0;
+                              for (const replication::FetchResult& result : results) bytes += static_cast<int64_t>(result.slice.length);
+                              broker.traffic.fetched(bytes);
+                            }
                             answer(broker, std::move(answered), context, gathered, std::move(results), isolation);
                           });
   });

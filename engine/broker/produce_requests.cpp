@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "broker/requests.h"
+#include "broker/traffic.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
 
@@ -116,6 +117,9 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
                          .records = held->mutableBody().subspan(static_cast<size_t>(offset), records.size())});
       }
     }
+    int64_t bytes = 0;
+    for (const replication::ProduceItem& item : items) bytes += static_cast<int64_t>(item.records.size());
+    broker.traffic.produced(bytes);
     const replication::RequestLabel label{.client = held->context().clientId(), .correlation = held->context().correlationId};
     const auto timeout = std::chrono::milliseconds(message.timeoutMs);
     // The frame stays until the append is done, then goes: a parked produce holds no records.

@@ -21,6 +21,7 @@ class AutoTopicCreation;
 class Forwarding;
 class GroupService;
 class ProducerIds;
+class Traffic;
 
 /// What the handlers of a broker's requests share. Everything in it outlives them and may be used on any thread.
 struct BrokerContext {
@@ -37,6 +38,7 @@ struct BrokerContext {
   GroupService& groups;
   /// fetch.max.bytes, which cannot change while a broker runs.
   int32_t fetchMaxBytes;
+  Traffic& traffic;
   /// The static configuration with the dynamic values of the newest image on top.
   std::function<std::shared_ptr<const config::BrokerConfig>()> config;
   /// The active controller as this node believes; kNoNode.
