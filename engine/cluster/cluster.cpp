@@ -87,6 +87,32 @@ void Cluster::launch(observe::LaunchOptions options, Done done) {
   });
 }
 
+Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folder) const {
+  platform::FileSystem& files = lab_->files();
+  const std::string path = fmt::format("{}/{}", folder, kTopologyFile);
+  if (files.exists(path)) {
+    TIDEMARK_ASSIGN(const ByteVector contents, files.readFile(path, 1 << 20));
+    auto topology = decodeTopology(asText(contents));
+    if (!topology) return fail(topology.error().code, fmt::format("{}: {}", path, topology.error().message));
+    return *std::move(topology);
+  }
+  if (!files.exists(folder)) return std::nullopt;
+  TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(folder));
+  if (!entries.empty())
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}", folder, kTopologyFile));
+  return std::nullopt;
+}
+
+Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string& folder) const {
+  TIDEMARK_ASSIGN(const std::optional<Topology> topology, storedTopology(folder));
+  if (!topology) return std::nullopt;
+  observe::StoredCluster stored{.brokers = static_cast<int>(topology->nodes.size()), .host = topology->host, .ports = {}};
+  for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.port);
+  for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.controllerPort);
+  return stored;
+}
+
 Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   if (options.brokers != 1 && options.brokers != 3 && options.brokers != 5)
     return fail(ErrorCode::InvalidConfig,
@@ -100,19 +126,12 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   TIDEMARK_TRY(files.createDirectories(dataFolder_));
   settings_ = labSettings(options.brokers, options.settings);
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
-  if (files.exists(path)) {
-    TIDEMARK_ASSIGN(const ByteVector contents, files.readFile(path, 1 << 20));
-    auto topology = decodeTopology(asText(contents));
-    if (!topology) return fail(topology.error().code, fmt::format("{}: {}", path, topology.error().message));
-    topology_ = *std::move(topology);
+  TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
+  if (topology_) {
     if (static_cast<int>(topology_->nodes.size()) != options.brokers)
       return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} brokers, not of {}", dataFolder_,
                                                         topology_->nodes.size(), options.brokers));
   } else {
-    TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(dataFolder_));
-    if (!entries.empty())
-      return fail(ErrorCode::InvalidConfig, fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}",
-                                                        dataFolder_, kTopologyFile));
     Topology topology{.clusterId = lab_->random().uuid().toString(),
                       .host = options.host,
                       .advertisedHost = advertised_.empty() ? options.host : advertised_,
@@ -167,29 +186,33 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
     size_t left;
     std::optional<Error> error;
     std::optional<observe::TopicOptions> topic;
-    Handler done;
   };
-  auto launch = std::make_shared<Launch>(
-      Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic), .done = std::move(done)});
+  auto launch = std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic)});
+  launching_ = std::move(done);
   for (auto& [id, slot] : slots_) {
     startNode(*slot, [this, launch](const Result<void>& started) {
       if (!started && !launch->error) launch->error = started.error();
-      if (--launch->left > 0) return;
+      // A launch that was ended meanwhile has been answered.
+      if (--launch->left > 0 || !launching_) return;
       if (launch->error) {
-        for (auto& [other, slotOf] : slots_) killNode(*slotOf, BrokerState::Killed);
+        killAll(BrokerState::Killed);
         forgetCluster();
-        launch->done(fail(*std::move(launch->error)));
+        finishLaunch(fail(*std::move(launch->error)));
       } else if (launch->topic) {
-        createTopicNow(*std::move(launch->topic), [launch](Result<void> created) {
+        createTopicNow(*std::move(launch->topic), [this](Result<void> created) {
           if (!created && created.error().code == ErrorCode::TopicAlreadyExists) created = {};
-          launch->done(std::move(created));
+          finishLaunch(std::move(created));
         });
       } else {
-        launch->done({});
+        finishLaunch({});
       }
     });
   }
   changed();
+}
+
+void Cluster::finishLaunch(Result<void> result) {
+  if (launching_) std::exchange(launching_, nullptr)(std::move(result));
 }
 
 void Cluster::startNode(Slot& slot, Handler done) {
@@ -254,6 +277,7 @@ void Cluster::stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleSta
   if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->isOpen) return;
   Slot& slot = *found->second;
   if (state == broker::LifecycleState::Running && slot.state == BrokerState::Starting) {
+    tell(id, events::BrokerStarted{id});
     enter(slot, BrokerState::Running);
     settle(slot, {});
   }
@@ -294,7 +318,12 @@ void Cluster::killNode(Slot& slot, BrokerState state) {
   lookAt(slot, false);
   slot.recorder.reset();
   slot.process.reset();
+  tell(slot.place.id, events::BrokerDown{slot.place.id, state == BrokerState::Stopped ? events::DownCause::Stopped : events::DownCause::Killed});
   enter(slot, state);
+}
+
+void Cluster::killAll(BrokerState state) {
+  for (auto& [id, slot] : slots_) killNode(*slot, state);
 }
 
 void Cluster::stopNode(Slot& slot, Handler done) {
@@ -316,6 +345,11 @@ void Cluster::stopNode(Slot& slot, Handler done) {
 }
 
 void Cluster::forgetCluster() {
+  // Whoever still waits for a broker or a topic hears that nothing comes any more, once nothing is left.
+  std::vector<Handler> waiting;
+  for (auto& [id, slot] : slots_)
+    for (Handler& handler : slot->waiting) waiting.push_back(std::move(handler));
+  for (TopicWait& wait : topicsAwaited_) waiting.push_back(std::move(wait.done));
   topicsAwaited_.clear();
   admin_.reset();
   client_.reset();
@@ -327,6 +361,7 @@ void Cluster::forgetCluster() {
   }
   dataFolder_.clear();
   changed();
+  for (Handler& handler : waiting) handler(fail(ErrorCode::BrokerNotAvailable, "the cluster was shut down"));
 }
 
 void Cluster::shutdown(Done done) {
@@ -335,6 +370,14 @@ void Cluster::shutdown(Done done) {
 
 void Cluster::shutdownNow(Handler done) {
   if (!topology_) {
+    done({});
+    return;
+  }
+  if (launching_) {
+    // Nobody has used it yet: what is half started ends at once.
+    finishLaunch(fail(ErrorCode::BrokerNotAvailable, "the launch was cancelled"));
+    killAll(BrokerState::Killed);
+    forgetCluster();
     done({});
     return;
   }
@@ -361,7 +404,7 @@ void Cluster::shutdownNow(Handler done) {
       (*self)();
       return;
     }
-    for (auto& [id, slot] : slots_) killNode(*slot, BrokerState::Stopped);
+    killAll(BrokerState::Stopped);
     forgetCluster();
     stop->done({});
   };
@@ -376,7 +419,8 @@ void Cluster::shutdownNow(Handler done) {
 
 void Cluster::abandon(Done done) {
   run([this, done = std::move(done)]() mutable {
-    for (auto& [id, slot] : slots_) killNode(*slot, BrokerState::Killed);
+    finishLaunch(fail(ErrorCode::BrokerNotAvailable, "the launch was cancelled"));
+    killAll(BrokerState::Killed);
     forgetCluster();
     done({});
   });
@@ -393,13 +437,19 @@ Result<Cluster::Slot*> Cluster::find(NodeId id) {
 
 void Cluster::noteFault(NodeId broker, bool healed, observe::FaultState kind) {
   Slot& slot = *slots_.at(broker);
+  const events::FaultKind told = kind == observe::FaultState::Killed ? events::FaultKind::Kill : events::FaultKind::Pause;
   if (healed) {
+    if (slot.fault) tell(kNoNode, events::FaultHealed{.fault = slot.fault->id, .kind = told, .node = broker, .target = {}});
     slot.fault.reset();
   } else {
-    slot.fault = observe::FaultSnapshot{
-        .id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
+    tell(kNoNode, events::FaultInjected{.fault = nextFault_, .kind = told, .node = broker, .target = {}, .duration = {}});
+    slot.fault = observe::FaultSnapshot{.id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
     slot.faultSince = lab_->clock().monotonic();
   }
+}
+
+void Cluster::tell(NodeId broker, const events::Payload& payload) {
+  collector_.append({.sequence = 0, .at = lab_->clock().monotonic(), .wall = lab_->clock().wall(), .broker = broker, .payload = payload});
 }
 
 void Cluster::killBroker(NodeId broker, Done done) {
@@ -407,8 +457,8 @@ void Cluster::killBroker(NodeId broker, Done done) {
     auto slot = find(broker);
     if (!slot) return done(fail(std::move(slot).error()));
     if (!(*slot)->process) return done(wrongState(broker, (*slot)->state));
-    killNode(**slot, BrokerState::Killed);
     noteFault(broker, false, observe::FaultState::Killed);
+    killNode(**slot, BrokerState::Killed);
     settle(**slot, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} was killed", broker)));
     done({});
   });

@@ -45,6 +45,7 @@ class Cluster final : public observe::ClusterSource {
   void onChange(std::function<void()> wake) override;
   void watch(std::optional<TopicPartition> partition) override;
   std::vector<observe::Setting> profile(int brokers) const override;
+  Result<std::optional<observe::StoredCluster>> stored(const std::string& folder) const override;
   void launch(observe::LaunchOptions options, Done done) override;
   void shutdown(Done done) override;
   void killBroker(NodeId broker, Done done) override;
@@ -84,12 +85,15 @@ class Cluster final : public observe::ClusterSource {
   // Of the executor, in cluster.cpp.
   void launchNow(observe::LaunchOptions options, Handler done);
   Result<void> prepare(const observe::LaunchOptions& options);
+  /// Of a folder; nothing if it is empty or not there.
+  Result<std::optional<Topology>> storedTopology(const std::string& folder) const;
   void startNode(Slot& slot, Handler done);
   void opened(NodeId id, uint64_t incarnation, Result<void> result);
   void stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleState state);
   void died(NodeId id, uint64_t incarnation, const std::string& reason);
   void stopNode(Slot& slot, Handler done);
   void killNode(Slot& slot, observe::BrokerState state);
+  void killAll(observe::BrokerState state);
   void enter(Slot& slot, observe::BrokerState state);
   void settle(Slot& slot, Result<void> result);
   void shutdownNow(Handler done);
@@ -99,6 +103,9 @@ class Cluster final : public observe::ClusterSource {
   void metadataApplied();
   Result<Slot*> find(NodeId id);
   void noteFault(NodeId broker, bool healed, observe::FaultState kind);
+  /// Into the history: what no broker tells of itself.
+  void tell(NodeId broker, const events::Payload& payload);
+  void finishLaunch(Result<void> result);
   /// The newest image of a running broker, or null.
   metadata::ImagePtr newestImage() const;
 
@@ -141,6 +148,8 @@ class Cluster final : public observe::ClusterSource {
     platform::Timer timeout;
     Handler done;
   };
+  /// Of the launch under way.
+  Handler launching_;
   std::list<TopicWait> topicsAwaited_;
   uint64_t topicWaits_ = 0;
   std::optional<TopicPartition> watched_;

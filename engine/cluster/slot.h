@@ -36,6 +36,8 @@ struct Cluster::Slot {
   platform::MonotonicTime faultSince{};
   /// As last seen, for when it does not run any more.
   std::map<TopicPartition, observe::ReplicaSnapshot> lastSeen;
+  int64_t lastDiskBytes = 0;
+  int lastSegmentCount = 0;
 };
 
 }  // namespace tidemark::cluster

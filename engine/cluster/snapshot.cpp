@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "broker/auto_topics.h"
 #include "cluster/cluster.h"
@@ -14,6 +15,19 @@ using observe::BrokerState;
 
 /// At most 60 snapshots a second.
 constexpr platform::Duration kShortest = std::chrono::microseconds(16'600);
+
+/// Heartbeats come several times in this time.
+constexpr platform::Duration kSilent = std::chrono::seconds(1);
+
+/// Bytes and segments of all replicas of a broker.
+std::pair<int64_t, int> diskOf(const replication::ReplicaManager& replicas) {
+  std::pair<int64_t, int> disk{0, 0};
+  for (const auto& partition : replicas.all()) {
+    disk.first += partition->log().sizeInBytes();
+    disk.second += static_cast<int>(partition->log().segments().size());
+  }
+  return disk;
+}
 
 }  // namespace
 
@@ -100,6 +114,7 @@ void Cluster::refresh() {
 void Cluster::remember(Slot& slot) {
   if (!slot.isOpen || !looking_) return;
   slot.lastSeen.clear();
+  std::tie(slot.lastDiskBytes, slot.lastSegmentCount) = diskOf(slot.node->broker()->replicas());
   for (const auto& partition : slot.node->broker()->replicas().all())
     describeReplica(slot, partition->name(), watched_ && *watched_ == partition->name(), slot.lastSeen[partition->name()]);
 }
@@ -137,6 +152,7 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
   broker.controller = {topology_->advertisedHost, slot.place.controllerPort};
   broker.inState = into.at - slot.since;
   broker.diedOf = slot.diedOf;
+  std::tie(broker.diskBytes, broker.segmentCount) = std::tuple(slot.lastDiskBytes, slot.lastSegmentCount);
   if (!slot.isOpen) return;
   broker::BrokerServer& server = *slot.node->broker();
   broker.epoch = server.epoch();
@@ -144,10 +160,9 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
   broker.networkThreads = config.getInt("num.network.threads");
   broker.handlerThreads = config.getInt("num.io.threads");
   broker.fetcherThreads = server.replicas().fetcherCount();
-  for (const auto& partition : server.replicas().all()) {
-    broker.diskBytes += partition->log().sizeInBytes();
-    broker.segmentCount += static_cast<int>(partition->log().segments().size());
-  }
+  std::tie(broker.diskBytes, broker.segmentCount) = diskOf(server.replicas());
+  broker.producedBytes = server.traffic().producedBytes();
+  broker.fetchedBytes = server.traffic().fetchedBytes();
   for (const network::ConnectionInfo& connection : server.server().connections()) {
     const std::string& client = connection.client->clientId;
     // Brokers among each other, and the lab's own errands.
@@ -160,8 +175,6 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
                                 .softwareVersion = connection.client->softwareVersion == "unknown" ? "" : connection.client->softwareVersion,
                                 .peer = connection.peer->address,
                                 .own = client.starts_with("tidemark-")});
-    broker.producedBytes += static_cast<int64_t>(connection.bytesIn);
-    broker.fetchedBytes += static_cast<int64_t>(connection.bytesOut);
   }
   const auto park = [&](const std::vector<replication::ParkedView>& views, observe::ParkedKind kind) {
     for (const replication::ParkedView& view : views)
@@ -177,18 +190,15 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
                              .left = std::max(view.deadline - into.at, platform::Duration(0))});
   };
   park(server.replicas().parkedProduces(), observe::ParkedKind::Produce);
-  const std::vector<replication::ParkedView> fetches = server.replicas().parkedFetches();
-  park(fetches, observe::ParkedKind::Fetch);
-  for (const replication::ParkedView& view : fetches) {
-    if (view.follower != kNoNode) continue;
-    into.readers.push_back({.client = view.label.client,
+  park(server.replicas().parkedFetches(watched_ ? &*watched_ : nullptr), observe::ParkedKind::Fetch);
+  for (const broker::Traffic::Reader& reader : server.traffic().readers(into.at))
+    into.readers.push_back({.client = reader.client,
                             .group = {},
-                            .softwareName = {},
-                            .partition = view.partition,
-                            .fetchOffset = view.needs,
-                            .sinceFetch = view.timeout - (view.deadline - into.at),
-                            .external = !view.label.client.starts_with("tidemark-")});
-  }
+                            .softwareName = reader.software,
+                            .partition = reader.partition,
+                            .fetchOffset = reader.fetchOffset,
+                            .sinceFetch = into.at - reader.at,
+                            .external = !reader.client.starts_with("tidemark-")});
 }
 
 void Cluster::describeQuorum(observe::ClusterSnapshot& into) const {
@@ -200,6 +210,20 @@ void Cluster::describeQuorum(observe::ClusterSnapshot& into) const {
     const bool leads = description.leader.leader == id;
     if (!best || description.leader.epoch > best->leader.epoch || (leads && description.leader.epoch == best->leader.epoch))
       best = std::move(description);
+  }
+  // The active controller knows who is silent.
+  for (const auto& [id, slot] : slots_) {
+    if (!slot->isOpen || slot->state == BrokerState::Paused || slot->node->controller() == nullptr) continue;
+    const metadata::ControllerStatus status = slot->node->controller()->driver().status();
+    if (!status.active) continue;
+    for (const auto& [node, contact] : status.contacts) {
+      const auto broker = std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id);
+      if (broker == into.brokers.end()) continue;
+      broker->sinceHeartbeat = std::max(into.at - contact, platform::Duration(0));
+      const bool alive = broker->state == BrokerState::Running || broker->state == BrokerState::Paused || broker->state == BrokerState::Killed;
+      const platform::Duration left = status.sessionTimeout - *broker->sinceHeartbeat;
+      if (alive && *broker->sinceHeartbeat > kSilent && left > platform::Duration(0)) broker->fencedIn = left;
+    }
   }
   if (!best) return;
   into.quorum.leader = best->leader.leader;
@@ -273,6 +297,7 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
           ++broker->replicaCount;
         partition.copies.push_back(std::move(copy));
       }
+      std::ranges::sort(partition.copies, {}, &observe::ReplicaSnapshot::broker);
       for (observe::ReplicaSnapshot& copy : partition.copies) {
         const auto known = followers.find(copy.broker);
         if (known == followers.end()) continue;

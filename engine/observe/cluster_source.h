@@ -35,6 +35,14 @@ struct LaunchOptions {
   std::vector<Setting> settings;
 };
 
+/// What a data folder holds: a cluster that launch() goes on with, under its own addresses.
+struct StoredCluster {
+  int brokers = 0;
+  std::string host;
+  /// Of the brokers, then those of their controllers.
+  std::vector<uint16_t> ports;
+};
+
 /// The one thing through which a window (or a test) sees a cluster and acts on it.
 ///
 /// Calls come from one thread, the window's, and return at once: a command is posted, and its `done` is called exactly
@@ -63,9 +71,14 @@ class ClusterSource {
   /// What launch() would set differently from Kafka's defaults.
   virtual std::vector<Setting> profile(int brokers) const = 0;
 
+  /// Nothing if the folder is empty or not there yet; an error that says why no cluster can be launched on it. Reads one
+  /// small file.
+  virtual Result<std::optional<StoredCluster>> stored(const std::string& folder) const = 0;
+
   /// Done when every broker is registered and the first topic, if any, has leaders.
   virtual void launch(LaunchOptions options, Done done) = 0;
-  /// Controlled shutdown of all brokers. Afterwards launch() may be called again.
+  /// Controlled shutdown of all brokers; a launch under way is ended at once, and fails. Afterwards launch() may be
+  /// called again.
   virtual void shutdown(Done done) = 0;
 
   /// As SIGKILL: nothing is flushed, sockets close. The data folder stays.

@@ -157,7 +157,7 @@ struct PartitionSnapshot {
   Offset lastStable;
   Offset logStart;
   Offset logEnd;
-  /// One for each of `replicas`, in the same order.
+  /// One for each of `replicas`, by broker.
   std::vector<ReplicaSnapshot> copies;
 
   bool underReplicated() const noexcept { return isr.size() < replicas.size(); }

@@ -123,6 +123,11 @@ void FakeCluster::launchNow(observe::LaunchOptions options) {
   advance(100ms);
 }
 
+Result<std::optional<observe::StoredCluster>> FakeCluster::stored(const std::string& folder) const {
+  const auto found = folders.find(folder);
+  return found == folders.end() ? std::nullopt : found->second;
+}
+
 void FakeCluster::launch(observe::LaunchOptions options, Done done) {
   commands.emplace_back("launch");
   answer(std::move(done), [this, options = std::move(options)]() -> Result<void> {
@@ -542,6 +547,7 @@ observe::ClusterSnapshot FakeCluster::take() const {
       if (replica.leader) shown.logEnd = replica.logEnd;
       shown.copies.push_back(std::move(replica));
     }
+    std::ranges::sort(shown.copies, {}, &observe::ReplicaSnapshot::broker);
     for (size_t i = 0; i < partition.parked.size(); ++i) {
       observe::ParkedSnapshot parked = partition.parked[i];
       parked.left = parked.timeout - (m_now - partition.parkedAt[i]);

@@ -30,6 +30,8 @@ class FakeCluster : public observe::ClusterSource {
   void append(const events::Event& event, const std::string& topic, PartitionIndex partition);
   /// The next command fails with this.
   void failNext(Error error) { m_nextError = std::move(error); }
+  /// What a folder is said to hold.
+  std::map<std::string, Result<std::optional<observe::StoredCluster>>> folders;
   /// Launches at once and lets the cluster come up.
   void launchNow(observe::LaunchOptions options);
   int snapshotsTaken() const noexcept { return m_snapshotsTaken; }
@@ -42,6 +44,7 @@ class FakeCluster : public observe::ClusterSource {
   void onChange(std::function<void()> wake) override { m_wake = std::move(wake); }
   void watch(std::optional<TopicPartition> partition) override;
   std::vector<observe::Setting> profile(int brokers) const override;
+  Result<std::optional<observe::StoredCluster>> stored(const std::string& folder) const override;
   void launch(observe::LaunchOptions options, Done done) override;
   void shutdown(Done done) override;
   void killBroker(NodeId broker, Done done) override;
