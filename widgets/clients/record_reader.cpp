@@ -15,6 +15,10 @@ struct RecordReader::Worker {
   ConsumeOptions options;
   RecordReader* owner = nullptr;
   rd_kafka_t* client = nullptr;
+  // Of the worker's thread.
+  rd_kafka_topic_t* topic = nullptr;
+  rd_kafka_queue_t* queue = nullptr;
+  std::vector<int> read;
   std::thread thread;
   std::atomic<bool> running{true};
 
@@ -22,7 +26,7 @@ struct RecordReader::Worker {
   std::condition_variable room;
   bool stopping = false;
   bool told = false;
-  std::deque<ReadRecord> queue;
+  std::deque<ReadRecord> records;
   QString error;
 
   void complain(const QString& text) {
@@ -43,11 +47,10 @@ struct RecordReader::Worker {
       *reason = QString::fromUtf8(text);
       return false;
     };
-    // A group id is asked for even if partitions are assigned by hand; nothing is ever committed to it.
+    // No group: no coordinator is asked for, no offsets topic comes into being.
     bool ok = set("bootstrap.servers", options.bootstrap) &&
               set("client.id", QLatin1String(kOwnClientPrefix) + QStringLiteral("-consumer")) &&
-              set("group.id", QLatin1String(kOwnClientPrefix)) && set("enable.auto.commit", QStringLiteral("false")) &&
-              set("enable.auto.offset.store", QStringLiteral("false")) &&
+              set("enable.auto.commit", QStringLiteral("false")) &&
               set("auto.offset.reset", options.fromBeginning ? QStringLiteral("earliest") : QStringLiteral("latest")) &&
               set("isolation.level",
                   options.readCommitted ? QStringLiteral("read_committed") : QStringLiteral("read_uncommitted")) &&
@@ -59,10 +62,7 @@ struct RecordReader::Worker {
     rd_kafka_conf_set_log_cb(conf, &Worker::ignoreLog);
     char text[512];
     if (ok) client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
-    if (client != nullptr) {
-      rd_kafka_poll_set_consumer(client);
-      return true;
-    }
+    if (client != nullptr) return true;
     if (ok) *reason = QString::fromUtf8(text);
     rd_kafka_conf_destroy(conf);
     return false;
@@ -75,8 +75,8 @@ struct RecordReader::Worker {
 
   /// Partitions are asked for until they are known: the topic may come into being later.
   bool assign() {
-    const QByteArray topic = options.topic.toUtf8();
-    rd_kafka_topic_t* handle = rd_kafka_topic_new(client, topic.constData(), nullptr);
+    const QByteArray name = options.topic.toUtf8();
+    rd_kafka_topic_t* handle = rd_kafka_topic_new(client, name.constData(), nullptr);
     int count = 0;
     while (!isStopping() && count == 0) {
       const rd_kafka_metadata_t* metadata = nullptr;
@@ -92,24 +92,30 @@ struct RecordReader::Worker {
         room.wait_for(lock, std::chrono::milliseconds(200), [this] { return stopping; });
       }
     }
-    rd_kafka_topic_destroy(handle);
-    if (count == 0) return false;
-    rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(count);
-    for (int i = 0; i < count; ++i)
-      if (options.partition < 0 || options.partition == i)
-        rd_kafka_topic_partition_list_add(list, topic.constData(), i)->offset =
-            options.fromBeginning ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
-    const bool some = list->cnt > 0;
-    if (some) rd_kafka_assign(client, list);
-    rd_kafka_topic_partition_list_destroy(list);
-    if (!some) complain(RecordReader::tr("the topic has no partition %1").arg(options.partition));
-    return some;
+    if (count == 0) {
+      rd_kafka_topic_destroy(handle);
+      return false;
+    }
+    topic = handle;
+    queue = rd_kafka_queue_new(client);
+    for (int i = 0; i < count; ++i) {
+      if (options.partition >= 0 && options.partition != i) continue;
+      if (rd_kafka_consume_start_queue(
+              topic, i, options.fromBeginning ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END, queue) == 0)
+        read.push_back(i);
+      else
+        complain(QString::fromUtf8(rd_kafka_err2str(rd_kafka_last_error())));
+    }
+    if (options.partition >= count) complain(RecordReader::tr("the topic has no partition %1").arg(options.partition));
+    return !read.empty();
   }
 
   void run() {
     if (assign())
       while (!isStopping()) {
-        rd_kafka_message_t* message = rd_kafka_consumer_poll(client, 100);
+        // Errors of connections come this way.
+        rd_kafka_poll(client, 0);
+        rd_kafka_message_t* message = rd_kafka_consume_queue(queue, 100);
         if (message == nullptr) continue;
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
           push(*message);
@@ -117,7 +123,9 @@ struct RecordReader::Worker {
           complain(QString::fromUtf8(rd_kafka_message_errstr(message)));
         rd_kafka_message_destroy(message);
       }
-    rd_kafka_consumer_close(client);
+    for (const int partition : read) rd_kafka_consume_stop(topic, partition);
+    if (queue != nullptr) rd_kafka_queue_destroy(queue);
+    if (topic != nullptr) rd_kafka_topic_destroy(topic);
     rd_kafka_destroy(client);
     running = false;
   }
@@ -137,9 +145,9 @@ struct RecordReader::Worker {
     if (rd_kafka_message_headers(&message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR)
       record.headers = static_cast<int>(rd_kafka_header_cnt(headers));
     std::unique_lock lock(mutex);
-    room.wait(lock, [this] { return stopping || queue.size() < kQueue; });
+    room.wait(lock, [this] { return stopping || records.size() < kQueue; });
     if (stopping) return;
-    queue.push_back(std::move(record));
+    records.push_back(std::move(record));
     error.clear();
     if (std::exchange(told, true)) return;
     QMetaObject::invokeMethod(owner, &RecordReader::arrived, Qt::QueuedConnection);
@@ -187,15 +195,15 @@ bool RecordReader::isRunning() const {
 
 std::vector<ReadRecord> RecordReader::take() {
   if (!m_worker) return {};
-  std::vector<ReadRecord> records;
+  std::vector<ReadRecord> taken;
   {
     const std::lock_guard lock(m_worker->mutex);
-    records.assign(std::make_move_iterator(m_worker->queue.begin()), std::make_move_iterator(m_worker->queue.end()));
-    m_worker->queue.clear();
+    taken.assign(std::make_move_iterator(m_worker->records.begin()), std::make_move_iterator(m_worker->records.end()));
+    m_worker->records.clear();
     m_worker->told = false;
   }
   m_worker->room.notify_all();
-  return records;
+  return taken;
 }
 
 QString RecordReader::error() const {
