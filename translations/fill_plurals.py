@@ -19,11 +19,11 @@ for message in tree.iter("message"):
     forms = translation.findall("numerusform")
     while len(forms) < 2:
         forms.append(ET.SubElement(translation, "numerusform"))
+    translation.attrib.pop("type", None)
     if all(form.text for form in forms):
         continue
     forms[0].text = re.sub(r"\((s|es)\)", "", source)
     forms[1].text = re.sub(r"\((s|es)\)", r"\1", source)
-    translation.attrib.pop("type", None)
     filled += 1
 text = ET.tostring(tree.getroot(), encoding="unicode")
 path.write_text('<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n' + text + "\n", encoding="utf-8")

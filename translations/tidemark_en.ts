@@ -65,7 +65,7 @@
     <message numerus="yes">
         <source>%n fetch(es) wait for records</source>
         <translation>
-            <numerusform>%n fetch wait for records</numerusform>
+            <numerusform>%n fetch waits for records</numerusform>
             <numerusform>%n fetches wait for records</numerusform>
         </translation>
     </message>
@@ -103,6 +103,13 @@
             <numerusform>all %n</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 record(s) read</source>
+        <translation>
+            <numerusform>%1 record read</numerusform>
+            <numerusform>%1 records read</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::EventPanel</name>
@@ -113,6 +120,20 @@
             <numerusform>%n kinds ▾</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 frequent event(s) left out; “All kinds” can show every one.</source>
+        <translation>
+            <numerusform>%1 frequent event left out; “All kinds” can show every one.</numerusform>
+            <numerusform>%1 frequent events left out; “All kinds” can show every one.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 event(s) lost.</source>
+        <translation>
+            <numerusform>%1 event lost.</numerusform>
+            <numerusform>%1 events lost.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::Inspector</name>
@@ -121,6 +142,20 @@
         <translation>
             <numerusform>%1 in %n segment</numerusform>
             <numerusform>%1 in %n segments</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of %n replica(s)</source>
+        <translation>
+            <numerusform>%1 of %n replica</numerusform>
+            <numerusform>%1 of %n replicas</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 record(s)</source>
+        <translation>
+            <numerusform>%1 record</numerusform>
+            <numerusform>%1 records</numerusform>
         </translation>
     </message>
 </context>
@@ -154,6 +189,13 @@
             <numerusform>Kafka 4.4 defaults, but for %n, so that changes are seen at once:</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 of %n broker(s) up</source>
+        <translation>
+            <numerusform>%1 of %n broker up</numerusform>
+            <numerusform>%1 of %n brokers up</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::LaunchPicture</name>
@@ -162,6 +204,33 @@
         <translation>
             <numerusform>+ %n partition</numerusform>
             <numerusform>+ %n partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 record(s)/s, acks=all</source>
+        <translation>
+            <numerusform>%1 record/s, acks=all</numerusform>
+            <numerusform>%1 records/s, acks=all</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::MainWindow</name>
+    <message numerus="yes">
+        <source>The cluster lies in a temporary folder: its %1 record(s) are removed with it.</source>
+        <translation>
+            <numerusform>The cluster lies in a temporary folder: its %1 record is removed with it.</numerusform>
+            <numerusform>The cluster lies in a temporary folder: its %1 records are removed with it.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::SettingChips</name>
+    <message numerus="yes">
+        <source>%n more ▾</source>
+        <translation>
+            <numerusform>%n more ▾</numerusform>
+            <numerusform>%n more ▾</numerusform>
         </translation>
     </message>
 </context>
@@ -193,6 +262,13 @@
         <translation>
             <numerusform>%n partition without a leader</numerusform>
             <numerusform>%n partitions without a leader</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 event(s) lost</source>
+        <translation>
+            <numerusform>%1 event lost</numerusform>
+            <numerusform>%1 events lost</numerusform>
         </translation>
     </message>
 </context>

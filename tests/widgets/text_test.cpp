@@ -1,8 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <QFile>
+#include <QRegularExpression>
+
+#include "belts/belts_view.h"
 #include "text/event_words.h"
 #include "text/format.h"
 #include "theme/palette.h"
+#include "views/inspector.h"
+#include "views/status_line.h"
+#include "views/top_bar.h"
 
 namespace tidemark::widgets {
 namespace {
@@ -120,6 +127,36 @@ TEST_P(PaletteTest, TextCanBeReadOnItsSurface) {
 }
 
 INSTANTIATE_TEST_SUITE_P(LightAndDark, PaletteTest, ::testing::Bool());
+
+TEST(Plurals, AreEnglish) {
+  EXPECT_EQ(StatusLine::tr("%n broker(s)", nullptr, 1), QStringLiteral("1 broker"));
+  EXPECT_EQ(StatusLine::tr("%n broker(s)", nullptr, 3), QStringLiteral("3 brokers"));
+  EXPECT_EQ(TopBar::tr("%n external client(s)", nullptr, 1), QStringLiteral("1 external client"));
+  EXPECT_EQ(BeltsView::tr("%n fetch(es) wait for records", nullptr, 1), QStringLiteral("1 fetch waits for records"));
+  EXPECT_EQ(Inspector::tr("%1 record(s)", nullptr, pluralOf(5'000'000'000)).arg(grouped(7)),
+            QStringLiteral("7 records"));
+}
+
+TEST(Plurals, LeaveNoBracketsInAnyText) {
+  QFile file(QStringLiteral(TIDEMARK_TRANSLATIONS));
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly)) << file.fileName().toStdString();
+  const QString text = QString::fromUtf8(file.readAll());
+  static const QRegularExpression form(QStringLiteral("<numerusform>(.*?)</numerusform>"));
+  int forms = 0;
+  for (auto match = form.globalMatch(text); match.hasNext(); ++forms) {
+    const QString words = match.next().captured(1);
+    EXPECT_FALSE(words.isEmpty() || words.contains(QStringLiteral("(s)")) || words.contains(QStringLiteral("(es)")))
+        << words.toStdString();
+  }
+  EXPECT_GT(forms, 30);
+  EXPECT_FALSE(text.contains(QStringLiteral("unfinished")));
+}
+
+TEST(Format, NodesAreASetOrAList) {
+  const NodeId nodes[] = {NodeId(3), NodeId(1)};
+  EXPECT_EQ(nodesText(nodes), QStringLiteral("{1, 3}"));
+  EXPECT_EQ(nodeListText(nodes), QStringLiteral("[3, 1]"));
+}
 
 }  // namespace
 }  // namespace tidemark::widgets

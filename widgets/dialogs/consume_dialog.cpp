@@ -156,7 +156,10 @@ void ConsumeDialog::refresh() {
   if (!error.isEmpty())
     setNote(m_note, error, true);
   else
-    setNote(m_note, running || m_model->total() > 0 ? tr("%1 records read").arg(grouped(m_model->total())) : QString(),
+    setNote(m_note,
+            running || m_model->total() > 0
+                ? tr("%1 record(s) read", nullptr, pluralOf(m_model->total())).arg(grouped(m_model->total()))
+                : QString(),
             false);
 }
 

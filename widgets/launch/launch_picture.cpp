@@ -174,8 +174,10 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
                                                            .arg(copies)
                                                            .arg(std::min(2, copies))
                                                      : tr("none yet; topics are created on first use")});
-  lines.push_back({tr("load"), m_options.firstTopic && m_load > 0 ? tr("%1 records/s, acks=all").arg(m_load)
-                                                                  : tr("none; begin one with Produce…")});
+  lines.push_back(
+      {tr("load"), m_options.firstTopic && m_load > 0
+                       ? tr("%1 record(s)/s, acks=all", nullptr, pluralOf(static_cast<int64_t>(m_load))).arg(m_load)
+                       : tr("none; begin one with Produce…")});
   lines.push_back(
       {tr("quorum"), brokers == 1 ? tr("one controller: no loss survived")
                                   : tr("%1 controllers: survives the loss of %2").arg(brokers).arg((brokers - 1) / 2)});

@@ -1,6 +1,8 @@
 #include "text/format.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include <QCoreApplication>
 #include <QDateTime>
@@ -17,6 +19,12 @@ constexpr QChar kThinSpace(0x2005);
 /// Three digits that mean something: "3.1", "37.0", "812".
 QString shortNumber(double value) {
   return QString::number(value, 'f', value < 99.95 ? 1 : 0);
+}
+
+QString joined(std::span<const NodeId> nodes) {
+  QStringList ids;
+  for (const NodeId node : nodes) ids << QString::number(node.value());
+  return ids.join(QStringLiteral(", "));
 }
 
 }  // namespace
@@ -67,9 +75,17 @@ QString timeText(platform::WallTime time) {
 }
 
 QString nodesText(std::span<const NodeId> nodes) {
-  QStringList ids;
-  for (const NodeId node : nodes) ids << QString::number(node.value());
-  return QStringLiteral("{%1}").arg(ids.join(QStringLiteral(", ")));
+  std::vector<NodeId> sorted(nodes.begin(), nodes.end());
+  std::ranges::sort(sorted);
+  return QStringLiteral("{%1}").arg(joined(sorted));
+}
+
+QString nodeListText(std::span<const NodeId> nodes) {
+  return QStringLiteral("[%1]").arg(joined(nodes));
+}
+
+int pluralOf(int64_t number) noexcept {
+  return static_cast<int>(std::clamp<int64_t>(number, 0, 1'000'000'000));
 }
 
 QString partitionText(const TopicPartition& partition) {

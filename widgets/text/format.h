@@ -25,8 +25,12 @@ QString durationText(platform::Duration duration);
 QString agoText(platform::Duration duration);
 /// "14:02:11.385", local time.
 QString timeText(platform::WallTime time);
-/// "{1, 2}".
+/// A set, "{1, 2}": by broker, whatever the order.
 QString nodesText(std::span<const NodeId> nodes);
+/// An order that means something, "[2, 3, 1]": the first is preferred.
+QString nodeListText(std::span<const NodeId> nodes);
+/// For tr(): which plural a number takes, however large it is.
+int pluralOf(int64_t number) noexcept;
 /// "orders-0".
 QString partitionText(const TopicPartition& partition);
 /// As Kafka names the file of a segment: twenty digits.

@@ -12,7 +12,10 @@
 #include <QTranslator>
 
 // Resources of a static library are forgotten unless somebody names them, outside of any namespace.
-static void useResources() { Q_INIT_RESOURCE(resources); }
+static void useResources() {
+  Q_INIT_RESOURCE(resources);
+  Q_INIT_RESOURCE(tidemark_widgets_translations);
+}
 
 namespace tidemark::widgets {
 namespace {
@@ -40,7 +43,8 @@ Theme::Theme(QApplication& application, QObject* parent) : QObject(parent), m_ap
   useResources();
   // English for now, for its plurals; a language more is a file more.
   auto* words = new QTranslator(this);
-  if (words->load(QStringLiteral(":/tidemark/i18n/tidemark_en.qm"))) QApplication::installTranslator(words);
+  if (!words->load(QStringLiteral(":/tidemark/i18n/tidemark_en.qm")) || !QApplication::installTranslator(words))
+    qWarning("the English plurals are missing");
   // Read before anything of ours is set: this is what the desktop says.
   m_systemIsDark = application.palette().color(QPalette::Window).lightness() < 128;
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
@@ -156,7 +160,8 @@ QString Theme::styleSheet(const Palette& p) {
   for (const auto& [name, color] : names) text.replace(QLatin1String(name), color->name());
   // Style sheets know only whole pixels, but points with a fraction.
   static const QRegularExpression pixels(QStringLiteral("font-size: ([0-9.]+)px"));
-  for (QRegularExpressionMatch match = pixels.match(text); match.hasMatch(); match = pixels.match(text, match.capturedStart() + 1))
+  for (QRegularExpressionMatch match = pixels.match(text); match.hasMatch();
+       match = pixels.match(text, match.capturedStart() + 1))
     text.replace(match.capturedStart(), match.capturedLength(),
                  QStringLiteral("font-size: %1pt").arg(pointsOf(match.captured(1).toDouble()), 0, 'f', 3));
   return text;
