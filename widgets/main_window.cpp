@@ -69,6 +69,10 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
 
   connect(&m_bridge, &EngineBridge::frame, this, &MainWindow::onFrame);
   connect(m_launchPage, &LaunchPage::startWanted, this, &MainWindow::launch);
+  connect(m_launchPage, &LaunchPage::cancelWanted, this, [this] {
+    m_cancelled = true;
+    m_bridge.shutdown(this, [this](const Result<void>&) { m_bridge.refresh(); });
+  });
   connect(m_clusterPage, &ClusterPage::brokerPicked, this,
           [this](NodeId broker) { pick({Picked::What::Broker, broker, {}}); });
   connect(m_clusterPage, &ClusterPage::partitionPicked, this, [this](int partition) {
@@ -159,10 +163,10 @@ void MainWindow::onFrame(const Frame& frame) {
     m_picked = {};
     m_inspector->setPicked(m_picked);
     m_clusterPage->setPartition(std::nullopt);
-    if (m_bridge.hasCluster())
-      enterCluster();
-    else
+    if (!m_bridge.hasCluster())
       leaveCluster();
+    else if (!m_launching)
+      enterCluster();
   }
   if (frame.snapshot != frame.previous) m_past.add(*frame.snapshot);
   // The first topic that appears is shown; one that is gone is not.
@@ -210,14 +214,21 @@ void MainWindow::step(int by) {
 
 void MainWindow::launch(const observe::LaunchOptions& options, double loadPerSecond) {
   m_pendingLoad = loadPerSecond;
+  m_launching = true;
+  m_cancelled = false;
   m_launchPage->setStarting(true);
   m_bridge.launch(options, this, [this, options](const Result<void>& result) {
+    m_launching = false;
     m_launchPage->setStarting(false);
+    m_bridge.refresh();
     if (!result) {
-      m_launchPage->showError(errorText(result.error()));
+      if (m_cancelled)
+        m_launchPage->showCancelled();
+      else
+        m_launchPage->showError(errorText(result.error()));
       return;
     }
-    m_bridge.refresh();
+    if (m_bridge.hasCluster()) enterCluster();
     if (m_pendingLoad > 0 && options.firstTopic) {
       ProduceOptions load;
       load.bootstrap = fromUtf8(m_bridge.snapshot()->bootstrap);
@@ -265,7 +276,8 @@ bool MainWindow::mayLoseData(const QString& title, const QString& verb) {
   if (!cluster.dataFolder.empty() || records == 0 || !asks) return true;
   QMessageBox box(
       QMessageBox::Warning, title,
-      tr("The cluster lies in a temporary folder: its %1 records are removed with it.").arg(grouped(records)),
+      tr("The cluster lies in a temporary folder: its %1 record(s) are removed with it.", nullptr, pluralOf(records))
+          .arg(grouped(records)),
       QMessageBox::Cancel, this);
   box.setInformativeText(tr("Start on a folder of your own to keep what a cluster holds."));
   QPushButton* go = box.addButton(verb, QMessageBox::DestructiveRole);

@@ -94,6 +94,9 @@ class MainWindow : public QMainWindow {
   Picked m_picked;
   std::map<QString, int> m_lastPartition;
   double m_pendingLoad = 0;
+  /// The first page stays until the launch is answered.
+  bool m_launching = false;
+  bool m_cancelled = false;
   bool m_closing = false;
 
   TopBar* m_topBar;

@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include "launch/launch_page.h"
+#include "launch/setting_chips.h"
 #include "window_fixture.h"
 
 namespace tidemark::widgets {
@@ -113,6 +114,76 @@ TEST_F(LaunchPageTest, AFolderThatCannotBeMadeIsRefused) {
   EXPECT_TRUE(page().problem().isEmpty()) << page().problem().toStdString();
 }
 
+TEST_F(LaunchPageTest, TheFirstTopicWantsTwoReplicasForAcksAll) {
+  const std::vector<observe::Setting> two{{"min.insync.replicas", "2"}};
+  EXPECT_EQ(page().options().firstTopic->configs, two);
+  set(1, "127.0.0.1", freePort, "orders");
+  const std::vector<observe::Setting> one{{"min.insync.replicas", "1"}};
+  EXPECT_EQ(page().options().firstTopic->configs, one) << "one replica is all there is";
+}
+
+TEST_F(LaunchPageTest, AClusterThatLiesInTheFolderDecidesBrokersAndPorts) {
+  const QTemporaryDir folder;
+  const auto port = freePort;
+  cluster.folders[folder.path().toStdString()] =
+      observe::StoredCluster{1, "127.0.0.1", {static_cast<uint16_t>(port + 3), static_cast<uint16_t>(port + 4)}};
+  observe::LaunchOptions options = page().options();
+  options.dataFolder = folder.path().toStdString();
+  page().setOptions(options);
+  page().check();
+  EXPECT_EQ(page().options().brokers, 1);
+  EXPECT_EQ(page().options().port, port + 3);
+  EXPECT_TRUE(page().problem().isEmpty()) << page().problem().toStdString();
+  QTcpServer taken;
+  ASSERT_TRUE(taken.listen(QHostAddress(QStringLiteral("127.0.0.1")), static_cast<uint16_t>(port + 4)));
+  page().check();
+  EXPECT_TRUE(page().problem().contains(QString::number(port + 4))) << page().problem().toStdString();
+}
+
+TEST_F(LaunchPageTest, AFolderThatHoldsSomethingElseIsRefusedWithTheReason) {
+  const QTemporaryDir folder;
+  cluster.folders[folder.path().toStdString()] = fail(ErrorCode::InvalidConfig, "it is neither empty nor a cluster");
+  observe::LaunchOptions options = page().options();
+  options.dataFolder = folder.path().toStdString();
+  page().setOptions(options);
+  page().check();
+  EXPECT_EQ(page().problem(), QStringLiteral("it is neither empty nor a cluster"));
+  QSignalSpy started(&page(), &LaunchPage::startWanted);
+  QTest::keyClick(&page(), Qt::Key_Return);
+  EXPECT_EQ(started.count(), 0);
+}
+
+TEST_F(LaunchPageTest, ALaunchShowsItsProgressAndCanBeCancelled) {
+  const auto visible = [this](const QString& text) {
+    for (const QPushButton* button : page().findChildren<QPushButton*>())
+      if (button->isVisible() && button->text() == text) return true;
+    return false;
+  };
+  EXPECT_FALSE(visible(QStringLiteral("Cancel")));
+  QTest::keyClick(&page(), Qt::Key_Return);
+  EXPECT_TRUE(page().isStarting());
+  EXPECT_TRUE(visible(QStringLiteral("Cancel")));
+  EXPECT_FALSE(window->showsCluster()) << "until all are up";
+  QTest::keyClick(&page(), Qt::Key_Escape);
+  EXPECT_EQ(cluster.commands.back(), "shutdown");
+  cluster.advance(std::chrono::milliseconds(10));
+  ASSERT_TRUE(waitFor([this] { return !page().isStarting(); }));
+  EXPECT_FALSE(window->showsCluster());
+  for (const QLabel* label : page().findChildren<QLabel*>())
+    EXPECT_FALSE(label->isVisible() && label->text().contains(QStringLiteral("did not start"))) << "no error";
+  QTest::keyClick(&page(), Qt::Key_Return);
+  cluster.advance(std::chrono::milliseconds(10));
+  EXPECT_TRUE(waitFor([this] { return window->showsCluster(); }));
+}
+
+TEST_F(LaunchPageTest, ItFitsASmallScreen) {
+  window->resize(800, 500);
+  QCoreApplication::processEvents();
+  EXPECT_LE(window->width(), 800);
+  EXPECT_LE(window->height(), 500);
+  EXPECT_EQ(page().widget()->width(), page().viewport()->width()) << "nothing is cut off at the right";
+}
+
 TEST_F(LaunchPageTest, AnErrorOfTheEngineIsShownAndThePageCanBeUsedAgain) {
   cluster.failNext({ErrorCode::KafkaStorageError, "the folder is in use"});
   QTest::keyClick(&page(), Qt::Key_Return);
@@ -126,6 +197,25 @@ TEST_F(LaunchPageTest, AnErrorOfTheEngineIsShownAndThePageCanBeUsedAgain) {
   QTest::keyClick(&page(), Qt::Key_Return);
   cluster.advance(std::chrono::milliseconds(10));
   EXPECT_TRUE(waitFor([this] { return window->showsCluster(); }));
+}
+
+TEST(SettingChips, FillTwoRowsAndShowTheRestWhenAsked) {
+  SettingChips chips;
+  std::vector<observe::Setting> settings;
+  for (int i = 0; i < 12; ++i) settings.push_back({"controller.quorum.fetch.timeout.ms", std::to_string(1000 + i)});
+  chips.setSettings(settings);
+  for (const int width : {280, 300, 330, 500, 800}) {
+    const int two = chips.heightForWidth(width);
+    EXPECT_LE(two, 47) << width;
+    chips.setShowsAll(true);
+    EXPECT_GT(chips.heightForWidth(width), two) << width;
+    chips.setShowsAll(false);
+  }
+  settings.resize(2);
+  chips.setSettings(settings);
+  const int few = chips.heightForWidth(800);
+  chips.setShowsAll(true);
+  EXPECT_EQ(few, 21) << "what fits needs no switch";
 }
 
 }  // namespace

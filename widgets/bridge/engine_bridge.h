@@ -52,6 +52,10 @@ class EngineBridge : public QObject {
   void refresh();
 
   std::vector<observe::Setting> profile(int brokers) const { return m_source.profile(brokers); }
+  /// What a data folder holds already, or why no cluster can be launched on it.
+  Result<std::optional<observe::StoredCluster>> stored(const QString& folder) const {
+    return m_source.stored(folder.toStdString());
+  }
   void watch(const std::optional<TopicPartition>& partition);
   const std::optional<TopicPartition>& watched() const noexcept { return m_watched; }
 

@@ -1,5 +1,9 @@
 #include "launch/launch_page.h"
 
+#include <algorithm>
+
+#include <QAbstractButton>
+#include <QBoxLayout>
 #include <QButtonGroup>
 #include <QCheckBox>
 #include <QDir>
@@ -46,14 +50,8 @@ void setWrong(QWidget* widget, bool wrong) {
   widget->style()->polish(widget);
 }
 
-/// Of Tidemark or of Apache Kafka: a folder that a cluster has used has a meta.properties in it or one level below.
-bool holdsCluster(const QString& folder) {
-  const QDir dir(folder);
-  if (dir.exists(QStringLiteral("meta.properties"))) return true;
-  for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot))
-    if (QFileInfo::exists(dir.filePath(name + QStringLiteral("/meta.properties")))) return true;
-  return false;
-}
+/// Below this width the picture goes under the form.
+constexpr int kTwoColumns = 1120;
 
 }  // namespace
 
@@ -79,8 +77,8 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   across->setContentsMargins(40, 28, 40, 32);
   across->addStretch(1);
   auto* page = new QWidget;
+  m_page = page;
   page->setMaximumWidth(1380);
-  page->setMinimumWidth(1080);
   across->addWidget(page, 100);
   across->addStretch(1);
 
@@ -90,12 +88,14 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   down->addStretch(1);
   down->addWidget(makeLabel(QStringLiteral("page"), tr("Start a cluster")));
   down->addSpacing(6);
-  down->addWidget(
-      makeLabel(QStringLiteral("lead"),
-                tr("Real brokers inside this window. Any Kafka client can connect to their ports; when you close "
-                   "the window, they stop.")));
+  auto* lead = makeLabel(QStringLiteral("lead"),
+                         tr("Real brokers inside this window. Any Kafka client can connect to their ports; when you "
+                            "close the window, they stop."));
+  lead->setWordWrap(true);
+  down->addWidget(lead);
   down->addSpacing(22);
-  auto* columns = new QHBoxLayout;
+  auto* columns = new QBoxLayout(QBoxLayout::LeftToRight);
+  m_columns = columns;
   columns->setSpacing(40);
   down->addLayout(columns);
   down->addStretch(3);
@@ -115,12 +115,18 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   m_start->setAutoDefault(false);
   m_start->setMinimumWidth(208);
   startRow->addWidget(m_start);
-  auto* enter = makeLabel(QStringLiteral("key"), QStringLiteral("⏎"));
-  enter->setFixedSize(20, 18);
-  enter->setAlignment(Qt::AlignCenter);
-  startRow->addWidget(enter, 0, Qt::AlignVCenter);
+  m_cancel = new QPushButton(tr("Cancel"));
+  m_cancel->setAutoDefault(false);
+  m_cancel->setToolTip(tr("Ends what has started so far (Esc)"));
+  m_cancel->hide();
+  startRow->addWidget(m_cancel);
+  m_enter = makeLabel(QStringLiteral("key"), QStringLiteral("⏎"));
+  m_enter->setFixedSize(20, 18);
+  m_enter->setAlignment(Qt::AlignCenter);
+  startRow->addWidget(m_enter, 0, Qt::AlignVCenter);
   m_startNote = makeLabel(QStringLiteral("muted"), tr("takes about a second"));
   m_startNote->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  m_startNote->setWordWrap(true);
   startRow->addWidget(m_startNote, 1);
   auto* same = new QVBoxLayout;
   same->setSpacing(2);
@@ -154,6 +160,10 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   m_checkSoon.setInterval(150);
   connect(&m_checkSoon, &QTimer::timeout, this, &LaunchPage::check);
   connect(m_start, &QPushButton::clicked, this, &LaunchPage::start);
+  connect(m_cancel, &QPushButton::clicked, this, &LaunchPage::cancelWanted);
+  connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
+    if (m_starting && frame.snapshot != frame.previous) showProgress();
+  });
   changed();
 }
 
@@ -255,7 +265,7 @@ QWidget* LaunchPage::makeCard() {
   m_topic->setFixedWidth(160);
   m_topic->setAccessibleName(tr("Name of the first topic"));
   m_partitions = new QSpinBox;
-  m_partitions->setRange(1, 100);
+  m_partitions->setRange(1, 1000);
   m_partitions->setValue(3);
   m_partitions->setFixedWidth(68);
   m_partitions->setAccessibleName(tr("Partitions"));
@@ -276,9 +286,10 @@ QWidget* LaunchPage::makeCard() {
   m_load->setAccessibleName(tr("Records a second"));
   loadRow->addWidget(m_withLoad);
   loadRow->addWidget(m_load);
-  loadRow->addWidget(
-      makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all, so that there is something to see")),
-      1);
+  auto* loadNote =
+      makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all, so that there is something to see"));
+  loadNote->setWordWrap(true);
+  loadRow->addWidget(loadNote, 1);
   topic->addLayout(topicRow);
   topic->addLayout(loadRow);
   const int checkWidth = std::max(m_withTopic->sizeHint().width(), m_withLoad->sizeHint().width());
@@ -318,6 +329,8 @@ observe::LaunchOptions LaunchPage::options() const {
     observe::TopicOptions topic;
     topic.name = m_topic->text().trimmed().toStdString();
     topic.partitions = m_partitions->value();
+    // As one would in production, where there are replicas: acks=all means two of them at least.
+    topic.configs.push_back({"min.insync.replicas", std::to_string(std::min(2, options.brokers))});
     options.firstTopic = topic;
   }
   return options;
@@ -344,9 +357,16 @@ void LaunchPage::setOptions(const observe::LaunchOptions& options) {
 
 void LaunchPage::changed() {
   m_error->hide();
+  describe();
+  m_checkSoon.start();
+}
+
+void LaunchPage::describe() {
   const observe::LaunchOptions chosen = options();
   const int brokers = chosen.brokers;
   m_start->setText(m_starting ? tr("Starting…") : tr("Start %n broker(s)", nullptr, brokers));
+  m_cancel->setVisible(m_starting);
+  m_enter->setVisible(!m_starting);
   m_quorumNote->setText(
       brokers == 1
           ? tr("a quorum of 1: nothing is replicated")
@@ -369,18 +389,23 @@ void LaunchPage::changed() {
   if (!chosen.dataFolder.empty()) {
     QString folder = m_folder;
     if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());
-    command += QStringLiteral(" --data %1").arg(folder);
+    command += QStringLiteral(" --data %1")
+                   .arg(folder.contains(QLatin1Char(' ')) ? QStringLiteral("'%1'").arg(folder) : folder);
   }
-  m_command->setText(command);
+  m_command->setToolTip(command);
+  m_command->setText(QFontMetrics(m_command->font()).elidedText(command, Qt::ElideMiddle, 420));
   m_picture->setOptions(chosen, load());
-  m_checkSoon.start();
 }
 
 void LaunchPage::check() {
   m_checkSoon.stop();
+  takeStored();
   const observe::LaunchOptions chosen = options();
   m_problem.clear();
-  m_ports = checkPorts(fromUtf8(chosen.host), chosen.port, chosen.brokers);
+  // While they start the ports are ours.
+  m_ports = m_starting ? PortCheck()
+            : m_stored ? checkPorts(fromUtf8(m_stored->host), m_stored->ports)
+                       : checkPorts(fromUtf8(chosen.host), chosen.port, chosen.brokers);
   // Three in a row and more are told as a range.
   const auto list = [](const std::vector<uint16_t>& ports) {
     QStringList texts;
@@ -396,12 +421,18 @@ void LaunchPage::check() {
     }
     return texts.join(QStringLiteral(", "));
   };
-  if (m_ports.badHost) {
+  if (m_starting) {
+    m_portNote->clear();
+  } else if (m_ports.badHost) {
     m_problem = tr("“%1” is not an address of this machine").arg(fromUtf8(chosen.host));
     m_portNote->setText(QStringLiteral("✕  ") + m_problem);
   } else if (!m_ports.taken.empty()) {
     m_problem = m_ports.taken.size() == 1 ? tr("%1 is taken").arg(list(m_ports.taken))
                                           : tr("%1 are taken").arg(list(m_ports.taken));
+    if (m_stored) m_problem = tr("%1: does the folder’s cluster run already?").arg(m_problem);
+    m_portNote->setText(QStringLiteral("✕  ") + m_problem);
+  } else if (!m_ports.forbidden.empty()) {
+    m_problem = tr("%1: ports below 1024 are the system’s").arg(list(m_ports.forbidden));
     m_portNote->setText(QStringLiteral("✕  ") + m_problem);
   } else if (chosen.port == 0) {
     m_portNote->setText(QStringLiteral("●  ") + tr("free ports are picked"));
@@ -410,9 +441,10 @@ void LaunchPage::check() {
                                                      ? tr("%1 is free").arg(list(m_ports.wanted))
                                                      : tr("%1 are free").arg(list(m_ports.wanted))));
   }
+  m_portNote->setToolTip(m_problem);
   setKind(m_portNote, m_problem.isEmpty() ? QStringLiteral("good") : QStringLiteral("error"));
   setWrong(m_host, m_ports.badHost);
-  setWrong(m_port, !m_ports.taken.empty());
+  setWrong(m_port, !m_ports.taken.empty() || !m_ports.forbidden.empty());
   const bool local = m_ports.badHost || isLoopback(fromUtf8(chosen.host));
   m_hostNote->setText(m_ports.badHost ? QString() : local ? tr("only this machine") : tr("▲ anyone there can connect"));
   setKind(m_hostNote, local ? QStringLiteral("muted") : QStringLiteral("warn"));
@@ -424,7 +456,7 @@ void LaunchPage::check() {
   bool writable = true;
   if (info.exists()) {
     writable = info.isDir() && info.isWritable();
-    if (writable && holdsCluster(m_folder)) folderNote += QStringLiteral("   ") + tr("holds a cluster: it goes on");
+    if (writable && m_stored) folderNote += QStringLiteral("   ") + tr("holds a cluster: it goes on");
   } else {
     // It will be made: the nearest folder above must allow that.
     QDir above = info.absoluteDir();
@@ -435,15 +467,59 @@ void LaunchPage::check() {
   }
   const QStorageInfo disk(info.absoluteFilePath());
   if (disk.isValid()) folderNote += QStringLiteral("   ") + tr("%1 free").arg(bytesText(disk.bytesAvailable()));
-  m_folderNote->setText(folderNote);
-  const bool folderWrong = m_chosen->isChecked() && !writable;
+  const bool folderWrong = m_chosen->isChecked() && (!writable || !m_folderProblem.isEmpty());
+  if (folderWrong) {
+    const QString why = !writable ? info.exists() && !info.isDir() ? tr("%1 is no folder").arg(folder)
+                                                                   : tr("%1 cannot be written").arg(folder)
+                                  : m_folderProblem;
+    folderNote = QStringLiteral("✕  ") + why;
+    if (m_problem.isEmpty()) m_problem = why;
+  }
+  m_folderNote->setText(m_folderNote->fontMetrics().elidedText(folderNote, Qt::ElideMiddle, 430));
+  m_folderNote->setToolTip(folderNote);
   setKind(m_folderNote, folderWrong ? QStringLiteral("error") : QStringLiteral("muted"));
-  if (folderWrong && m_problem.isEmpty()) m_problem = tr("%1 cannot be written").arg(folder);
   if (m_withTopic->isChecked() && m_problem.isEmpty()) m_problem = topicNameProblem(m_topic->text().trimmed());
   m_start->setEnabled(m_problem.isEmpty() && !m_starting);
-  m_startNote->setText(m_starting            ? tr("the brokers register and elect their leaders")
-                       : m_problem.isEmpty() ? tr("takes about a second")
-                                             : m_problem);
+  if (m_starting)
+    showProgress();
+  else
+    m_startNote->setText(m_problem.isEmpty() ? tr("takes about a second") : m_problem);
+  m_startNote->setToolTip(m_problem);
+}
+
+void LaunchPage::takeStored() {
+  const bool was = m_stored.has_value();
+  m_stored.reset();
+  m_folderProblem.clear();
+  if (m_chosen->isChecked() && !m_starting) {
+    Result<std::optional<observe::StoredCluster>> stored = m_bridge.stored(m_folder);
+    if (!stored)
+      m_folderProblem = fromUtf8(stored.error().message);
+    else
+      m_stored = *std::move(stored);
+  }
+  const bool fixed = m_stored.has_value();
+  for (QAbstractButton* button : m_brokers->buttons()) button->setEnabled(!fixed);
+  m_host->setEnabled(!fixed);
+  m_port->setEnabled(!fixed);
+  if (!fixed && !was) return;
+  if (fixed) {
+    const QSignalBlocker quiet[] = {QSignalBlocker(m_host), QSignalBlocker(m_port)};
+    if (auto* button = m_brokers->button(m_stored->brokers)) button->setChecked(true);
+    m_host->setText(fromUtf8(m_stored->host));
+    m_port->setValue(m_stored->ports.front());
+  }
+  describe();
+}
+
+void LaunchPage::showProgress() {
+  const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
+  const auto running =
+      std::ranges::count(cluster.brokers, observe::BrokerState::Running, &observe::BrokerSnapshot::state);
+  const auto all = static_cast<std::ptrdiff_t>(cluster.brokers.size());
+  m_startNote->setText(all == 0        ? tr("the folders are made")
+                       : running < all ? tr("%1 of %n broker(s) up", nullptr, static_cast<int>(all)).arg(running)
+                                       : tr("all are up; the topic gets its leaders"));
 }
 
 void LaunchPage::chooseFolder() {
@@ -469,6 +545,10 @@ void LaunchPage::setStarting(bool starting) {
   check();
 }
 
+void LaunchPage::showCancelled() {
+  m_startNote->setText(tr("cancelled; nothing runs"));
+}
+
 void LaunchPage::showError(const QString& text) {
   m_error->setText(tr("It did not start: %1").arg(text));
   m_error->show();
@@ -477,8 +557,17 @@ void LaunchPage::showError(const QString& text) {
 void LaunchPage::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
     start();
+  else if (event->key() == Qt::Key_Escape && m_starting)
+    Q_EMIT cancelWanted();
   else
     QScrollArea::keyPressEvent(event);
+}
+
+void LaunchPage::resizeEvent(QResizeEvent* event) {
+  QScrollArea::resizeEvent(event);
+  const bool wide = viewport()->width() >= kTwoColumns;
+  m_columns->setDirection(wide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  m_inside->layout()->setContentsMargins(wide ? 40 : 24, 28, wide ? 40 : 24, 32);
 }
 
 void LaunchPage::showEvent(QShowEvent* event) {

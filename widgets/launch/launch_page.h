@@ -1,11 +1,14 @@
 #pragma once
 
+#include <optional>
+
 #include <QScrollArea>
 #include <QTimer>
 
 #include "bridge/engine_bridge.h"
 #include "launch/port_check.h"
 
+class QBoxLayout;
 class QButtonGroup;
 class QCheckBox;
 class QLabel;
@@ -35,31 +38,46 @@ class LaunchPage : public QScrollArea {
   void setOptions(const observe::LaunchOptions& options);
   /// The brokers are coming up: nothing can be changed.
   void setStarting(bool starting);
+  bool isStarting() const noexcept { return m_starting; }
   void showError(const QString& text);
+  /// No error: the reader wanted it so.
+  void showCancelled();
   /// Looks at ports and folder now, not in a moment.
   void check();
 
  Q_SIGNALS:
   void startWanted(const tidemark::observe::LaunchOptions& options, double load);
+  /// While the brokers are coming up.
+  void cancelWanted();
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   QWidget* makeCard();
   QWidget* makeRow(const QString& name, QLayout* content, bool last = false);
   void changed();
+  /// Says what follows from the choices.
+  void describe();
   void chooseFolder();
   void start();
+  /// Looks into the chosen folder: a cluster that lies there decides how many brokers there are, and where.
+  void takeStored();
+  void showProgress();
 
   EngineBridge& m_bridge;
   QTimer m_checkSoon;
   PortCheck m_ports;
+  std::optional<observe::StoredCluster> m_stored;
+  QString m_folderProblem;
   QString m_problem;
   bool m_starting = false;
 
   QWidget* m_inside;
+  QWidget* m_page;
+  QBoxLayout* m_columns;
   QWidget* m_form;
   QButtonGroup* m_brokers;
   QLabel* m_quorumNote;
@@ -81,6 +99,8 @@ class LaunchPage : public QScrollArea {
   QLabel* m_settingsNote;
   SettingChips* m_settings;
   QPushButton* m_start;
+  QPushButton* m_cancel;
+  QLabel* m_enter;
   QLabel* m_startNote;
   QLabel* m_command;
   QLabel* m_error;

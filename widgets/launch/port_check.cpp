@@ -21,25 +21,30 @@ bool isLoopback(const QString& host) {
 }
 
 PortCheck checkPorts(const QString& host, uint16_t first, int brokers) {
+  std::vector<uint16_t> ports;
+  if (first != 0)
+    for (const int base : {0, 100})
+      for (int i = 0; i < brokers; ++i) ports.push_back(static_cast<uint16_t>(first + base + i));
+  return checkPorts(host, ports);
+}
+
+PortCheck checkPorts(const QString& host, const std::vector<uint16_t>& ports) {
   PortCheck check;
   const QHostAddress address = addressOf(host);
   if (address.isNull()) {
     check.badHost = true;
     return check;
   }
-  if (first == 0) return check;
-  for (const int base : {0, 100})
-    for (int i = 0; i < brokers; ++i) {
-      const auto port = static_cast<uint16_t>(first + base + i);
-      if (base == 0) check.wanted.push_back(port);
-      QTcpServer server;
-      if (server.listen(address, port)) continue;
-      if (server.serverError() == QAbstractSocket::SocketAddressNotAvailableError) {
-        check.badHost = true;
-        return check;
-      }
-      check.taken.push_back(port);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (i < ports.size() / 2) check.wanted.push_back(ports[i]);
+    QTcpServer server;
+    if (server.listen(address, ports[i])) continue;
+    if (server.serverError() == QAbstractSocket::SocketAddressNotAvailableError) {
+      check.badHost = true;
+      return check;
     }
+    (server.serverError() == QAbstractSocket::SocketAccessError ? check.forbidden : check.taken).push_back(ports[i]);
+  }
   return check;
 }
 

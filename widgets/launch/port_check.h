@@ -12,12 +12,16 @@ struct PortCheck {
   /// Of the brokers, for the reader; the controllers' ports are checked as well.
   std::vector<uint16_t> wanted;
   std::vector<uint16_t> taken;
+  /// Those that this user may not listen on.
+  std::vector<uint16_t> forbidden;
   /// The address is not one of this machine, or is none at all.
   bool badHost = false;
-  bool fine() const { return !badHost && taken.empty(); }
+  bool fine() const { return !badHost && taken.empty() && forbidden.empty(); }
 };
 
 PortCheck checkPorts(const QString& host, uint16_t first, int brokers);
+/// The first half of `ports` are those of the brokers.
+PortCheck checkPorts(const QString& host, const std::vector<uint16_t>& ports);
 
 /// Nothing but this machine can connect there.
 bool isLoopback(const QString& host);

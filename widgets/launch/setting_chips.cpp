@@ -1,5 +1,9 @@
 #include "launch/setting_chips.h"
 
+#include <algorithm>
+
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 
 #include "text/format.h"
@@ -11,6 +15,8 @@ SettingChips::SettingChips(QWidget* parent) : QWidget(parent) {
   QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
+  setMouseTracking(true);
+  setFocusPolicy(Qt::TabFocus);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -28,25 +34,75 @@ void SettingChips::setSettings(std::vector<observe::Setting> settings) {
   update();
 }
 
+void SettingChips::setShowsAll(bool all) {
+  m_all = all;
+  updateGeometry();
+  update();
+}
+
 template <class Each>
 int SettingChips::place(int width, Each&& each) const {
   const QFontMetricsF metrics(Theme::mono(11, QFont::Medium));
+  const auto wide = [&metrics](const QString& text) { return metrics.horizontalAdvance(text) + 20; };
+  const auto more = [](size_t left) { return SettingChips::tr("%n more ▾", nullptr, static_cast<int>(left)); };
   double x = 0;
-  double y = 0;
-  for (const QString& text : m_texts) {
-    const double wide = metrics.horizontalAdvance(text) + 20;
-    if (x > 0 && x + wide > width) {
-      x = 0;
-      y += 26;
+  int row = 0;
+  for (size_t i = 0; i < m_texts.size(); ++i) {
+    const double needed = wide(m_texts[i]);
+    const size_t left = m_texts.size() - i;
+    const bool wraps = x > 0 && x + needed > width;
+    // The switch stands behind the last chip, for which every chip of the last row has left room.
+    if (!m_all && wraps && row == kRows - 1) {
+      each(more(left), QRectF(x, row * 26.0, wide(more(left)), 20), true);
+      return row * 26 + 21;
     }
-    each(text, QRectF(x, y, wide, 20));
-    x += wide + 8;
+    if (wraps) {
+      x = 0;
+      ++row;
+    }
+    if (!m_all && row == kRows - 1 && left > 1 && x + needed + 8 + wide(more(left - 1)) > width) {
+      each(more(left), QRectF(x, row * 26.0, wide(more(left)), 20), true);
+      return row * 26 + 21;
+    }
+    each(m_texts[i], QRectF(x, row * 26.0, needed, 20), false);
+    x += needed + 8;
   }
-  return m_texts.empty() ? 0 : static_cast<int>(y) + 21;
+  if (m_all) {
+    const QString fewer = SettingChips::tr("fewer ▴");
+    if (x > 0 && x + wide(fewer) > width) {
+      x = 0;
+      ++row;
+    }
+    each(fewer, QRectF(x, row * 26.0, wide(fewer), 20), true);
+  }
+  return m_texts.empty() ? 0 : row * 26 + 21;
 }
 
 int SettingChips::heightForWidth(int width) const {
-  return place(width, [](const QString&, const QRectF&) {});
+  return place(width, [](const QString&, const QRectF&, bool) {});
+}
+
+QRectF SettingChips::switchRect() const {
+  QRectF found;
+  place(width(), [&found](const QString&, const QRectF& chip, bool isSwitch) {
+    if (isSwitch) found = chip;
+  });
+  return found;
+}
+
+void SettingChips::mousePressEvent(QMouseEvent* event) {
+  if (switchRect().contains(event->position())) setShowsAll(!m_all);
+}
+
+void SettingChips::mouseMoveEvent(QMouseEvent* event) {
+  setCursor(switchRect().contains(event->position()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
+}
+
+void SettingChips::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Space)
+    setShowsAll(!m_all);
+  else
+    QWidget::keyPressEvent(event);
 }
 
 void SettingChips::paintEvent(QPaintEvent*) {
@@ -54,11 +110,11 @@ void SettingChips::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing);
   const Palette& p = colors();
   painter.setFont(Theme::mono(11, QFont::Medium));
-  place(width(), [&](const QString& text, const QRectF& chip) {
-    painter.setPen(QPen(p.line, 1));
-    painter.setBrush(p.sunken);
+  place(width(), [&](const QString& text, const QRectF& chip, bool isSwitch) {
+    painter.setPen(QPen(isSwitch && hasFocus() ? p.accent : p.line, 1));
+    painter.setBrush(isSwitch ? p.panel : p.sunken);
     painter.drawRoundedRect(chip.adjusted(0.5, 0.5, -0.5, -0.5), 10, 10);
-    painter.setPen(p.muted);
+    painter.setPen(isSwitch ? p.accent : p.muted);
     painter.drawText(QPointF(chip.left() + 10, chip.top() + 14), text);
   });
 }

@@ -130,7 +130,9 @@ Result<std::optional<observe::StoredCluster>> FakeCluster::stored(const std::str
 
 void FakeCluster::launch(observe::LaunchOptions options, Done done) {
   commands.emplace_back("launch");
+  m_launchPending = true;
   answer(std::move(done), [this, options = std::move(options)]() -> Result<void> {
+    m_launchPending = false;
     if (m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
     m_frozen = false;
     m_options = options;
@@ -162,6 +164,11 @@ void FakeCluster::launch(observe::LaunchOptions options, Done done) {
 
 void FakeCluster::shutdown(Done done) {
   commands.emplace_back("shutdown");
+  commands.emplace_back("shutdown");
+  // A launch under way fails.
+  if (m_launchPending && !m_pending.empty())
+    m_pending.back().second = [] { return fail(ErrorCode::BrokerNotAvailable, "the launch was cancelled"); };
+  m_launchPending = false;
   answer(std::move(done), [this]() -> Result<void> {
     m_brokers.clear();
     m_partitions.clear();

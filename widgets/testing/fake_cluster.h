@@ -89,6 +89,7 @@ class FakeCluster : public observe::ClusterSource {
   observe::History m_history;
   std::vector<std::pair<Done, std::function<Result<void>()>>> m_pending;
   observe::SnapshotPtr m_snapshot;
+  bool m_launchPending = false;
   bool m_dirty = false;
   bool m_frozen = false;
   bool m_wakeSent = false;
