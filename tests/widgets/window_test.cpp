@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <QClipboard>
+#include <QContextMenuEvent>
 #include <QDockWidget>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
@@ -133,6 +136,172 @@ TEST_F(MainWindowTest, StoppingTheClusterShowsTheFirstPageAgain) {
   for (const QDockWidget* dock : window->findChildren<QDockWidget*>()) EXPECT_TRUE(dock->isVisible());
 }
 
+TEST_F(MainWindowTest, EveryCommandOfABrokerIsInReachOfTheKeyboard) {
+  window->pick({Picked::What::Broker, NodeId(3), {}});
+  for (const char* text : {"Pause", "Kill", "Restart", "Stop"}) {
+    ASSERT_NE(button(QLatin1String(text)), nullptr) << text;
+    EXPECT_NE(button(QLatin1String(text))->focusPolicy() & Qt::TabFocus, 0) << text;
+  }
+  button(QStringLiteral("Stop"))->setFocus(Qt::TabFocusReason);
+  QTest::keyClick(button(QStringLiteral("Stop")), Qt::Key_Space);
+  EXPECT_EQ(cluster.commands.back(), "stop 3");
+  run(20ms);
+  ASSERT_NE(button(QStringLiteral("Start again")), nullptr);
+  QTest::keyClick(button(QStringLiteral("Start again")), Qt::Key_Space);
+  EXPECT_EQ(cluster.commands.back(), "restart 3");
+  run(20ms);
+  // The same from the tree, by its menu key.
+  QStringList offered;
+  QTimer::singleShot(0, window.get(), [&offered] {
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    ASSERT_NE(menu, nullptr);
+    for (QAction* action : menu->actions()) offered << action->text();
+    QTest::keyClick(menu, Qt::Key_Down);
+    QTest::keyClick(menu, Qt::Key_Return);
+  });
+  window->tree().selectBroker(NodeId(2));
+  QContextMenuEvent byKey(QContextMenuEvent::Keyboard, QPoint(40, 40), window->tree().mapToGlobal(QPoint(40, 40)));
+  QApplication::sendEvent(&window->tree(), &byKey);
+  for (const char* text : {"Pause", "Restart", "Stop", "Kill", "Copy address"})
+    EXPECT_TRUE(offered.contains(QLatin1String(text))) << text;
+  EXPECT_EQ(cluster.commands.back(), "pause 2");
+}
+
+TEST_F(MainWindowTest, TheTreeListsQuorumBrokersTopicsAndWhatIsBroken) {
+  cluster.killBroker(NodeId(1), [](const Result<void>&) {});
+  cluster.pauseBroker(NodeId(3), [](const Result<void>&) {});
+  run(20ms);
+  const QAbstractItemModel& tree = *window->tree().model();
+  QStringList texts;
+  for (int section = 0; section < tree.rowCount(); ++section)
+    for (int row = 0; row < tree.rowCount(tree.index(section, 0)); ++row)
+      texts << tree.index(row, 0, tree.index(section, 0)).data().toString();
+  for (const char* text :
+       {"Quorum", "Broker 1", "Broker 2", "Broker 3", "orders", "Broker 1 killed", "Broker 3 paused"})
+    EXPECT_TRUE(texts.contains(QLatin1String(text))) << text;
+  cluster.resumeBroker(NodeId(3), [](const Result<void>&) {});
+  run(20ms);
+  EXPECT_EQ(tree.rowCount(tree.index(tree.rowCount() - 1, 0)), 1) << "what is healed goes";
+}
+
+TEST_F(MainWindowTest, LanesStandByBrokerWhoeverLeads) {
+  window->showPartition({"orders", PartitionIndex(1)});
+  run(20ms);
+  const auto* partition = observe::findPartition(*window->bridge().snapshot(), *belts().partition());
+  ASSERT_NE(partition, nullptr);
+  EXPECT_EQ(partition->leader, NodeId(2));
+  EXPECT_EQ(partition->replicas.front(), NodeId(2)) << "the preferred one comes first in the assignment";
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(partition->copies[static_cast<size_t>(i)].broker, NodeId(i + 1));
+}
+
+TEST_F(MainWindowTest, ClosingAsksForWhatWouldBeLostAndStopsTheBrokersInControl) {
+  const auto answerWith = [this](const QString& text) {
+    QTimer::singleShot(0, window.get(), [text] {
+      auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+      ASSERT_NE(box, nullptr);
+      for (QAbstractButton* one : box->buttons())
+        if (one->text().contains(text)) return one->click();
+      FAIL() << "no button " << text.toStdString();
+    });
+  };
+  answerWith(QStringLiteral("Cancel"));
+  window->close();
+  EXPECT_TRUE(window->isVisible()) << "the reader would rather keep it";
+  EXPECT_TRUE(std::ranges::find(cluster.commands, "shutdown") == cluster.commands.end());
+  answerWith(QStringLiteral("Close and remove"));
+  window->close();
+  EXPECT_TRUE(window->isVisible()) << "the brokers hand over first";
+  EXPECT_EQ(cluster.commands.back(), "shutdown");
+  cluster.advance(20ms);
+  EXPECT_TRUE(waitFor([this] { return !window->isVisible(); }));
+}
+
+TEST_F(MainWindowTest, ExternalClientsAreToldByTheirSoftware) {
+  observe::ClusterSnapshot snapshot = *window->bridge().snapshot();
+  const auto connect = [&snapshot](const char* client, const char* software, int broker, bool own) {
+    snapshot.connections.push_back({.id = 0,
+                                    .broker = NodeId(broker),
+                                    .listener = "PLAINTEXT",
+                                    .client = client,
+                                    .softwareName = software,
+                                    .softwareVersion = "1.0",
+                                    .peer = {"127.0.0.1", static_cast<uint16_t>(40'000 + broker)},
+                                    .own = own});
+  };
+  connect("rdkafka", "librdkafka", 1, false);
+  connect("rdkafka", "librdkafka", 2, false);
+  connect("billing", "apache-kafka-java", 1, false);
+  connect("tidemark-window-producer", "librdkafka", 1, true);
+  cluster.show(std::move(snapshot));
+  window->bridge().refresh();
+  QStringList names;
+  for (const QWidget* widget : window->findChildren<QWidget*>())
+    if (widget->accessibleName().contains(QStringLiteral("external client"))) names << widget->accessibleName();
+  ASSERT_EQ(names.size(), 1);
+  EXPECT_EQ(names[0], QStringLiteral("2 external clients apache-kafka-java · librdkafka"));
+}
+
+TEST_F(MainWindowTest, AFetchThatIsAskedAgainRepaintsNothing) {
+  cluster.setLoad(0);
+  for (int i = 0; i < 20; ++i) run(100ms);
+  observe::ClusterSnapshot snapshot = *window->bridge().snapshot();
+  const auto park = [&](int correlation) {
+    snapshot.version += 1;
+    snapshot.parked = {{.broker = NodeId(1),
+                        .kind = observe::ParkedKind::Fetch,
+                        .client = "broker-2-fetcher",
+                        .correlation = correlation,
+                        .partition = *belts().partition(),
+                        .needs = Offset(7),
+                        .minBytes = 1,
+                        .follower = NodeId(2),
+                        .timeout = 500ms,
+                        .left = 500ms}};
+    cluster.show(snapshot);
+    window->bridge().refresh();
+  };
+  struct Counter : QObject {
+    int paints = 0;
+    bool eventFilter(QObject*, QEvent* event) override {
+      paints += event->type() == QEvent::Paint;
+      return false;
+    }
+  } counter;
+  belts().installEventFilter(&counter);
+  // What came before fades and is forgotten first.
+  int correlation = 0;
+  ASSERT_TRUE(waitFor([&] {
+    counter.paints = 0;
+    park(++correlation);
+    QCoreApplication::processEvents();
+    return counter.paints == 0 && !belts().isMoving() && !window->bridge().isTicking();
+  }));
+  for (int i = 0; i < 10; ++i) park(++correlation);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(counter.paints, 0);
+  snapshot.parked.clear();
+  snapshot.topics[0].partitions[0].highWatermark = snapshot.topics[0].partitions[0].highWatermark.next();
+  snapshot.version += 1;
+  cluster.show(snapshot);
+  window->bridge().refresh();
+  EXPECT_TRUE(waitFor([&counter] { return counter.paints > 0; })) << "a change is painted";
+  belts().removeEventFilter(&counter);
+}
+
+TEST_F(MainWindowTest, TheThemeChangesWhileItRuns) {
+  const auto middle = [this] {
+    const QImage image = window->grab().toImage();
+    return image.pixelColor(window->clusterPage().mapTo(window.get(), QPoint(4, window->clusterPage().height() - 4)));
+  };
+  Theme::instance().setChoice(ThemeChoice::Light);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(middle(), Palette::light().background);
+  Theme::instance().setChoice(ThemeChoice::Dark);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(middle(), Palette::darkOne().background);
+  Theme::instance().setChoice(ThemeChoice::Automatic);
+}
+
 TEST_F(MainWindowTest, ATopicThatExistsIsRefusedBeforeItIsSent) {
   TopicDialog dialog(window->bridge(), window.get());
   auto* name = dialog.findChildren<QLineEdit*>().first();
@@ -141,6 +310,46 @@ TEST_F(MainWindowTest, ATopicThatExistsIsRefusedBeforeItIsSent) {
   name->setText(QStringLiteral("payments"));
   EXPECT_TRUE(dialog.problem().isEmpty());
   EXPECT_EQ(dialog.topic().replicationFactor, 3);
+}
+
+class CrowdTest : public WindowTest {
+ protected:
+  void launchCrowd() {
+    observe::LaunchOptions options;
+    observe::TopicOptions topic;
+    topic.name = std::string(120, 'a') + ".orders-of-every-country";
+    topic.partitions = 200;
+    options.firstTopic = topic;
+    cluster.launchNow(options);
+    makeWindow();
+    cluster.setLoad(1);
+    for (int i = 0; i < 5; ++i) run(100ms);
+  }
+};
+
+TEST_F(CrowdTest, TwoHundredPartitionsOfALongNameFitASmallWindow) {
+  launchCrowd();
+  window->resize(800, 500);
+  QCoreApplication::processEvents();
+  run(20ms);
+  EXPECT_LE(window->width(), 800);
+  EXPECT_LE(window->height(), 500);
+  EXPECT_GT(coloursIn(window->clusterPage().grab().toImage()), 20);
+  window->showPartition({cluster.launched().firstTopic->name, PartitionIndex(199)});
+  run(20ms);
+  EXPECT_EQ(window->clusterPage().belts().partition()->partition, PartitionIndex(199));
+  EXPECT_LE(window->width(), 800);
+}
+
+TEST_F(CrowdTest, AFrameOfTwoHundredPartitionsIsQuick) {
+  launchCrowd();
+  for (int i = 0; i < 50; ++i) run(20ms);
+  QElapsedTimer clock;
+  clock.start();
+  int frames = 0;
+  for (; frames < 40; ++frames) run(20ms);
+  // A frame has 16 ms; far more than that would be felt. The margin is for slow machines.
+  EXPECT_LT(clock.elapsed() / frames, 60);
 }
 
 class LayoutTest : public WindowTest {

@@ -53,7 +53,7 @@ QBrush laneGround(const Palette& p, const ReplicaSnapshot& replica, BrokerState 
                             static_cast<float>(a.blueF() * (1 - part) + b.blueF() * part));
   };
   if (state == BrokerState::Killed || state == BrokerState::Stopped)
-    return hatch(p.hatchGround, mixed(p.hatchLine, p.bad, p.dark ? 0.3 : 0.28));
+    return hatch(p.hatchGround, mixed(p.hatchLine, p.bad, p.dark ? 0.3 : 0.2));
   if (state == BrokerState::Fenced) return hatch(p.hatchGround, mixed(p.hatchLine, p.fenced, p.dark ? 0.3 : 0.28));
   if (state == BrokerState::Paused || !replica.inSync) return hatch(p.hatchGround, p.hatchLine);
   return p.panel;
@@ -171,7 +171,8 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
     if (x(batch.lastOffset.next()) < beltLeft - 40 || x(batch.baseOffset) > beltLeft + beltWidth + 40) continue;
     // What the log end has not reached yet, on its way, is not drawn yet.
     if (number(batch.baseOffset) >= end) break;
-    const bool committed = number(batch.lastOffset) + 1 <= hw + 0.001;
+    // The line counts as past a record once it is past its middle.
+    const bool committed = number(batch.lastOffset) + 0.5 <= hw;
     const double width = (number(batch.lastOffset) + 1 - number(batch.baseOffset)) * scale;
     if (!runs.empty() && runs.back().epoch == batch.epoch && runs.back().committed == committed &&
         (width < 5 || (number(runs.back().last) + 1 - number(runs.back().base)) * scale < 5)) {
@@ -325,7 +326,9 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
     const QRectF toLane = layout.lane(leaderLane);
     const QPointF from(fromX + 6, up ? fromLane.top() + 58 : fromLane.top() + 92);
     const QPointF to(toX + 1, up ? toLane.bottom() - 6 : toLane.top() + 30);
-    const double bulge = std::min(right + 10, std::max(from.x(), to.x()) + 62);
+    // From further away it swings wider, so that two arrows to one leader do not cross.
+    const auto away = static_cast<double>(std::abs(leaderLane - static_cast<int>(i)));
+    const double bulge = std::min(right + 10, std::max(from.x(), to.x()) + 40 + 22 * away);
     const double height = std::abs(from.y() - to.y());
     const QPointF c1(bulge, from.y() + (up ? -0.24 : 0.24) * height);
     const QPointF c2(bulge, to.y() + (up ? 0.29 : -0.29) * height);
@@ -349,10 +352,15 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
     const QString text = tr("fetch %1").arg(offsetText(replica.fetchOffset));
     const QFont font = Theme::body(11, QFont::DemiBold);
     const double width = QFontMetricsF(font).horizontalAdvance(text);
-    const QPointF middle = path.pointAtPercent(0.5);
-    const double textX =
-        middle.x() + 6 + width > right + BeltsLayout::kRightPadding ? middle.x() - 8 - width : middle.x() + 6;
-    drawText(painter, textX, middle.y() + 2, text, font, p.accent);
+    // Beside the arrow, in the gap next to the follower's own lane: nothing else stands there.
+    const double textY = up ? fromLane.top() - 5 : fromLane.bottom() + layout.laneGap - 5;
+    double beside = 0;
+    for (int step = 0; step <= 20; ++step)
+      if (const QPointF at = path.pointAtPercent(step / 20.0); std::abs(at.y() - textY + 4) < 12)
+        beside = std::max(beside, at.x());
+    if (beside == 0) beside = path.pointAtPercent(0.5).x();
+    const double textX = std::min(beside + 7, layout.width - BeltsLayout::kMargin - width);
+    drawText(painter, textX, textY, text, font, p.accent);
     painter.setOpacity(1);
   }
 }
@@ -470,10 +478,9 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
   std::vector<const observe::ParkedSnapshot*> parked;
   int produces = 0;
   int fetches = 0;
-  for (const observe::ParkedSnapshot& one : m_snapshot->parked) {
-    if (!m_partition || one.partition != *m_partition) continue;
-    one.kind == observe::ParkedKind::Produce ? ++produces : ++fetches;
-    if (one.follower == kNoNode) parked.push_back(&one);
+  for (const Parked& one : m_parked) {
+    one.shown.kind == observe::ParkedKind::Produce ? ++produces : ++fetches;
+    if (one.shown.follower == kNoNode) parked.push_back(&one.shown);
   }
   std::ranges::stable_sort(parked, [](const auto* a, const auto* b) { return a->kind < b->kind; });
   QString summary = tr("nothing is parked");
@@ -486,7 +493,7 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
   drawText(painter, box.left() + 14, box.top() + 24, tr("Purgatory"), Theme::body(13, QFont::Bold), p.highWatermark);
   drawText(painter, box.left() + 14, box.top() + 43, summary, Theme::body(11.5), p.muted);
 
-  const double cardWidth = 350;
+  const double cardWidth = 380;
   double x = box.left() + 210;
   const auto age = m_bridge.age();
   size_t drawn = 0;
@@ -511,9 +518,12 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
     const QString needs = one->kind == observe::ParkedKind::Produce ? tr("needs HW ≥ %1").arg(offsetText(one->needs))
                                                                     : tr("fetch from %1").arg(offsetText(one->needs));
     const QFont font = Theme::body(11.5, QFont::Medium);
-    const QString text = QFontMetricsF(font).elidedText(
-        tr("%1 · corr %2 · %3").arg(fromUtf8(one->client)).arg(one->correlation).arg(needs), Qt::ElideRight,
-        cardWidth - 52);
+    const QFontMetricsF metrics(font);
+    const QString rest = tr(" · corr %1 · %2").arg(one->correlation).arg(needs);
+    // What it waits for is never cut.
+    const QString text =
+        metrics.elidedText(fromUtf8(one->client), Qt::ElideMiddle, cardWidth - 52 - metrics.horizontalAdvance(rest)) +
+        rest;
     drawText(painter, card.left() + 40, card.top() + 15, text, font, p.ink);
     drawText(painter, card.left() + 40, card.top() + 29, tr("%1 left").arg(durationText(left)), Theme::body(10.5),
              p.muted);

@@ -36,10 +36,10 @@ BeltsView::BeltsView(EngineBridge& bridge, QWidget* parent)
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
   // What is parked shows the time it has left.
   connect(&bridge, &EngineBridge::second, this, [this] {
-    const bool parked = std::ranges::any_of(m_snapshot->parked, [this](const observe::ParkedSnapshot& one) {
-      return m_partition && one.partition == *m_partition && one.follower == kNoNode;
-    });
-    if (parked && isVisible()) update();
+    if (!isVisible()) return;
+    takeParked();
+    const bool parked = std::ranges::any_of(m_parked, [](const Parked& one) { return one.shown.follower == kNoNode; });
+    if (parked) update(layoutOfBelts().purgatory().toAlignedRect());
   });
 }
 
@@ -64,7 +64,7 @@ QSize BeltsView::minimumSizeHint() const {
   BeltsLayout layout;
   layout.laneCount = layoutOfBelts().laneCount;
   layout.laneGap = 6;
-  return {620, qCeil(layout.height())};
+  return {300, qCeil(layout.height())};
 }
 
 void BeltsView::setPartition(const std::optional<TopicPartition>& partition) {
@@ -76,6 +76,7 @@ void BeltsView::setPartition(const std::optional<TopicPartition>& partition) {
   m_viewport.reset();
   m_selected.reset();
   m_hovered.reset();
+  m_parked.clear();
   m_bridge.watch(partition);
   take(true);
   updateGeometry();
@@ -116,13 +117,37 @@ std::vector<int64_t> BeltsView::digest() const {
                     static_cast<int64_t>(brokerState(replica.broker))});
   for (const observe::ReaderSnapshot& reader : m_snapshot->readers)
     if (reader.partition == *m_partition) numbers.push_back(reader.fetchOffset.value());
-  for (const observe::ParkedSnapshot& parked : m_snapshot->parked)
-    if (parked.partition == *m_partition)
-      numbers.insert(numbers.end(), {static_cast<int64_t>(parked.kind), parked.correlation, parked.needs.value()});
+  // A fetch that waits its time out and is asked again looks the same.
+  for (const Parked& one : m_parked) {
+    const bool produce = one.shown.kind == observe::ParkedKind::Produce;
+    numbers.insert(numbers.end(), {static_cast<int64_t>(one.shown.kind), produce ? one.shown.correlation : 0,
+                                   one.shown.follower.value(), one.shown.needs.value()});
+  }
   return numbers;
 }
 
+void BeltsView::takeParked() {
+  const qint64 time = now();
+  const auto same = [](const observe::ParkedSnapshot& a, const observe::ParkedSnapshot& b) {
+    return a.kind == b.kind && a.client == b.client && a.follower == b.follower && a.broker == b.broker &&
+           (a.kind != observe::ParkedKind::Produce || a.correlation == b.correlation);
+  };
+  for (const observe::ParkedSnapshot& parked : m_snapshot->parked) {
+    if (!m_partition || parked.partition != *m_partition) continue;
+    const auto known = std::ranges::find_if(m_parked, [&](const Parked& one) { return same(one.shown, parked); });
+    if (known == m_parked.end())
+      m_parked.push_back({parked, time});
+    else
+      *known = {parked, time};
+  }
+  std::erase_if(m_parked, [&](const Parked& one) {
+    return one.seen < time &&
+           (one.shown.kind == observe::ParkedKind::Produce || time - one.seen > kFetchHeldMs || !m_partition);
+  });
+}
+
 void BeltsView::take(bool jump) {
+  takeParked();
   const PartitionSnapshot* partition = shown();
   if (partition == nullptr) return;
   const qint64 time = now();
@@ -150,6 +175,12 @@ void BeltsView::take(bool jump) {
     m_legend = std::move(legend);
     Q_EMIT legendChanged();
   }
+}
+
+bool BeltsView::isSettled() const {
+  const qint64 time = now();
+  const auto moves = [time](const auto& lane) { return lane.second.logEnd.isMoving(time); };
+  return !m_viewport.isMoving(time) && !m_highWatermark.isMoving(time) && std::ranges::none_of(m_lanes, moves);
 }
 
 bool BeltsView::isMoving() const {

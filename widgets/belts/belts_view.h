@@ -59,6 +59,8 @@ class BeltsView : public QWidget {
   /// Leader epochs of the batches that are in sight, oldest first: for the legend.
   std::vector<LeaderEpoch> epochsInSight() const;
   bool isMoving() const;
+  /// Log ends, high watermark and offsets stand where they belong; an arrow may still fade.
+  bool isSettled() const;
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -92,8 +94,17 @@ class BeltsView : public QWidget {
     qint64 fetchedAt = -10'000;
   };
 
+  /// What waits in purgatory, with the moment it was last seen: a fetch that is answered is asked again at once, and
+  /// would flicker.
+  struct Parked {
+    observe::ParkedSnapshot shown;
+    qint64 seen = 0;
+  };
+  static constexpr qint64 kFetchHeldMs = 400;
+
   void onFrame(const Frame& frame);
   void take(bool jump);
+  void takeParked();
   /// Every number that is drawn: a snapshot in which none of them changed is not painted.
   std::vector<int64_t> digest() const;
   const observe::PartitionSnapshot* shown() const;
@@ -125,6 +136,7 @@ class BeltsView : public QWidget {
   QElapsedTimer m_clock;
   Motion m_highWatermark;
   std::map<NodeId, LaneMotion> m_lanes;
+  std::vector<Parked> m_parked;
   GrowthMeter m_growth;
   std::optional<Selected> m_selected;
   std::optional<Selected> m_hovered;

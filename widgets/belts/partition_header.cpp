@@ -98,6 +98,7 @@ PartitionHeader::PartitionHeader(EngineBridge& bridge, QWidget* parent)
       m_figures(new PartitionFigures(this)) {
   m_title->setProperty("kind", QStringLiteral("title"));
   m_title->setTextFormat(Qt::PlainText);
+  m_title->setMinimumWidth(40);
   auto* pills = new QHBoxLayout(m_pills);
   pills->setContentsMargins(0, 0, 0, 0);
   pills->setSpacing(8);
@@ -129,14 +130,18 @@ void PartitionHeader::setPartition(const std::optional<TopicPartition>& partitio
 void PartitionHeader::take(const observe::ClusterSnapshot& cluster) {
   const observe::TopicSnapshot* topic = m_partition ? observe::findTopic(cluster, m_partition->topic) : nullptr;
   const observe::PartitionSnapshot* partition = m_partition ? observe::findPartition(cluster, *m_partition) : nullptr;
-  m_title->setText(topic == nullptr ? QString() : fromUtf8(topic->name));
+  const QString name = topic == nullptr ? QString() : fromUtf8(topic->name);
+  // A long name leaves room for the rest.
+  m_title->ensurePolished();
+  m_title->setText(m_title->fontMetrics().elidedText(name, Qt::ElideMiddle, std::max(90, width() * 3 / 10)));
+  m_title->setToolTip(m_title->text() == name ? QString() : name);
   makePills(topic == nullptr ? 0 : static_cast<int>(topic->partitions.size()));
   m_figures->setFigures(topic, partition);
 }
 
 void PartitionHeader::makePills(int count) {
-  // Pills may take about a third of the row.
-  const int room = std::max(3, width() / 3 / 48);
+  // Pills may take about a third of the row; where that is not enough for two, there is the menu.
+  const int room = std::max(1, width() / 3 / 48);
   const int selected = m_partition ? m_partition->partition.value() : -1;
   if (count != m_count || room != m_room) {
     m_count = count;

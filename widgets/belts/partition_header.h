@@ -48,6 +48,8 @@ class PartitionHeader : public QWidget {
   explicit PartitionHeader(EngineBridge& bridge, QWidget* parent = nullptr);
 
   void setPartition(const std::optional<TopicPartition>& partition);
+  /// Pills and figures give way: what is left of them depends on the width.
+  QSize minimumSizeHint() const override { return {200, 54}; }
   void setLegend(std::vector<LeaderEpoch> epochs) { m_figures->setLegend(std::move(epochs)); }
 
  Q_SIGNALS:

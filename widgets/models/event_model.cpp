@@ -38,15 +38,15 @@ bool EventModel::wants(const observe::ObservedEvent& event) {
     case Weight::Grave:
       return true;
   }
-  auto& [second, rows] = m_seconds[event.event.payload.index()];
-  const int64_t now = event.event.wall.time_since_epoch().count() / 1000;
-  if (second != now) {
-    second = now;
-    rows = 0;
+  const int64_t now = event.event.wall.time_since_epoch().count();
+  const auto [newest, first] = m_newest.try_emplace(event.event.payload.index(), now);
+  // A clock that was set back begins anew.
+  if (!first && now >= newest->second && now - newest->second < kThinnedMs) {
+    ++m_thinned;
+    return false;
   }
-  if (++rows <= kPerSecond) return true;
-  ++m_thinned;
-  return false;
+  newest->second = now;
+  return true;
 }
 
 void EventModel::insert(std::vector<observe::ObservedEvent> events) {

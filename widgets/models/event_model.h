@@ -42,10 +42,10 @@ class EventModel : public QAbstractTableModel {
   void setPaused(bool paused);
   bool isPaused() const noexcept { return m_paused; }
   /// Appends, fetches, index entries: hundreds a second, and of little news. Off: they are not kept either.
-  /// While off, kinds that come with every record (high watermarks, parked produces) are thinned: kPerSecond rows of
-  /// each.
+  /// While off, kinds that come with every record (high watermarks, parked produces) are thinned, so that what happens
+  /// once stays in sight: a row of each in kThinnedMs.
   void setChatty(bool chatty) { m_chatty = chatty; }
-  static constexpr int kPerSecond = 4;
+  static constexpr int64_t kThinnedMs = 5000;
   /// Events left out so.
   uint64_t thinned() const noexcept { return m_thinned; }
   size_t heldBack() const noexcept { return m_held.size(); }
@@ -72,8 +72,8 @@ class EventModel : public QAbstractTableModel {
   std::vector<observe::ObservedEvent> m_held;
   bool m_paused = false;
   bool m_chatty = false;
-  /// Of each kind that is thinned: the second of the newest row, and how many rows it has.
-  std::map<size_t, std::pair<int64_t, int>> m_seconds;
+  /// Of each kind that is thinned: when its newest row happened.
+  std::map<size_t, int64_t> m_newest;
   uint64_t m_thinned = 0;
   uint64_t m_lost = 0;
   uint64_t m_missed = 0;

@@ -53,6 +53,9 @@ QString cause(ElectionCause value) {
   return {};
 }
 
+/// What a reader notices of a wait.
+constexpr Duration kNoticed = std::chrono::milliseconds(20);
+
 /// Where one sentence ends and the next begins, as wide as in the table's heads.
 const QString& gap() {
   static const QString value = QStringLiteral("   ");
@@ -269,7 +272,13 @@ Weight weightOf(const Payload& payload) noexcept {
   if (isOneOf<BatchAppended, IndexEntryAdded, FollowerFetched, FetchParked, FetchCompleted, FetchExpired,
               OffsetCommitted>(payload))
     return Weight::Chatty;
-  if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted>(payload)) return Weight::Frequent;
+  // An answer that nobody had to wait for is no news.
+  if (const auto* answered = std::get_if<ProduceCompleted>(&payload); answered && answered->parkedFor < kNoticed)
+    return Weight::Chatty;
+  if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted, BecameLeader, BecameFollower>(payload))
+    return Weight::Frequent;
+  if (const auto* elected = std::get_if<LeaderElected>(&payload))
+    return elected->cause == ElectionCause::Created ? Weight::Frequent : Weight::Normal;
   if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogTruncated>(payload))
     return Weight::Grave;
   return Weight::Normal;

@@ -80,7 +80,7 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
     return label;
   };
   QTableView* replicas = makeTable(m_replicas, tr("Replicas"));
-  replicas->setFixedHeight(30 + 5 * 26 + 4);
+  replicas->setMaximumHeight(30 + 5 * 26 + 4);
   tables->addWidget(head(tr("REPLICAS")));
   tables->addWidget(replicas);
   tables->addSpacing(6);
@@ -116,6 +116,7 @@ QTableView* ClusterPage::makeTable(QAbstractItemModel* model, const QString& nam
   table->setShowGrid(false);
   table->setWordWrap(false);
   table->setFont(Theme::mono(12));
+  table->setMinimumHeight(40);
   table->setAccessibleName(name);
   table->verticalHeader()->hide();
   table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);

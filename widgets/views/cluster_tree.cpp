@@ -1,5 +1,7 @@
 #include "views/cluster_tree.h"
 
+#include <algorithm>
+
 #include <QContextMenuEvent>
 #include <QPainter>
 #include <QStyledItemDelegate>
@@ -61,12 +63,16 @@ class ClusterTree::Delegate : public QStyledItemDelegate {
               index.data(ClusterTreeModel::ShapeColorRole).value<QColor>());
     const QColor noteColor = index.data(ClusterTreeModel::NoteColorRole).value<QColor>();
     const QFont noteFont = Theme::body(11.5, noteColor == p.muted ? QFont::Normal : QFont::DemiBold);
-    const double noteWidth = QFontMetricsF(noteFont).horizontalAdvance(note);
-    painter->setFont(noteFont);
-    painter->setPen(noteColor);
-    painter->drawText(QPointF(right - noteWidth, middle + 4.5), note);
     const QFont font =
         kind(index) == ClusterTreeModel::Kind::Fault ? Theme::body(12.5) : Theme::body(13, QFont::Medium);
+    // The name comes first, up to half of the room.
+    const double room = right - textLeft - 8;
+    const double name = std::min(QFontMetricsF(font).horizontalAdvance(index.data().toString()) + 1, room / 2);
+    const QString shownNote = QFontMetricsF(noteFont).elidedText(note, Qt::ElideRight, room - name);
+    const double noteWidth = QFontMetricsF(noteFont).horizontalAdvance(shownNote);
+    painter->setFont(noteFont);
+    painter->setPen(noteColor);
+    painter->drawText(QPointF(right - noteWidth, middle + 4.5), shownNote);
     painter->setFont(font);
     painter->setPen(index.data(ClusterTreeModel::FaintRole).toBool() ? p.muted : p.ink);
     painter->drawText(

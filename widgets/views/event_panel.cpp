@@ -159,9 +159,10 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   m_filter->setSourceModel(m_model);
   m_live->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   m_live->setPaused(false, 0);
-  m_words->setPlaceholderText(tr("Filter events  (Ctrl+F)"));
+  m_words->setPlaceholderText(tr("Filter events"));
+  m_words->setToolTip(tr("Words that a row must have, all of them (Ctrl+F)"));
   m_words->setClearButtonEnabled(true);
-  m_words->setMinimumWidth(186);
+  m_words->setMinimumWidth(90);
   m_words->setMaximumWidth(220);
   m_pause->setCheckable(true);
   m_pause->setToolTip(tr("Hold the table; what comes is counted and shown when you go on (Space)"));
@@ -209,7 +210,7 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   m_table->setFrameShape(QFrame::NoFrame);
   m_table->verticalHeader()->hide();
   m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(24);
+  m_table->verticalHeader()->setDefaultSectionSize(28);
   m_table->verticalHeader()->setMinimumSectionSize(20);
   m_table->horizontalHeader()->setFixedHeight(26);
   m_table->horizontalHeader()->setSectionsClickable(false);
@@ -256,9 +257,12 @@ void EventPanel::counts() {
   QStringList lines{m_model->isPaused() ? tr("The table is held; the cluster goes on.")
                                         : tr("The views show the cluster as it is now.")};
   if (m_model->thinned() > 0)
-    lines << tr("%1 frequent events left out; “All kinds” can show every one.")
+    lines << tr("%1 frequent event(s) left out; “All kinds” can show every one.", nullptr,
+                pluralOf(static_cast<int64_t>(m_model->thinned())))
                  .arg(grouped(static_cast<int64_t>(m_model->thinned())));
-  if (m_model->lost() > 0) lines << tr("%1 events were lost.").arg(grouped(static_cast<int64_t>(m_model->lost())));
+  if (m_model->lost() > 0)
+    lines << tr("%1 event(s) lost.", nullptr, pluralOf(static_cast<int64_t>(m_model->lost())))
+                 .arg(grouped(static_cast<int64_t>(m_model->lost())));
   m_live->setToolTip(lines.join(QLatin1Char('\n')));
 }
 

@@ -1,5 +1,7 @@
 #include "views/fact_list.h"
 
+#include <algorithm>
+
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
@@ -50,11 +52,15 @@ void FactList::paintEvent(QPaintEvent*) {
   for (const Fact& fact : m_facts) {
     const QFont valueFont = Theme::mono(12, fact.color.isValid() ? QFont::DemiBold : QFont::Medium);
     const QFontMetricsF metrics(valueFont);
-    const double nameWidth = QFontMetricsF(nameFont).horizontalAdvance(fact.name);
+    // A long name gives way to its value, down to half of the room.
+    const double valueWidth = metrics.horizontalAdvance(fact.value);
+    const QString name = QFontMetricsF(nameFont).elidedText(fact.name, Qt::ElideMiddle,
+                                                            std::max(width() / 2.0, width() - valueWidth - 10));
+    const double nameWidth = QFontMetricsF(nameFont).horizontalAdvance(name);
     const QString value = metrics.elidedText(fact.value, Qt::ElideMiddle, width() - nameWidth - 10);
     painter.setFont(nameFont);
     painter.setPen(p.muted);
-    painter.drawText(QPointF(0, y), fact.name);
+    painter.drawText(QPointF(0, y), name);
     painter.setFont(valueFont);
     painter.setPen(fact.color.isValid() ? fact.color : p.ink);
     painter.drawText(QPointF(width() - metrics.horizontalAdvance(value), y), value);

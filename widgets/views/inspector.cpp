@@ -73,6 +73,7 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
   head->setSpacing(12);
   m_title->setProperty("kind", QStringLiteral("inspected"));
   m_title->setTextFormat(Qt::PlainText);
+  m_title->setMinimumWidth(60);
   head->addWidget(m_title);
   head->addWidget(m_pill);
   head->addStretch();
@@ -176,16 +177,17 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
   m_title->setText(tr("Broker %1").arg(broker.id.value()));
   m_pill->setLook(lookOf(broker.state));
   std::vector<Fact> facts;
+  if (!broker.diedOf.empty()) facts.push_back({tr("Died of"), fromUtf8(broker.diedOf), p.badText});
   facts.push_back({tr("Listener"), fromUtf8(fmt::format("{}", broker.listener))});
   facts.push_back({tr("Controller"), fromUtf8(fmt::format("{}", broker.controller))});
   facts.push_back({tr("Epoch"), grouped(broker.epoch.value())});
-  facts.push_back({tr("Leads"), tr("%1 of %2 replicas").arg(broker.leaderCount).arg(broker.replicaCount)});
+  facts.push_back({tr("Leads"), tr("%1 of %n replica(s)", nullptr, broker.replicaCount).arg(broker.leaderCount)});
   const auto* partition = m_partition ? observe::findPartition(cluster, *m_partition) : nullptr;
   const auto* replica = partition == nullptr ? nullptr : observe::findReplica(*partition, broker.id);
   if (replica != nullptr) {
     facts.push_back({tr("Log end · %1").arg(partitionText(*m_partition)), offsetText(replica->logEnd)});
     if (const auto lag = observe::lagOf(*partition, *replica); lag && !replica->leader) {
-      facts.push_back({tr("Behind leader"), tr("%1 records").arg(grouped(*lag))});
+      facts.push_back({tr("Behind leader"), tr("%1 record(s)", nullptr, pluralOf(*lag)).arg(grouped(*lag))});
       if (replica->sinceCaughtUp)
         facts.push_back({tr("Last caught up"), *lag == 0 ? tr("just now") : agoText(*replica->sinceCaughtUp + age)});
     }
@@ -248,13 +250,16 @@ void Inspector::showQuorum(const observe::ClusterSnapshot& cluster) {
 void Inspector::showPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
                               const observe::PartitionSnapshot& partition) {
   const Palette& p = colors();
-  m_title->setText(partitionText({topic.name, partition.index}));
+  const QString name = partitionText({topic.name, partition.index});
+  m_title->ensurePolished();
+  m_title->setText(m_title->fontMetrics().elidedText(name, Qt::ElideMiddle, std::max(90, viewport()->width() - 150)));
+  m_title->setToolTip(name);
   const int isr = static_cast<int>(partition.isr.size());
-  m_pill->setLook(partition.leader == kNoNode ? StateLook{StateShape::Cross, p.bad, p.badText, p.badSoft, tr("offline")}
-                  : isr < topic.minInSync ? StateLook{StateShape::Cross, p.bad, p.badText, p.badSoft, tr("under min ISR")}
-                  : partition.underReplicated()
-                      ? StateLook{StateShape::HalfDisc, p.warn, p.warnText, p.warnSoft, tr("behind")}
-                      : StateLook{StateShape::Disc, p.ok, p.okText, p.okSoft, tr("in sync")});
+  m_pill->setLook(
+      partition.leader == kNoNode   ? StateLook{StateShape::Cross, p.bad, p.badText, p.badSoft, tr("offline")}
+      : isr < topic.minInSync       ? StateLook{StateShape::Cross, p.bad, p.badText, p.badSoft, tr("under min ISR")}
+      : partition.underReplicated() ? StateLook{StateShape::HalfDisc, p.warn, p.warnText, p.warnSoft, tr("behind")}
+                                    : StateLook{StateShape::Disc, p.ok, p.okText, p.okSoft, tr("in sync")});
   std::vector<Fact> facts;
   facts.push_back({tr("Topic id"), fromUtf8(topic.id.toString())});
   facts.push_back({tr("Leader"),
@@ -262,7 +267,7 @@ void Inspector::showPartition(const observe::ClusterSnapshot& cluster, const obs
                    partition.leader == kNoNode ? p.badText : QColor()});
   facts.push_back({tr("Leader epoch"), QString::number(partition.leaderEpoch.value())});
   facts.push_back({tr("Partition epoch"), QString::number(partition.partitionEpoch.value())});
-  facts.push_back({tr("Replicas"), nodesText(partition.replicas)});
+  facts.push_back({tr("Replicas"), nodeListText(partition.replicas)});
   facts.push_back({tr("ISR"), nodesText(partition.isr), partition.underReplicated() ? p.warnText : QColor()});
   facts.push_back({tr("min.insync.replicas"), QString::number(topic.minInSync)});
   facts.push_back({tr("Log start"), offsetText(partition.logStart)});

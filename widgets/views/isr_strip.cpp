@@ -58,9 +58,12 @@ void IsrStrip::paintEvent(QPaintEvent*) {
   if (partition == nullptr) return;
   painter.setFont(Theme::body(11));
   painter.setPen(p.muted);
-  painter.drawText(QPointF(0, 20), tr("ISR of %1").arg(partitionText(*m_partition)));
-  painter.setPen(p.heads);
   const QString span = tr("last 2 minutes");
+  const QFontMetricsF metrics(painter.font());
+  const double room = width() - kRight - metrics.horizontalAdvance(span) - 16;
+  painter.drawText(QPointF(0, 20),
+                   metrics.elidedText(tr("ISR of %1").arg(partitionText(*m_partition)), Qt::ElideMiddle, room));
+  painter.setPen(p.heads);
   painter.drawText(QPointF(width() - kRight + 1 - QFontMetricsF(painter.font()).horizontalAdvance(span), 20), span);
 
   using Ms = std::chrono::duration<double, std::milli>;

@@ -17,7 +17,7 @@ class IsrStrip : public QWidget {
   IsrStrip(EngineBridge& bridge, const PartitionPast& past, QWidget* parent = nullptr);
   void setPartition(const std::optional<TopicPartition>& partition);
   QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return {240, 75}; }
+  QSize minimumSizeHint() const override { return {60, 75}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

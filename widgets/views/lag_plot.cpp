@@ -49,7 +49,15 @@ void LagPlot::draw(const std::vector<Line>& lines, platform::WallTime now) {
   for (const Line& line : lines) brokers.push_back(line.broker);
   const void* copy = lines.empty() ? nullptr : lines[0].copy;
   const bool same = brokers == m_drawnBrokers && copy == m_drawnCopy;
-  if (same && now - m_drawn < std::chrono::milliseconds(100) && now >= m_drawn) return;
+  // Time alone moves it by nine pixels a second.
+  int64_t digest = 0;
+  for (const Line& line : lines)
+    if (line.copy != nullptr && !line.copy->lag.empty())
+      digest = digest * 31 + line.copy->lag.back().records + line.copy->lag.back().at.time_since_epoch().count() +
+               line.copy->leftIsr.time_since_epoch().count() + line.copy->wentDown.time_since_epoch().count();
+  const auto pause = digest == m_drawnDigest ? std::chrono::milliseconds(950) : std::chrono::milliseconds(100);
+  if (same && now - m_drawn < pause && now >= m_drawn) return;
+  m_drawnDigest = digest;
   m_drawnBrokers = std::move(brokers);
   m_drawnCopy = copy;
   m_drawn = now;

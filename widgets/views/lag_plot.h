@@ -31,6 +31,7 @@ class LagPlot : public QWidget {
   QCustomPlot* m_plot;
   platform::WallTime m_drawn;
   std::vector<NodeId> m_drawnBrokers;
+  int64_t m_drawnDigest = 0;
   const void* m_drawnCopy = nullptr;
   size_t m_marks = 0;
 };

@@ -79,8 +79,9 @@ void StatusLine::take() {
     if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());
     right = folder.isEmpty() ? tr("data: a temporary folder, removed at the end") : tr("data: %1").arg(folder);
     if (cluster.lostEvents > 0)
-      right =
-          tr("%1 events lost").arg(grouped(static_cast<int64_t>(cluster.lostEvents))) + QStringLiteral(" · ") + right;
+      right = tr("%1 event(s) lost", nullptr, pluralOf(static_cast<int64_t>(cluster.lostEvents)))
+                  .arg(grouped(static_cast<int64_t>(cluster.lostEvents))) +
+              QStringLiteral(" · ") + right;
   }
   if (left == m_left && right == m_right && trouble == m_trouble) return;
   m_left = left;
@@ -96,9 +97,14 @@ void StatusLine::paintEvent(QPaintEvent*) {
   painter.setFont(Theme::body(12));
   const QFontMetricsF metrics(painter.font());
   painter.setPen(!m_said.isEmpty() ? p.ink : m_trouble ? p.badText : p.muted);
-  painter.drawText(QPointF(14, 15), m_said.isEmpty() ? m_left : m_said);
+  const QString& left = m_said.isEmpty() ? m_left : m_said;
+  painter.drawText(QPointF(14, 15), metrics.elidedText(left, Qt::ElideRight, width() - 28));
+  // What runs comes first; where it lies has the room that is left.
+  const double room = width() - 28 - metrics.horizontalAdvance(left) - 24;
+  if (room < 120) return;
   painter.setPen(p.muted);
-  painter.drawText(QPointF(width() - 14 - metrics.horizontalAdvance(m_right), 15), m_right);
+  const QString right = metrics.elidedText(m_right, Qt::ElideMiddle, room);
+  painter.drawText(QPointF(width() - 14 - metrics.horizontalAdvance(right), 15), right);
 }
 
 }  // namespace tidemark::widgets

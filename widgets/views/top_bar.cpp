@@ -37,6 +37,13 @@ class TopBar::Bootstrap : public QPushButton {
       });
     });
   }
+  /// Only the address; the whole of it still copies.
+  void setCompact(bool compact) {
+    if (compact == m_compact) return;
+    m_compact = compact;
+    updateGeometry();
+    update();
+  }
   void setAddress(const QString& address) {
     if (address == m_address) return;
     m_address = address;
@@ -44,6 +51,8 @@ class TopBar::Bootstrap : public QPushButton {
     update();
   }
   QSize sizeHint() const override {
+    if (m_compact)
+      return {qCeil(24 + QFontMetricsF(Theme::mono(12.5, QFont::DemiBold)).horizontalAdvance(m_address)), 28};
     return {qCeil(12 + label() + 10 + QFontMetricsF(Theme::mono(12.5, QFont::DemiBold)).horizontalAdvance(m_address) +
                   18 + std::max(width(TopBar::tr("copy")), width(TopBar::tr("copied"))) + 12),
             28};
@@ -59,12 +68,15 @@ class TopBar::Bootstrap : public QPushButton {
     painter.setBrush(p.selection);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
     const double baseline = height() / 2.0 + 4.7;
-    painter.setFont(Theme::body(11.5));
-    painter.setPen(p.muted);
-    painter.drawText(QPointF(12, baseline), TopBar::tr("bootstrap"));
+    if (!m_compact) {
+      painter.setFont(Theme::body(11.5));
+      painter.setPen(p.muted);
+      painter.drawText(QPointF(12, baseline), TopBar::tr("bootstrap"));
+    }
     painter.setFont(Theme::mono(12.5, QFont::DemiBold));
-    painter.setPen(p.accent);
-    painter.drawText(QPointF(12 + label() + 10, baseline), m_address);
+    painter.setPen(m_compact && m_copied ? p.okText : p.accent);
+    painter.drawText(QPointF(m_compact ? 12 : 12 + label() + 10, baseline), m_address);
+    if (m_compact) return;
     const QString copy = m_copied ? TopBar::tr("copied") : TopBar::tr("copy");
     painter.setFont(Theme::body(11.5, QFont::DemiBold));
     painter.setPen(m_copied ? p.okText : p.accent);
@@ -77,6 +89,7 @@ class TopBar::Bootstrap : public QPushButton {
   }
   static double label() { return QFontMetricsF(Theme::body(11.5)).horizontalAdvance(TopBar::tr("bootstrap")); }
   QString m_address;
+  bool m_compact = false;
   bool m_copied = false;
 };
 
@@ -86,6 +99,7 @@ class TopBar::Usage : public QWidget {
   using QWidget::QWidget;
   void setClients(const observe::ClusterSnapshot& cluster) {
     std::map<QString, int> bySoftware;
+    std::map<QString, int> names;
     int count = 0;
     std::map<std::string, int> clients;
     for (const observe::ConnectionSnapshot& connection : cluster.connections) {
@@ -95,6 +109,7 @@ class TopBar::Usage : public QWidget {
         continue;
       ++count;
       QString software = fromUtf8(connection.softwareName);
+      ++names[software];
       if (software.isEmpty()) software = TopBar::tr("software not told");
       if (!connection.softwareVersion.empty()) software += QLatin1Char(' ') + fromUtf8(connection.softwareVersion);
       ++bySoftware[software + QStringLiteral("  ·  ") + fromUtf8(connection.client)];
@@ -102,6 +117,11 @@ class TopBar::Usage : public QWidget {
     if (count == m_clients && bySoftware == m_bySoftware) return;
     m_clients = count;
     m_bySoftware = std::move(bySoftware);
+    QStringList told;
+    for (const auto& [name, copies] : names)
+      if (!name.isEmpty()) told << (copies > 1 ? TopBar::tr("%1 × %2").arg(name).arg(copies) : name);
+    m_names = told.join(QStringLiteral(" · "));
+    setAccessibleName(TopBar::tr("%n external client(s)", nullptr, m_clients) + QLatin1Char(' ') + m_names);
     updateGeometry();
     update();
   }
@@ -119,14 +139,25 @@ class TopBar::Usage : public QWidget {
     updateGeometry();
     update();
   }
+  /// Only how many clients there are.
+  void setCompact(bool compact) {
+    if (compact == m_compact) return;
+    m_compact = compact;
+    updateGeometry();
+    update();
+  }
   QSize sizeHint() const override {
     const QFontMetricsF metrics(Theme::body(12.5));
     if (!m_running) return {qCeil(metrics.horizontalAdvance(TopBar::tr("no cluster is running"))), 28};
-    return {qCeil(18 + metrics.horizontalAdvance(clients()) + 34 +
-                  metrics.horizontalAdvance(TopBar::tr("CPU 000 %   000 MB"))),
-            28};
+    if (m_compact) return minimumSizeHint();
+    const double names = m_names.isEmpty() ? 0 : std::min(260.0, metrics.horizontalAdvance(m_names) + 14);
+    return {qCeil(fixedWidth() + names), 28};
   }
-  QSize minimumSizeHint() const override { return sizeHint(); }
+  /// The names give way first, then what the process takes.
+  QSize minimumSizeHint() const override {
+    if (!m_running) return sizeHint();
+    return {qCeil(18 + QFontMetricsF(Theme::body(12.5)).horizontalAdvance(clients())), 28};
+  }
 
  protected:
   void paintEvent(QPaintEvent*) override {
@@ -141,11 +172,17 @@ class TopBar::Usage : public QWidget {
       painter.drawText(QPointF(width() - metrics.horizontalAdvance(text), baseline), text);
       return;
     }
-    painter.drawText(QPointF(width() - metrics.horizontalAdvance(m_process), baseline), m_process);
+    const bool room = width() >= fixedWidth();
+    if (room) painter.drawText(QPointF(width() - metrics.horizontalAdvance(m_process), baseline), m_process);
     drawShape(painter, m_clients > 0 ? StateShape::Disc : StateShape::Ring, {6, height() / 2.0}, 10,
               m_clients > 0 ? p.ok : p.muted);
     painter.setPen(p.ink);
     painter.drawText(QPointF(18, baseline), clients());
+    const double names = 18 + metrics.horizontalAdvance(clients()) + 10;
+    const double end = room ? width() - metrics.horizontalAdvance(TopBar::tr("CPU 000 %   000 MB")) - 20 : width();
+    if (m_names.isEmpty() || end - names < 40) return;
+    painter.setPen(p.muted);
+    painter.drawText(QPointF(names, baseline), metrics.elidedText(m_names, Qt::ElideRight, end - names));
   }
   bool event(QEvent* event) override {
     if (event->type() == QEvent::ToolTip && m_running) {
@@ -160,10 +197,19 @@ class TopBar::Usage : public QWidget {
   }
 
  private:
-  QString clients() const { return TopBar::tr("%n external client(s)", nullptr, m_clients); }
+  QString clients() const {
+    return m_compact ? QString::number(m_clients) : TopBar::tr("%n external client(s)", nullptr, m_clients);
+  }
+  double fixedWidth() const {
+    const QFontMetricsF metrics(Theme::body(12.5));
+    return 18 + metrics.horizontalAdvance(clients()) + 34 + metrics.horizontalAdvance(TopBar::tr("CPU 000 %   000 MB"));
+  }
   bool m_running = false;
+  bool m_compact = false;
   int m_clients = 0;
   std::map<QString, int> m_bySoftware;
+  /// "librdkafka · kafkajs × 2".
+  QString m_names;
   QString m_process;
 };
 
@@ -232,6 +278,13 @@ void TopBar::take() {
   m_usage->setClients(cluster);
 }
 
+void TopBar::resizeEvent(QResizeEvent*) {
+  m_compact = width() < kCompactBelow;
+  layout()->setContentsMargins(m_compact ? 56 : 156, 12, 12, 13);
+  m_bootstrap->setCompact(m_compact);
+  m_usage->setCompact(m_compact);
+}
+
 void TopBar::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Palette& p = colors();
@@ -239,6 +292,7 @@ void TopBar::paintEvent(QPaintEvent*) {
   painter.setPen(QPen(p.line, 1));
   painter.drawLine(QPointF(0, height() - 0.5), QPointF(width(), height() - 0.5));
   drawLogo(painter, {16, 16});
+  if (m_compact && m_running) return;
   painter.setFont(Theme::body(16, QFont::Bold));
   painter.setPen(p.ink);
   painter.drawText(QPointF(60, 31), QStringLiteral("Tidemark"));

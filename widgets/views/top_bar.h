@@ -32,8 +32,11 @@ class TopBar : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// Words give way to the buttons.
+  static constexpr int kCompactBelow = 1010;
   class Bootstrap;
   class Usage;
   void take();
@@ -48,6 +51,7 @@ class TopBar : public QWidget {
   Usage* m_usage;
   ProcessUsage m_process;
   bool m_running = false;
+  bool m_compact = false;
 };
 
 }  // namespace tidemark::widgets
