@@ -4,6 +4,7 @@
 
 #include <QPixmap>
 
+#include "belts/belts_view.h"
 #include "launch/launch_page.h"
 #include "main_window.h"
 #include "views/cluster_page.h"
@@ -19,8 +20,8 @@ constexpr int kLimitMs = 60'000;
 }  // namespace
 
 QStringList SceneShot::conditions() {
-  return {QStringLiteral("launch"),    QStringLiteral("steady"), QStringLiteral("killed"),
-          QStringLiteral("recovered"), QStringLiteral("table"),  QStringLiteral("partition")};
+  return {QStringLiteral("launch"), QStringLiteral("steady"),    QStringLiteral("killed"), QStringLiteral("recovered"),
+          QStringLiteral("table"),  QStringLiteral("partition"), QStringLiteral("idle")};
 }
 
 SceneShot::SceneShot(MainWindow& window, QString condition, QString file, uint16_t port, QObject* parent)
@@ -43,20 +44,35 @@ int64_t SceneShot::logEnd() const {
   return partition == nullptr ? 0 : partition->highWatermark.value();
 }
 
+void SceneShot::addTraffic() {
+  m_steps.push_back({tr("a consumer"), [this] {
+                       ConsumeOptions consume;
+                       consume.bootstrap = QString::fromStdString(m_window.bridge().snapshot()->bootstrap);
+                       consume.topic = QString::fromStdString(kShown.topic);
+                       consume.fromBeginning = false;
+                       return m_reader.start(consume, &m_problem);
+                     }});
+  m_steps.push_back({tr("sixty records in %1-0").arg(QString::fromStdString(kShown.topic)),
+                     [this] { return logEnd() >= 60 && !m_window.bridge().snapshot()->readers.empty(); }});
+}
+
 void SceneShot::begin() {
   if (m_condition == QStringLiteral("launch")) {
     m_steps.push_back({tr("the first page"), [this] { return held(400); }});
   } else {
-    observe::LaunchOptions options;
+    // As the first page would, but for the ports.
+    observe::LaunchOptions options = m_window.launchPage().options();
     options.port = m_port;
-    observe::TopicOptions topic;
-    topic.name = kShown.topic;
-    topic.partitions = 3;
-    options.firstTopic = topic;
-    m_window.launch(options, 6);
+    const bool idle = m_condition == QStringLiteral("idle");
+    m_window.launch(options, idle ? 0 : 6);
     m_steps.push_back({tr("full ISRs"), [this] { return isrIsFull(); }});
-    m_steps.push_back(
-        {tr("sixty records in %1-0").arg(QString::fromStdString(kShown.topic)), [this] { return logEnd() >= 60; }});
+    if (idle)
+      m_steps.push_back({tr("forty seconds"), [this] {
+                           m_timer.setInterval(1000);
+                           return held(40'000);
+                         }});
+    else
+      addTraffic();
     if (m_condition == QStringLiteral("killed") || m_condition == QStringLiteral("recovered")) {
       m_steps.push_back({tr("the leader's death"), [this] {
                            const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
@@ -72,7 +88,7 @@ void SceneShot::begin() {
                            return partition != nullptr && partition->leader != kNoNode &&
                                   partition->leader != m_victim && partition->isr.size() == 2;
                          }});
-      m_steps.push_back({tr("records under it"), [this] { return logEnd() >= m_end + 24; }});
+      m_steps.push_back({tr("records under it"), [this] { return logEnd() >= m_end + 8; }});
     }
     if (m_condition == QStringLiteral("recovered")) {
       m_steps.push_back({tr("its return"), [this] {
@@ -101,6 +117,8 @@ void SceneShot::begin() {
 }
 
 void SceneShot::look() {
+  // What was read is not looked at; the consumer goes on.
+  m_reader.take();
   if (m_step < m_steps.size()) {
     if (m_steps[m_step].reached()) {
       ++m_step;
@@ -114,6 +132,8 @@ void SceneShot::look() {
     }
     return;
   }
+  // Between two records: nothing is on its way.
+  if (!m_window.clusterPage().belts().isSettled() && m_inStep.elapsed() < 3000) return;
   m_timer.stop();
   take();
 }

@@ -9,15 +9,17 @@
 #include <QTimer>
 
 #include "base/ids.h"
+#include "clients/record_reader.h"
 
 namespace tidemark::widgets {
 
 class MainWindow;
 
 /// Brings a window into a state and takes its picture: for view checks, on any platform of Qt, offscreen as well.
-/// `launch`: the first page. `steady`: three brokers, orders with three partitions, a load, every ISR full.
+/// `launch`: the first page. `steady`: three brokers, orders with three partitions, a load, a consumer, every ISR full.
 /// `killed`: its leader was killed, another leads, records go on. `recovered`: it was started again, the ISR is full.
-/// `table`: the table twin of steady. `partition`: steady with the partition in the inspector.
+/// `table`: the table twin of steady. `partition`: steady with the partition in the inspector. `idle`: three brokers
+/// that nobody writes to, after forty seconds: to measure what the window takes.
 class SceneShot : public QObject {
   Q_OBJECT
 
@@ -44,7 +46,10 @@ class SceneShot : public QObject {
   /// True once `ms` have gone since this step began.
   bool held(int ms) const { return m_inStep.elapsed() >= ms; }
 
+  void addTraffic();
+
   MainWindow& m_window;
+  RecordReader m_reader;
   const QString m_condition;
   const QString m_file;
   const uint16_t m_port;
