@@ -203,6 +203,7 @@ TEST_F(EventModelTest, ChattyKindsComeOnlyWhenWantedAndFrequentOnesAreThinned) {
     many.push_back(makeEvent(i, events::HighWatermarkAdvanced{{}, Offset(0), Offset(1), NodeId(2)}));
   many.push_back(makeEvent(21, events::BatchAppended{}));
   model.append(batchOf(many));
+  model.append(batchOf({makeEvent(22, events::HighWatermarkAdvanced{}, "__cluster_metadata", 9'000)}));
   EXPECT_EQ(model.rowCount(), 1);
   EXPECT_EQ(model.thinned(), 19u);
   model.append(batchOf({makeEvent(22, events::IsrShrunk{})}));

@@ -33,6 +33,8 @@ bool EventModel::wants(const observe::ObservedEvent& event) {
     case Weight::Chatty:
       return false;
     case Weight::Frequent:
+      // The quorum's own log moves all the time.
+      if (event.topic.starts_with("__")) return false;
       break;
     case Weight::Normal:
     case Weight::Grave:
