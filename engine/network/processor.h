@@ -33,9 +33,9 @@ struct ServerShared {
   std::function<void()> connectionClosed;
 };
 
-/// When a processor handles a quick request itself instead of handing it to the pool: as long as that is quick indeed. One
-/// that was not (a disk that is slow, records that are recompressed) kept other connections waiting, so the next ones go
-/// to the pool. Pure; one thread.
+/// When a processor handles a quick request itself instead of handing it to the pool: as long as that is quick indeed.
+/// One that was not (a disk that is slow, records that are recompressed) kept other connections waiting, so the next
+/// ones go to the pool. Pure; one thread.
 class OwnHandling {
  public:
   /// Asked once for each request.

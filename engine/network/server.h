@@ -109,8 +109,8 @@ class ServerObserver {
 
 /// The server side of one broker or controller: acceptor → N processors, each owning its connections → bounded queue →
 /// M handlers. Each of these is an executor of the Process. A request that its handler calls quick is handled on the
-/// processor, without a change of threads, while nothing is queued and that stays quick. ApiVersions is answered here; requests outside the table
-/// close the connection, as Kafka does.
+/// processor, without a change of threads, while nothing is queued and that stays quick. ApiVersions is answered here;
+/// requests outside the table close the connection, as Kafka does.
 ///
 /// Made, started and destroyed by the owner's thread. Destroy it only when the Process is dead and awaited, or after
 /// shutdown() has called back. Requests may outlive it.
