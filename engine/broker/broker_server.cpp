@@ -220,8 +220,8 @@ void BrokerServer::handle(network::RequestPtr request) {
 // --- metadata -------------------------------------------------------------------------------------------------------
 
 void BrokerServer::onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) {
-  metadataExecutor_->post([this, change = replication::MetadataChange::of(delta, std::move(image), shared_.self())]() mutable {
-    take(std::move(change));
+  metadataExecutor_->post([this, change = replication::MetadataChange::of(delta, std::move(image), shared_.self())] {
+    take(change);
   });
 }
 
@@ -236,7 +236,7 @@ void BrokerServer::controllerChanged() {
   isrExecutor_->post([this] { alterPartitionChannel_->wake(); });
 }
 
-void BrokerServer::take(replication::MetadataChange change) {
+void BrokerServer::take(const replication::MetadataChange& change) {
   latest_ = change.after;
   if (begun_) apply(change);
   // Only what is taken up counts as read: a broker that the controller calls caught up loads its logs by this image.

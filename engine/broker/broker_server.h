@@ -66,7 +66,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   void onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) override;
   void onLeaderChange(const raft::LeaderAndEpoch& leader, const metadata::CommittedState& state) override;
 
-  void take(replication::MetadataChange change);
+  void take(const replication::MetadataChange& change);
   void begin();
   void apply(const replication::MetadataChange& change);
   bool ready(BrokerEpoch epoch) const;

@@ -187,7 +187,7 @@ void answer(const BrokerContext& broker, network::RequestPtr request, replicatio
 }  // namespace
 
 void handleFetch(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<FetchRequest>(std::move(request), [&broker](network::RequestPtr held, FetchRequest message) {
+  withDecoded<FetchRequest>(std::move(request), [&broker](network::RequestPtr held, const FetchRequest& message) {
     const int16_t version = held->apiVersion();
     const bool byId = version >= kFirstWithTopicIds;
     const NodeId replica = replicaOf(message, version);

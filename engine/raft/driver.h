@@ -42,10 +42,10 @@ class RaftNode::Driver : public std::enable_shared_from_this<RaftNode::Driver> {
   void addListener(std::shared_ptr<Listener> listener);
   void resign(LeaderEpoch epoch);
   void onVote(VoteRequest request, Handler<VoteResponse> handler);
-  void onBeginQuorumEpoch(BeginQuorumEpochRequest request, Handler<BeginQuorumEpochResponse> handler);
-  void onEndQuorumEpoch(EndQuorumEpochRequest request, Handler<EndQuorumEpochResponse> handler);
+  void onBeginQuorumEpoch(const BeginQuorumEpochRequest& request, Handler<BeginQuorumEpochResponse> handler);
+  void onEndQuorumEpoch(const EndQuorumEpochRequest& request, Handler<EndQuorumEpochResponse> handler);
   void onFetch(FetchRequest request, Handler<FetchResponse> handler);
-  void onFetchSnapshot(FetchSnapshotRequest request, Handler<FetchSnapshotResponse> handler);
+  void onFetchSnapshot(const FetchSnapshotRequest& request, Handler<FetchSnapshotResponse> handler);
 
   /// What other threads may know.
   struct Published {

@@ -99,7 +99,8 @@ void RaftNode::Driver::onVote(VoteRequest request, Handler<VoteResponse> handler
   handler(answer);
 }
 
-void RaftNode::Driver::onBeginQuorumEpoch(BeginQuorumEpochRequest request, Handler<BeginQuorumEpochResponse> handler) {
+void RaftNode::Driver::onBeginQuorumEpoch(const BeginQuorumEpochRequest& request,
+                                          Handler<BeginQuorumEpochResponse> handler) {
   if (!started_ || finished_) return handler(unavailable<BeginQuorumEpochResponse>());
   Effects effects;
   const auto answer = machine_.onBeginQuorumEpoch(moment(), request, effects);
@@ -108,7 +109,7 @@ void RaftNode::Driver::onBeginQuorumEpoch(BeginQuorumEpochRequest request, Handl
   if (!finished_) handler(answer);
 }
 
-void RaftNode::Driver::onEndQuorumEpoch(EndQuorumEpochRequest request, Handler<EndQuorumEpochResponse> handler) {
+void RaftNode::Driver::onEndQuorumEpoch(const EndQuorumEpochRequest& request, Handler<EndQuorumEpochResponse> handler) {
   if (!started_ || finished_) return handler(unavailable<EndQuorumEpochResponse>());
   Effects effects;
   const auto answer = machine_.onEndQuorumEpoch(moment(), request, effects);
@@ -183,7 +184,7 @@ void RaftNode::Driver::failParked(ErrorCode error) {
   }
 }
 
-void RaftNode::Driver::onFetchSnapshot(FetchSnapshotRequest request, Handler<FetchSnapshotResponse> handler) {
+void RaftNode::Driver::onFetchSnapshot(const FetchSnapshotRequest& request, Handler<FetchSnapshotResponse> handler) {
   if (!started_ || finished_) return handler(unavailable<FetchSnapshotResponse>());
   Effects effects;
   FetchSnapshotResponse answer = machine_.onFetchSnapshot(moment(), request, effects);

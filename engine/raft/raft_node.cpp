@@ -85,13 +85,13 @@ void RaftNode::handle(VoteRequest request, Handler<VoteResponse> handler) {
 
 void RaftNode::handle(BeginQuorumEpochRequest request, Handler<BeginQuorumEpochResponse> handler) {
   driver_->post([request = std::move(request), handler = std::move(handler)](Driver& driver) mutable {
-    driver.onBeginQuorumEpoch(std::move(request), std::move(handler));
+    driver.onBeginQuorumEpoch(request, std::move(handler));
   });
 }
 
 void RaftNode::handle(EndQuorumEpochRequest request, Handler<EndQuorumEpochResponse> handler) {
   driver_->post([request = std::move(request), handler = std::move(handler)](Driver& driver) mutable {
-    driver.onEndQuorumEpoch(std::move(request), std::move(handler));
+    driver.onEndQuorumEpoch(request, std::move(handler));
   });
 }
 
@@ -103,7 +103,7 @@ void RaftNode::handle(FetchRequest request, Handler<FetchResponse> handler) {
 
 void RaftNode::handle(FetchSnapshotRequest request, Handler<FetchSnapshotResponse> handler) {
   driver_->post([request = std::move(request), handler = std::move(handler)](Driver& driver) mutable {
-    driver.onFetchSnapshot(std::move(request), std::move(handler));
+    driver.onFetchSnapshot(request, std::move(handler));
   });
 }
 
