@@ -82,7 +82,7 @@ coordinator::GroupConfig groupConfig(const config::BrokerConfig& config) {
   group.maxSessionTimeout = config.getMs("group.max.session.timeout.ms");
   group.initialRebalanceDelay = config.getMs("group.initial.rebalance.delay.ms");
   group.maxGroupSize = config.getInt("group.max.size");
-  group.offsetMetadataMaxBytes = static_cast<size_t>(config.getInt("offset.metadata.max.bytes"));
+  group.offsetMetadataMax = static_cast<size_t>(config.getInt("offset.metadata.max.bytes"));
   group.offsetsRetention = std::chrono::minutes(config.getInt("offsets.retention.minutes"));
   group.offsetsRetentionCheckInterval = config.getMs("offsets.retention.check.interval.ms");
   group.commitTimeout = config.getMs("offsets.commit.timeout.ms");

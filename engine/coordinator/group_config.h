@@ -18,8 +18,8 @@ struct GroupConfig {
   int32_t maxGroupSize = INT32_MAX;
   /// How long the JoinGroup of a new member stays parked (no setting: five minutes in Kafka as well).
   platform::milliseconds newMemberJoinTimeout{300000};
-  /// `offset.metadata.max.bytes`
-  size_t offsetMetadataMaxBytes = 4096;
+  /// `offset.metadata.max.bytes`, which Kafka compares with the number of UTF-16 units in spite of its name.
+  size_t offsetMetadataMax = 4096;
   /// `offsets.retention.minutes`, `offsets.retention.check.interval.ms`
   platform::milliseconds offsetsRetention{10080 * 60000LL};
   platform::milliseconds offsetsRetentionCheckInterval{600000};

@@ -12,6 +12,21 @@ using protocol::OffsetDeleteResponse;
 using protocol::OffsetFetchRequest;
 using protocol::OffsetFetchResponse;
 
+namespace {
+
+/// How long Java holds a text to be.
+size_t utf16Length(std::string_view utf8) {
+  size_t units = 0;
+  for (char c : utf8) {
+    const auto byte = static_cast<uint8_t>(c);
+    const bool continues = (byte & 0xC0) == 0x80;
+    if (!continues) units += byte >= 0xF0 ? 2 : 1;
+  }
+  return units;
+}
+
+}  // namespace
+
 // ---- the table
 
 OffsetTable::Value OffsetTable::get(std::string_view group, std::string_view topic, int32_t partition) const {
@@ -55,7 +70,7 @@ Offsets::Commit Offsets::commit(const OffsetCommitRequest& request, int64_t nowM
     for (const auto& partition : topic.partitions) {
       auto& one = answered.partitions.emplace_back();
       one.partitionIndex = partition.partitionIndex;
-      if (partition.committedMetadata && partition.committedMetadata->size() > config_.offsetMetadataMaxBytes) {
+      if (partition.committedMetadata && utf16Length(partition.committedMetadata->view()) > config_.offsetMetadataMax) {
         one.errorCode = static_cast<int16_t>(ErrorCode::OffsetMetadataTooLarge);
         continue;
       }

@@ -100,6 +100,16 @@ TEST_F(Groups, MetadataThatIsTooLongIsRefusedAlone) {
   EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = std::string(4096, 'x')})), ErrorCode::None);
   EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = std::string(4097, 'x')})),
             ErrorCode::OffsetMetadataTooLarge);
+  const auto times = [](const std::string& text, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  // As Java counts: an umlaut is one, what lies beyond the basic plane two.
+  EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = times("ä", 4096)})), ErrorCode::None);
+  EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = times("ä", 4097)})), ErrorCode::OffsetMetadataTooLarge);
+  EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = times("😀", 2048)})), ErrorCode::None);
+  EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = times("😀", 2049)})), ErrorCode::OffsetMetadataTooLarge);
 }
 
 TEST_F(Groups, OffsetsOfTopicsThatDoNotExistAreRefused) {
