@@ -32,8 +32,12 @@ struct RaftConfig {
   int32_t fetchMaxBytes = 1024 * 1024;
   /// controller.quorum.fetch.snapshot.max.bytes
   int32_t fetchSnapshotMaxBytes = 1024 * 1024;
-  /// metadata.max.retention.bytes: the log is cut at an older snapshot once it is larger.
-  uint64_t retentionBytes = 100 * 1024 * 1024;
+  /// metadata.max.retention.bytes: while log and snapshots together are larger, the oldest snapshot goes and with it what
+  /// the log holds below the next one. Negative: no limit.
+  int64_t retentionBytes = 100 * 1024 * 1024;
+  /// metadata.max.retention.ms: so does a snapshot whose newest record is older than this, unless it is the only one.
+  /// Negative: no limit.
+  milliseconds retention = std::chrono::hours(24 * 7);
   /// How long a leader may keep a fetch of ours without data. 500 ms in Kafka; never above a quarter of fetchTimeout.
   Duration fetchMaxWait = milliseconds(500);
   /// The lab's rule, off in Kafka: in a quorum without history the voter with the lowest id starts the first election

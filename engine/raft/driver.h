@@ -130,6 +130,8 @@ class RaftNode::Driver : public std::enable_shared_from_this<RaftNode::Driver> {
   void tellLeader(Follower& follower);
 
   void onSnapshotFrozen(OffsetAndEpoch id);
+  /// Deletes old snapshots and what the log holds below the oldest one kept, by size and by age.
+  Result<void> applyRetention();
   void maybeFinishShutdown();
   void finish();
 

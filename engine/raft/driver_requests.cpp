@@ -242,13 +242,41 @@ void RaftNode::Driver::onSnapshotFrozen(OffsetAndEpoch id) {
     const int64_t size = raw ? static_cast<int64_t>((*raw)->sizeInBytes()) : 0;
     recorder_->emit(events::SnapshotTaken{id.offset, id.epoch, size});
   }
-  const auto ids = log_->snapshotIds();
-  if (log_->sizeInBytes() > config_.retentionBytes && ids.size() > 1) {
-    if (!check(log_->deleteBefore(ids.back()))) return;
+  if (check(applyRetention())) publish();
+}
+
+Result<void> RaftNode::Driver::applyRetention() {
+  std::vector<OffsetAndEpoch> ids = log_->snapshotIds();
+  uint64_t snapshotBytes = 0;
+  std::vector<uint64_t> sizes;
+  for (const OffsetAndEpoch& id : ids) {
+    TIDEMARK_ASSIGN(const auto raw, log_->openSnapshot(id));
+    sizes.push_back(raw->sizeInBytes());
+    snapshotBytes += sizes.back();
+  }
+  // The newest one always stays.
+  size_t kept = 0;
+  for (; kept + 1 < ids.size(); ++kept) {
+    const bool tooMuch = config_.retentionBytes >= 0 &&
+                         log_->sizeInBytes() + snapshotBytes > static_cast<uint64_t>(config_.retentionBytes);
+    bool tooOld = false;
+    if (!tooMuch && config_.retention >= milliseconds(0)) {
+      TIDEMARK_ASSIGN(auto raw, log_->openSnapshot(ids[kept]));
+      TIDEMARK_ASSIGN(const auto reader, RecordsSnapshotReader::open(std::move(raw)));
+      tooOld = wallMs() - reader->lastContainedLogTimestampMs() > config_.retention.count();
+    }
+    if (!tooMuch && !tooOld) break;
+    process_.log().info("raft", "deletes snapshot {}: {}", snapshotFileName(ids[kept]),
+                        tooMuch ? "log and snapshots are larger than metadata.max.retention.bytes"
+                                : "it is older than metadata.max.retention.ms");
+    TIDEMARK_TRY(log_->deleteBefore(ids[kept + 1]));
+    snapshotBytes -= sizes[kept];
+  }
+  if (kept > 0) {
     Lock lock(mutex_);
     voters_.forgetBelow(log_->startOffset());
   }
-  publish();
+  return {};
 }
 
 }  // namespace tidemark::raft

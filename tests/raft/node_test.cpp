@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "quorum_fixture.h"
@@ -190,6 +192,38 @@ TEST(RaftNode, SnapshotBringsANodeThatWasAwayUpToDate) {
   quorum.start(away);
   ASSERT_TRUE(quorum.awaitCommitted(*after, "after the snapshot"));
   EXPECT_EQ(quorum.listener(away).fromSnapshot.size(), 50u);
+}
+
+/// A snapshot of everything committed, whose newest record is from `timestampMs`.
+OffsetAndEpoch takeSnapshot(Quorum& quorum, int node, int64_t timestampMs) {
+  const OffsetAndEpoch id{*quorum.node(node).highWatermark(), quorum.node(node).leaderAndEpoch().epoch};
+  auto writer = quorum.node(node).createSnapshot(id, timestampMs);
+  EXPECT_TRUE(writer && (*writer)->freeze());
+  EXPECT_TRUE(quorum.await([&] { return quorum.node(node).latestSnapshotId() == id; }));
+  return id;
+}
+
+TEST(RaftNode, SnapshotsOlderThanTheRetentionGoAndTheLogBelowTheNextOne) {
+  Quorum::Options options{.voters = 1, .config = Quorum::labConfig()};
+  options.config.retention = std::chrono::hours(1);
+  Quorum quorum(options);
+  quorum.startAll();
+  ASSERT_EQ(quorum.awaitLeader(), 1);
+  const auto files = [&] {
+    const auto entries = quorum.process(1).files().list("/data/__cluster_metadata-0");
+    return std::ranges::count_if(*entries, [](const auto& entry) { return entry.name.ends_with(".checkpoint"); });
+  };
+  const auto now = [&] { return quorum.process(1).clock().wallMs(); };
+  ASSERT_TRUE(quorum.awaitCommitted(*quorum.append(1, "a"), "a"));
+  takeSnapshot(quorum, 1, now());
+  EXPECT_EQ(files(), 2) << "with that of the format";
+  ASSERT_TRUE(quorum.awaitCommitted(*quorum.append(1, "b"), "b"));
+  takeSnapshot(quorum, 1, now());
+  EXPECT_EQ(files(), 3) << "none is an hour old";
+  quorum.world().runFor(std::chrono::hours(2));
+  ASSERT_TRUE(quorum.awaitCommitted(*quorum.append(1, "c"), "c"));
+  takeSnapshot(quorum, 1, now());
+  EXPECT_EQ(files(), 1) << "the newest always stays";
 }
 
 TEST(RaftNode, BlockedFollowerReadsItsMessagesBeforeItsExpiredTimers) {
