@@ -45,6 +45,10 @@ raft::RaftConfig raftConfig(const NodeOptions& options) {
   raft.requestTimeout = config.getMs("controller.quorum.request.timeout.ms");
   raft.retryBackoff = config.getMs("controller.quorum.retry.backoff.ms");
   raft.appendLinger = config.getMs("controller.quorum.append.linger.ms");
+  raft.fetchMaxBytes = config.getInt("controller.quorum.fetch.max.bytes");
+  raft.fetchSnapshotMaxBytes = config.getInt("controller.quorum.fetch.snapshot.max.bytes");
+  raft.retentionBytes = config.getLong("metadata.max.retention.bytes");
+  raft.retention = config.getMs("metadata.max.retention.ms");
   raft.lowestVoterStartsAtOnce = options.lowestVoterStartsAtOnce;
   for (const config::QuorumAddress& server : config.quorumBootstrapServers())
     raft.bootstrapServers.push_back({server.host, server.port});
@@ -121,6 +125,13 @@ Result<void> Shared::open() {
   TIDEMARK_TRY(raft->open());
   loader = std::make_shared<metadata::Loader>(
       [this](const std::string& reason) { process.kill(fmt::format("the metadata log cannot be read: {}", reason)); });
+  snapshots = std::make_unique<metadata::SnapshotGenerator>(metadata::SnapshotGenerator::Setup{
+      .maxBytes = static_cast<uint64_t>(config().getLong("metadata.log.max.record.bytes.between.snapshots")),
+      .maxInterval = config().getMs("metadata.log.max.snapshot.interval.ms"),
+      .process = &process,
+      .executor = background,
+      .create = [this](OffsetAndEpoch id, int64_t timestampMs) { return raft->createSnapshot(id, timestampMs); }});
+  loader->addPublisher(*snapshots);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "events/recorder.h"
 #include "log/log_manager.h"
 #include "metadata/loader.h"
+#include "metadata/snapshot_generator.h"
 #include "network/authorizer.h"
 #include "platform/process.h"
 #include "raft/raft_node.h"
@@ -23,6 +24,8 @@ struct NodeOptions {
   /// For tests of the tests: what they switch off must be found.
   replication::Rules replicationRules = {};
   bool syncVotes = true;
+  /// For tests: the active controller compares its image with the log's replayed whenever all is committed (K10).
+  bool verifyImages = false;
 };
 
 /// What the broker and the controller of one node have in common: log directories, the quorum's log, the images made of
@@ -51,6 +54,7 @@ class Shared {
   /// The log behind it, for looks inside.
   std::shared_ptr<const log::PartitionLog> metadataLog;
   std::shared_ptr<metadata::Loader> loader;
+  std::unique_ptr<metadata::SnapshotGenerator> snapshots;
   network::AllowAll authorizer;
 
   /// Where the active controller listens, as the quorum knows.

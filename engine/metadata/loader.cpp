@@ -23,10 +23,6 @@ void Loader::removePublisher(Publisher& publisher) {
   std::erase(publishers_, &publisher);
 }
 
-void Loader::publishFrom(Offset highWatermark) {
-  if (!published_) publishFrom_ = highWatermark;
-}
-
 void Loader::onCommit(std::span<const raft::CommittedBatch> batches) {
   if (faulty_) return;
   for (const raft::CommittedBatch& batch : batches) {
@@ -66,6 +62,7 @@ ImagePtr Loader::image() const {
 Result<void> Loader::replay(const raft::CommittedBatch& batch) {
   if (!batch.isControl) TIDEMARK_TRY(replayRecords(batch.records, batch.baseOffset));
   committed_.end = {batch.lastOffset, batch.epoch};
+  committed_.bytesRead += static_cast<uint64_t>(batch.sizeInBytes);
   if (!committed_.inTransaction) provenance_ = {batch.lastOffset, batch.epoch, batch.appendTimestampMs};
   return {};
 }
@@ -135,7 +132,6 @@ Result<void> Loader::loadSnapshot(raft::SnapshotReader& reader) {
 void Loader::step() {
   committed_.image = pending_.apply(provenance_);
   for (Publisher* publisher : publishers_) publisher->onCommitted(committed_);
-  if (publishFrom_ && committed_.end.offset.next() < *publishFrom_) return;
   {
     Lock lock(mutex_);
     image_ = committed_.image;

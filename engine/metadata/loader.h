@@ -33,11 +33,6 @@ class Loader final : public raft::Listener {
   void addPublisher(Publisher& publisher);
   void removePublisher(Publisher& publisher);
 
-  /// Publishing waits until the log was read up to here (the quorum's high watermark when the node started), so that
-  /// nobody acts on an image of long ago. Not set: from the first batch on. May be called again with a later offset
-  /// while nothing was published.
-  void publishFrom(Offset highWatermark);
-
   // raft::Listener. At most one onUpdate a call, at its end.
   void onCommit(std::span<const raft::CommittedBatch> batches) override;
   void onLoadSnapshot(raft::SnapshotReader& reader) override;
@@ -61,7 +56,6 @@ class Loader final : public raft::Listener {
   std::function<void(const std::string&)> onFault_;
   bool faulty_ = false;
   std::vector<Publisher*> publishers_;
-  std::optional<Offset> publishFrom_;
 
   /// On top of the last published image (or of nothing); without the records of an open transaction.
   Delta pending_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,8 @@ struct CommittedState {
   /// The last committed offset, control batches and open transactions included.
   OffsetAndEpoch end;
   bool inTransaction = false;
+  /// Bytes of the log's batches since the loader began; what a snapshot replaced does not count. Only grows.
+  uint64_t bytesRead = 0;
   /// Records of the bootstrap snapshot (offset 0), which formatting wrote. They are not part of the image: the first
   /// active controller appends them to the log. Null: there was none.
   std::shared_ptr<const Records> bootstrap;

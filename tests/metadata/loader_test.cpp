@@ -133,18 +133,6 @@ TEST_F(LoaderTest, ALatePublisherGetsEverythingAtOnce) {
   EXPECT_EQ(late.images.size(), 1u);
 }
 
-TEST_F(LoaderTest, PublishingWaitsUntilTheLogWasReadUpToTheHighWatermark) {
-  loader_.publishFrom(Offset(3));
-  commit({topic("a", 1)});
-  commit({topic("b", 2)});
-  EXPECT_TRUE(recorder_.images.empty());
-  EXPECT_EQ(recorder_.committed.size(), 2u);
-  EXPECT_TRUE(recorder_.committed[1].image->topics.find("b"));
-  commit({topic("c", 3)});
-  ASSERT_EQ(recorder_.images.size(), 1u);
-  EXPECT_EQ(recorder_.created[0], 3u);
-}
-
 TEST_F(LoaderTest, ASnapshotReplacesEverything) {
   commit({topic("a", 1), partitionOf(1, 0), topic("b", 2)});
   Snapshot snapshot({Offset(100), LeaderEpoch(7)}, {topic("b", 2), topic("c", 3), partitionOf(3, 0)});
