@@ -62,22 +62,22 @@ void refuse(Answer& answer, ErrorCode error, std::string message) {
   answer.errorMessage = protocol::Text(std::move(message));
 }
 
-void describeTopic(const BrokerContext& broker, const Asked& asked, const std::string& name, Answer& answer) {
-  const metadata::ImagePtr image = broker.image();
+void describeTopic(const ConfigView& view, const Asked& asked, const std::string& name, Answer& answer) {
+  const metadata::ImagePtr& image = view.image;
   if (!isValidTopicName(name)) return refuse(answer, ErrorCode::InvalidTopicException, fmt::format("\"{}\" is no topic name", name));
   if (image->topics.find(name) == nullptr) return refuse(answer, ErrorCode::UnknownTopicOrPartition, fmt::format("there is no topic {}", name));
-  const auto config = broker.config();
+  const auto& config = view.config;
   for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Topic).all())
     if (!definition.isInternal && asked.wants(definition.name))
       add(answer, asked, definition, config::effectiveTopicConfig(definition, image->configs.topic(name), config->layers()), false);
 }
 
-void describeBroker(const BrokerContext& broker, const Asked& asked, const std::string& name, Answer& answer) {
-  const auto config = broker.config();
+void describeBroker(const ConfigView& view, const Asked& asked, const std::string& name, Answer& answer) {
+  const auto& config = view.config;
   const bool clusterDefault = name.empty();
-  if (!clusterDefault && name != std::to_string(broker.self.value()))
-    return refuse(answer, ErrorCode::InvalidRequest, fmt::format("unexpected broker id, expected {} or empty, but received {}", broker.self, name));
-  const metadata::ImagePtr image = broker.image();
+  if (!clusterDefault && name != std::to_string(view.self.value()))
+    return refuse(answer, ErrorCode::InvalidRequest, fmt::format("unexpected broker id, expected {} or empty, but received {}", view.self, name));
+  const metadata::ImagePtr& image = view.image;
   for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Broker).all()) {
     if (definition.isInternal || !asked.wants(definition.name)) continue;
     if (clusterDefault) {
@@ -96,9 +96,9 @@ void describeBroker(const BrokerContext& broker, const Asked& asked, const std::
   }
 }
 
-void describeGroup(const BrokerContext& broker, const Asked& asked, const std::string& name, Answer& answer) {
-  const metadata::ImagePtr image = broker.image();
-  const auto config = broker.config();
+void describeGroup(const ConfigView& view, const Asked& asked, const std::string& name, Answer& answer) {
+  const metadata::ImagePtr& image = view.image;
+  const auto& config = view.config;
   for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Group).all())
     if (!definition.isInternal && asked.wants(definition.name))
       add(answer, asked, definition,
@@ -107,8 +107,8 @@ void describeGroup(const BrokerContext& broker, const Asked& asked, const std::s
 
 }  // namespace
 
-void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<DescribeConfigsRequest>(std::move(request), [&broker](network::RequestPtr held, const DescribeConfigsRequest& message) {
+void describeConfigs(const ConfigView& view, network::RequestPtr request) {
+  withDecoded<DescribeConfigsRequest>(std::move(request), [&view](network::RequestPtr held, const DescribeConfigsRequest& message) {
     DescribeConfigsResponse response;
     for (const auto& resource : message.resources) {
       Answer& answer = response.results.emplace_back();
@@ -119,14 +119,14 @@ void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
       const Asked asked{message, resource.configurationKeys};
       const auto type = static_cast<config::ResourceType>(resource.resourceType);
       const auto allowed = [&](network::ResourceType kind, std::string_view of) {
-        return broker.allows(held->context(), network::AclOperation::DescribeConfigs, kind, of);
+        return view.authorizer.allows(held->context(), network::AclOperation::DescribeConfigs, kind, of);
       };
       switch (type) {
         case config::ResourceType::Topic:
           if (!allowed(network::ResourceType::Topic, name)) {
             refuse(answer, ErrorCode::TopicAuthorizationFailed, "not allowed to describe the topic's configuration");
           } else {
-            describeTopic(broker, asked, name, answer);
+            describeTopic(view, asked, name, answer);
           }
           break;
         case config::ResourceType::Broker:
@@ -134,7 +134,7 @@ void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
           if (!allowed(network::ResourceType::Cluster, network::kClusterResource)) {
             refuse(answer, ErrorCode::ClusterAuthorizationFailed, "not allowed to describe the cluster's configuration");
           } else if (type == config::ResourceType::Broker) {
-            describeBroker(broker, asked, name, answer);
+            describeBroker(view, asked, name, answer);
           } else {
             refuse(answer, ErrorCode::InvalidRequest, "log levels are not kept per logger here");
           }
@@ -143,7 +143,7 @@ void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
           if (!allowed(network::ResourceType::Group, name)) {
             refuse(answer, ErrorCode::GroupAuthorizationFailed, "not allowed to describe the group's configuration");
           } else {
-            describeGroup(broker, asked, name, answer);
+            describeGroup(view, asked, name, answer);
           }
           break;
         default:
@@ -152,6 +152,10 @@ void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
     }
     held->respond(response);
   });
+}
+
+void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
+  describeConfigs({.self = broker.self, .image = broker.image(), .config = broker.config(), .authorizer = broker.authorizer}, std::move(request));
 }
 
 }  // namespace tidemark::broker

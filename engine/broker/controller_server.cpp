@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "broker/requests.h"
+#include "metadata/controller/error_response.h"
 #include "metadata/controller/feature_control.h"
 #include "metadata/features.h"
 #include "protocol/generated/allocate_producer_ids_request.h"
@@ -13,6 +14,8 @@
 #include "protocol/generated/alter_configs_response.h"
 #include "protocol/generated/alter_partition_request.h"
 #include "protocol/generated/alter_partition_response.h"
+#include "protocol/generated/assign_replicas_to_dirs_request.h"
+#include "protocol/generated/assign_replicas_to_dirs_response.h"
 #include "protocol/generated/begin_quorum_epoch_request.h"
 #include "protocol/generated/begin_quorum_epoch_response.h"
 #include "protocol/generated/broker_heartbeat_request.h"
@@ -46,6 +49,8 @@
 #include "protocol/generated/incremental_alter_configs_response.h"
 #include "protocol/generated/unregister_broker_request.h"
 #include "protocol/generated/unregister_broker_response.h"
+#include "protocol/generated/unregister_controller_request.h"
+#include "protocol/generated/unregister_controller_response.h"
 #include "protocol/generated/update_features_request.h"
 #include "protocol/generated/update_features_response.h"
 #include "protocol/generated/vote_request.h"
@@ -64,13 +69,19 @@ constexpr std::array kServed = {
     ApiKey::BrokerRegistration, ApiKey::BrokerHeartbeat, ApiKey::AlterPartition, ApiKey::AllocateProducerIds,
     ApiKey::CreateTopics,      ApiKey::DeleteTopics,    ApiKey::CreatePartitions, ApiKey::AlterConfigs,
     ApiKey::IncrementalAlterConfigs, ApiKey::ElectLeaders, ApiKey::UnregisterBroker, ApiKey::ControllerRegistration,
-    ApiKey::UpdateFeatures,    ApiKey::DescribeCluster,
+    ApiKey::UpdateFeatures,    ApiKey::DescribeCluster, ApiKey::DescribeConfigs, ApiKey::AssignReplicasToDirs,
+    ApiKey::UnregisterController,
 };
 
+}  // namespace
+
 /// Takes the answer to a request that came in an envelope, and puts it into the envelope's own (KIP-590).
-class EnvelopeSink final : public network::AnswerSink {
+class ControllerServer::EnvelopeSink final : public network::AnswerSink {
  public:
   explicit EnvelopeSink(network::RequestPtr envelope) : envelope_(std::move(envelope)) {}
+
+  /// What the envelope says if the request in it is closed instead of answered.
+  void closeMeans(ErrorCode error) { whenClosed_ = error; }
 
   void answer(network::Answer answer) override {
     protocol::EnvelopeResponse response;
@@ -84,8 +95,7 @@ class EnvelopeSink final : public network::AnswerSink {
       bytes.erase(bytes.begin(), bytes.begin() + protocol::kFrameLengthSize);
       response.responseData = protocol::Blob(std::move(bytes));
     } else {
-      // Closed instead of answered: this controller leads no more. The broker tries the next one.
-      response.errorCode = static_cast<int16_t>(ErrorCode::NotController);
+      response.errorCode = static_cast<int16_t>(whenClosed_);
     }
     envelope_->respond(response);
   }
@@ -99,7 +109,10 @@ class EnvelopeSink final : public network::AnswerSink {
 
  private:
   network::RequestPtr envelope_;
+  ErrorCode whenClosed_ = ErrorCode::InvalidRequest;
 };
+
+namespace {
 
 /// A frame of its own for bytes that came inside another.
 class InnerFrame final : public network::Frame {
@@ -128,8 +141,9 @@ ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(
       .appender = this,
       .process = &shared.process,
       .executor = shared.process.createExecutor({.name = "controller", .threads = 1}),
+      .recorder = &shared.recorder,
       .bootstrap = metadata::bootstrapRecords(),
-      .verifyImages = false});
+      .verifyImages = shared.options.verifyImages});
   shared.loader->addPublisher(*driver_);
   network::ServerOptions server;
   server.namePrefix = "controller-";
@@ -177,11 +191,13 @@ void ControllerServer::resign(LeaderEpoch epoch) { shared_.raft->resign(epoch); 
 
 // --- requests -------------------------------------------------------------------------------------------------------
 
+bool ControllerServer::isQuick(ApiKey key) const { return key != ApiKey::DescribeConfigs; }
+
 void ControllerServer::handle(network::RequestPtr request) {
   if (request->apiKey() == ApiKey::Envelope) {
     unwrap(std::move(request));
   } else {
-    dispatch(std::move(request));
+    dispatch(std::move(request), nullptr);
   }
 }
 
@@ -192,9 +208,11 @@ void ControllerServer::unwrap(network::RequestPtr request) {
     const auto frame = std::make_shared<InnerFrame>(message.requestData.view());
     protocol::Reader reader(frame->bytes());
     const auto header = protocol::decodeRequestHeader(reader);
-    if (!header) return EnvelopeSink::refuse(*envelope, ErrorCode::InvalidRequest);
+    // As Kafka tells them apart: what cannot be read here at all, and what may not come in an envelope.
+    if (!header) return EnvelopeSink::refuse(*envelope, ErrorCode::UnsupportedVersion);
     const protocol::ApiInfo* info = protocol::findApi(header->requestApiKey);
-    if (info == nullptr || !info->forwardable || !controllerApis().serves(static_cast<ApiKey>(header->requestApiKey), header->requestApiVersion))
+    if (info != nullptr && !info->forwardable) return EnvelopeSink::refuse(*envelope, ErrorCode::InvalidRequest);
+    if (info == nullptr || !controllerApis().serves(static_cast<ApiKey>(header->requestApiKey), header->requestApiVersion))
       return EnvelopeSink::refuse(*envelope, ErrorCode::UnsupportedVersion);
     std::string principal = "User:ANONYMOUS";
     if (message.requestPrincipal) {
@@ -212,7 +230,8 @@ void ControllerServer::unwrap(network::RequestPtr request) {
     client->clientId = header->clientId ? header->clientId->str() : std::string();
     context.client = std::move(client);
     const size_t bodyOffset = reader.position();
-    dispatch(std::make_unique<network::Request>(std::make_shared<EnvelopeSink>(std::move(envelope)), std::move(context), frame, bodyOffset));
+    const auto sink = std::make_shared<EnvelopeSink>(std::move(envelope));
+    dispatch(std::make_unique<network::Request>(sink, std::move(context), frame, bodyOffset), sink);
   });
 }
 
@@ -233,25 +252,22 @@ void ControllerServer::askQuorum(network::RequestPtr request) {
 }
 
 template <class Message>
-void ControllerServer::askController(network::RequestPtr request) {
-  withDecoded<Message>(std::move(request), [this](network::RequestPtr held, const Message& message) {
+void ControllerServer::askController(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope) {
+  withDecoded<Message>(std::move(request), [this, &envelope](network::RequestPtr held, const Message& message) {
     const int16_t version = held->apiVersion();
-    const network::FramePtr frame = held->frame();
-    held->releaseFrame();
-    driver_->submit(message, version, [held = std::move(held)](Result<typename Message::Response> response) mutable {
-      if (response) {
-        held->respond(*response);
-        return;
-      }
-      if constexpr (requires { response->errorCode; }) {
-        typename Message::Response refused;
-        refused.errorCode = static_cast<int16_t>(response.error().code);
-        held->respond(refused);
-      } else {
-        // The API has no place for such an error: the broker looks for the controller again.
-        held->close("the controller cannot answer");
-      }
-    });
+    // A copy owns what it says; the frame need not stay while the controller thinks.
+    auto asked = std::make_unique<const Message>(message);
+    driver_->submit(message, version,
+                    [held = std::move(held), envelope = std::move(envelope),
+                     asked = std::move(asked)](Result<typename Message::Response> response) mutable {
+                      if (response) return held->respond(*response);
+                      if (response.error().code == ErrorCode::NotController && envelope) {
+                        // The broker that forwarded it looks for the next controller.
+                        envelope->closeMeans(ErrorCode::NotController);
+                        return held->close("this controller leads no more");
+                      }
+                      held->respond(metadata::errorResponse(*asked, response.error(), held->apiVersion()));
+                    });
   });
 }
 
@@ -283,7 +299,14 @@ void ControllerServer::describeCluster(network::RequestPtr request) {
   });
 }
 
-void ControllerServer::dispatch(network::RequestPtr request) {
+void ControllerServer::describeOwnConfigs(network::RequestPtr request) {
+  const metadata::ImagePtr image = shared_.loader->image();
+  auto config = std::make_shared<const config::BrokerConfig>(
+      shared_.config().withDynamic(image->configs.broker(shared_.self()), image->configs.clusterDefault()));
+  describeConfigs({.self = shared_.self(), .image = image, .config = std::move(config), .authorizer = shared_.authorizer}, std::move(request));
+}
+
+void ControllerServer::dispatch(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope) {
   switch (request->apiKey()) {
     case ApiKey::Vote: return askQuorum<protocol::VoteRequest>(std::move(request));
     case ApiKey::BeginQuorumEpoch: return askQuorum<protocol::BeginQuorumEpochRequest>(std::move(request));
@@ -292,19 +315,22 @@ void ControllerServer::dispatch(network::RequestPtr request) {
     case ApiKey::FetchSnapshot: return askQuorum<protocol::FetchSnapshotRequest>(std::move(request));
     case ApiKey::DescribeQuorum: return describeQuorum(std::move(request));
     case ApiKey::DescribeCluster: return describeCluster(std::move(request));
-    case ApiKey::BrokerRegistration: return askController<protocol::BrokerRegistrationRequest>(std::move(request));
-    case ApiKey::BrokerHeartbeat: return askController<protocol::BrokerHeartbeatRequest>(std::move(request));
-    case ApiKey::AlterPartition: return askController<protocol::AlterPartitionRequest>(std::move(request));
-    case ApiKey::AllocateProducerIds: return askController<protocol::AllocateProducerIdsRequest>(std::move(request));
-    case ApiKey::CreateTopics: return askController<protocol::CreateTopicsRequest>(std::move(request));
-    case ApiKey::DeleteTopics: return askController<protocol::DeleteTopicsRequest>(std::move(request));
-    case ApiKey::CreatePartitions: return askController<protocol::CreatePartitionsRequest>(std::move(request));
-    case ApiKey::AlterConfigs: return askController<protocol::AlterConfigsRequest>(std::move(request));
-    case ApiKey::IncrementalAlterConfigs: return askController<protocol::IncrementalAlterConfigsRequest>(std::move(request));
-    case ApiKey::ElectLeaders: return askController<protocol::ElectLeadersRequest>(std::move(request));
-    case ApiKey::UnregisterBroker: return askController<protocol::UnregisterBrokerRequest>(std::move(request));
-    case ApiKey::ControllerRegistration: return askController<protocol::ControllerRegistrationRequest>(std::move(request));
-    case ApiKey::UpdateFeatures: return askController<protocol::UpdateFeaturesRequest>(std::move(request));
+    case ApiKey::BrokerRegistration: return askController<protocol::BrokerRegistrationRequest>(std::move(request), std::move(envelope));
+    case ApiKey::BrokerHeartbeat: return askController<protocol::BrokerHeartbeatRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AlterPartition: return askController<protocol::AlterPartitionRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AllocateProducerIds: return askController<protocol::AllocateProducerIdsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::CreateTopics: return askController<protocol::CreateTopicsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::DeleteTopics: return askController<protocol::DeleteTopicsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::CreatePartitions: return askController<protocol::CreatePartitionsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AlterConfigs: return askController<protocol::AlterConfigsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::IncrementalAlterConfigs: return askController<protocol::IncrementalAlterConfigsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::ElectLeaders: return askController<protocol::ElectLeadersRequest>(std::move(request), std::move(envelope));
+    case ApiKey::UnregisterBroker: return askController<protocol::UnregisterBrokerRequest>(std::move(request), std::move(envelope));
+    case ApiKey::ControllerRegistration: return askController<protocol::ControllerRegistrationRequest>(std::move(request), std::move(envelope));
+    case ApiKey::UpdateFeatures: return askController<protocol::UpdateFeaturesRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AssignReplicasToDirs: return askController<protocol::AssignReplicasToDirsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::UnregisterController: return askController<protocol::UnregisterControllerRequest>(std::move(request), std::move(envelope));
+    case ApiKey::DescribeConfigs: return describeOwnConfigs(std::move(request));
     default: TIDEMARK_INVARIANT(false, fmt::format("API {} is let through but not served", static_cast<int>(request->apiKey())));
   }
 }

@@ -27,10 +27,13 @@ class ControllerServer final : private network::RequestHandler, private metadata
   network::Server& server() noexcept { return *server_; }
 
  private:
+  class EnvelopeSink;
+
   void handle(network::RequestPtr request) override;
-  /// Every request is only decoded here and given to the quorum or to the controller's own executor.
-  bool isQuick(protocol::ApiKey /*key*/) const override { return true; }
-  void dispatch(network::RequestPtr request);
+  /// Every other request is only decoded here and given to the quorum or to the controller's own executor.
+  bool isQuick(protocol::ApiKey key) const override;
+  /// `envelope`: where the answer goes if the request came in one, or null.
+  void dispatch(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope);
   void unwrap(network::RequestPtr request);
   Result<Offset> append(LeaderEpoch epoch, std::vector<ByteVector> records) override;
   Result<Offset> nextAppendOffset(LeaderEpoch epoch) const override;
@@ -39,9 +42,10 @@ class ControllerServer final : private network::RequestHandler, private metadata
   template <class Request>
   void askQuorum(network::RequestPtr request);
   template <class Message>
-  void askController(network::RequestPtr request);
+  void askController(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope);
   void describeQuorum(network::RequestPtr request);
   void describeCluster(network::RequestPtr request);
+  void describeOwnConfigs(network::RequestPtr request);
 
   Shared& shared_;
   const std::string listener_;

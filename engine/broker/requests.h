@@ -71,7 +71,15 @@ void handleDeleteRecords(BrokerContext& broker, network::RequestPtr request);
 void handleMetadata(BrokerContext& broker, network::RequestPtr request);  // metadata_requests.cpp
 void handleDescribeTopicPartitions(BrokerContext& broker, network::RequestPtr request);
 void handleDescribeCluster(BrokerContext& broker, network::RequestPtr request);
-void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request);    // config_requests.cpp
+void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request);  // config_requests.cpp
+/// The same for whoever has an image and a configuration: a controller answers for itself.
+struct ConfigView {
+  NodeId self;
+  metadata::ImagePtr image;
+  std::shared_ptr<const config::BrokerConfig> config;
+  network::Authorizer& authorizer;
+};
+void describeConfigs(const ConfigView& view, network::RequestPtr request);
 void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request);  // producer_id_requests.cpp
 void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);
 void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request);  // group_requests.cpp

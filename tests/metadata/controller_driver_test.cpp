@@ -8,6 +8,8 @@
 #include "metadata/loader.h"
 #include "metadata/log_files.h"
 #include "platform/simulated/world.h"
+#include "protocol/api.h"
+#include "protocol/message.h"
 
 namespace tidemark::metadata {
 namespace {
@@ -178,8 +180,50 @@ TEST_F(Driver, AStandbySendsEverybodyAway) {
   settle();
   ASSERT_TRUE(*answer);
   EXPECT_EQ((*answer)->error().code, ErrorCode::NotController);
-  const auto response = errorResponse(creation("a"), (*answer)->error());
+  const auto response = errorResponse(creation("a"), (*answer)->error(), 7);
   EXPECT_EQ(codeOf(response.topics.at(0).errorCode), ErrorCode::NotController);
+}
+
+template <class Request>
+void expectSayable(const Request& request) {
+  for (int16_t version = Request::kMinVersion; version <= Request::kMaxVersion; ++version) {
+    const auto response = errorResponse(request, {ErrorCode::NotController, "not here"}, version);
+    EXPECT_TRUE(protocol::encode(response, version)) << protocol::apiName(Request::kApiKey) << " " << version;
+  }
+}
+
+TEST(ErrorResponse, CanBeSaidInEveryVersionOfEveryRequest) {
+  expectSayable(protocol::BrokerRegistrationRequest());
+  expectSayable(protocol::BrokerHeartbeatRequest());
+  expectSayable(protocol::UnregisterBrokerRequest());
+  expectSayable(protocol::ControllerRegistrationRequest());
+  expectSayable(protocol::UnregisterControllerRequest());
+  protocol::CreateTopicsRequest create;
+  create.topics.push_back({.name = "a"});
+  expectSayable(create);
+  protocol::DeleteTopicsRequest remove;
+  remove.topicNames = {"a"};
+  expectSayable(remove);
+  protocol::CreatePartitionsRequest grow;
+  grow.topics.push_back({.name = "a"});
+  expectSayable(grow);
+  expectSayable(protocol::AlterPartitionRequest());
+  expectSayable(protocol::AssignReplicasToDirsRequest());
+  protocol::AlterConfigsRequest alter;
+  alter.resources.push_back({.resourceType = 2, .resourceName = "a"});
+  expectSayable(alter);
+  protocol::IncrementalAlterConfigsRequest incremental;
+  incremental.resources.push_back({.resourceType = 2, .resourceName = "a"});
+  expectSayable(incremental);
+  expectSayable(protocol::UpdateFeaturesRequest());
+  expectSayable(protocol::AllocateProducerIdsRequest());
+  protocol::ElectLeadersRequest elect;
+  elect.topicPartitions.emplace();
+  elect.topicPartitions->push_back({.topic = "a", .partitions = {0, 1}});
+  expectSayable(elect);
+  const auto first = errorResponse(elect, {ErrorCode::NotController, "not here"}, 0);
+  EXPECT_EQ(codeOf(first.replicaElectionResults.at(0).partitionResult.at(1).errorCode), ErrorCode::NotController);
+  EXPECT_EQ(codeOf(errorResponse(elect, {ErrorCode::NotController, "not here"}, 2).errorCode), ErrorCode::NotController);
 }
 
 TEST_F(Driver, LosingLeadershipFailsWhatIsPendingAndForgetsWhatWasNotCommitted) {

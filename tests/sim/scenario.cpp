@@ -57,7 +57,10 @@ class Scenario {
     for (Checker* checker :
          std::initializer_list<Checker*>{&logs_, &committed_, &given_, &highWatermarks_, &quorum_, &tally_, &faults_})
       watch_.add(*checker);
-    if (options_.alter) cluster_.onNodeOptions(options_.alter);
+    cluster_.onNodeOptions([alter = options_.alter](broker::NodeOptions& node) {
+      node.verifyImages = true;
+      if (alter) alter(node);
+    });
     world_.onStep([this] { afterStep(); });
   }
 

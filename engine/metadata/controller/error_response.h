@@ -16,11 +16,25 @@ void setError(Answer& answer, const Error& error) {
 }  // namespace detail
 
 /// The answer that says `error` of the whole request: in the answer's own error code, or for each topic or resource
-/// that the request names where the answer has none. Works for every request that a ControllerDriver serves.
+/// that the request names where the answer has none. Works for every request that a ControllerDriver serves; `version` is
+/// the request's.
 template <class Request>
-typename Request::Response errorResponse(const Request& request, const Error& error) {
+typename Request::Response errorResponse(const Request& request, const Error& error, int16_t version) {
   typename Request::Response response;
-  if constexpr (requires { response.errorCode; }) {
+  if constexpr (requires { response.replicaElectionResults; }) {
+    // ElectLeaders: version 0 has no error of the whole, so each partition carries it, as Kafka does in every version.
+    if (version >= 1) response.errorCode = static_cast<int16_t>(error.code);
+    if (request.topicPartitions)
+      for (const auto& topic : *request.topicPartitions) {
+        auto& answer = response.replicaElectionResults.emplace_back();
+        answer.topic = topic.topic;
+        for (int32_t partition : topic.partitions) {
+          auto& one = answer.partitionResult.emplace_back();
+          one.partitionId = partition;
+          detail::setError(one, error);
+        }
+      }
+  } else if constexpr (requires { response.errorCode; }) {
     detail::setError(response, error);
   } else if constexpr (requires { request.resources; }) {  // AlterConfigs, IncrementalAlterConfigs
     for (const auto& resource : request.resources) {
