@@ -124,9 +124,11 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   }
   platform::FileSystem& files = lab_->files();
   TIDEMARK_TRY(files.createDirectories(dataFolder_));
+  TIDEMARK_TRY(checkOverrides(options.settings));
   settings_ = labSettings(options.brokers, options.settings);
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
   TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
+  fresh_ = !topology_;
   if (topology_) {
     if (static_cast<int>(topology_->nodes.size()) != options.brokers)
       return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} brokers, not of {}", dataFolder_,
@@ -190,12 +192,15 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
   auto launch = std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic)});
   launching_ = std::move(done);
   for (auto& [id, slot] : slots_) {
-    startNode(*slot, [this, launch](const Result<void>& started) {
+    startNode(*slot, [this, launch, broker = id](Result<void> started) {
+      // Who kills a broker while it starts wants to see the others go on.
+      if (const auto slotOf = slots_.find(broker); slotOf != slots_.end() && slotOf->second->fault) started = {};
       if (!started && !launch->error) launch->error = started.error();
       // A launch that was ended meanwhile has been answered.
       if (--launch->left > 0 || !launching_) return;
       if (launch->error) {
         killAll(BrokerState::Killed);
+        removeFresh();
         forgetCluster();
         finishLaunch(fail(*std::move(launch->error)));
       } else if (launch->topic) {
@@ -222,7 +227,7 @@ void Cluster::startNode(Slot& slot, Handler done) {
     return;
   }
   const NodeId id = slot.place.id;
-  const uint64_t incarnation = ++slot.incarnation;
+  const uint64_t incarnation = slot.incarnation = ++incarnations_;
   slot.process = platform_->createProcess(fmt::format("broker-{}", id));
   slot.process->onDeath([this, id, incarnation](const std::string& reason) {
     run([this, id, incarnation, reason] { died(id, incarnation, reason); });
@@ -342,6 +347,17 @@ void Cluster::stopNode(Slot& slot, Handler done) {
       });
     });
   });
+}
+
+void Cluster::removeFresh() {
+  if (!fresh_ || temporary_ || !topology_) return;
+  // Or the next launch would find a cluster that never ran, with addresses that nobody can have.
+  platform::FileSystem& files = lab_->files();
+  for (const NodePlace& place : topology_->nodes)
+    if (auto removed = files.removeTree(nodeFolder(dataFolder_, place.id)); !removed)
+      lab_->log().warning("cluster", "{} stays: {}", nodeFolder(dataFolder_, place.id), removed.error().message);
+  if (auto removed = files.remove(fmt::format("{}/{}", dataFolder_, kTopologyFile)); !removed)
+    lab_->log().warning("cluster", "{} stays: {}", kTopologyFile, removed.error().message);
 }
 
 void Cluster::forgetCluster() {
@@ -624,6 +640,9 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
     Ready ready;
     if (topology_) {
       ready.bootstrap = topology_->bootstrap();
+      ready.host = topology_->host;
+      ready.advertisedHost = topology_->advertisedHost;
+      ready.port = topology_->nodes.front().port;
       ready.clusterId = topology_->clusterId;
       for (const NodePlace& node : topology_->nodes) ready.brokers.push_back(node.id.value());
     }

@@ -24,6 +24,11 @@ namespace tidemark::cluster {
 /// What a launched cluster tells whoever wants to use it.
 struct Ready {
   std::string bootstrap;
+  /// What the brokers listen on and what clients are told; of the folder, if that held a cluster already.
+  std::string host;
+  std::string advertisedHost;
+  /// Of the first broker.
+  uint16_t port = 0;
   std::vector<int> brokers;
   std::string clusterId;
   /// "key=value, …" of what differs from Kafka's defaults.
@@ -98,6 +103,7 @@ class Cluster final : public observe::ClusterSource {
   void settle(Slot& slot, Result<void> result);
   void shutdownNow(Handler done);
   void forgetCluster();
+  void removeFresh();
   void createTopicNow(observe::TopicOptions topic, Handler done);
   bool isEverywhere(const std::string& topic) const;
   void metadataApplied();
@@ -132,10 +138,14 @@ class Cluster final : public observe::ClusterSource {
   std::optional<Topology> topology_;
   std::string dataFolder_;
   bool temporary_ = false;
+  /// The folder held no cluster before: a launch that fails leaves none there either.
+  bool fresh_ = false;
   config::ConfigMap settings_;
   std::map<NodeId, std::unique_ptr<Slot>> slots_;
   std::unique_ptr<client::Client> client_;
   std::unique_ptr<client::Admin> admin_;
+  /// Of all brokers of all clusters launched here: late news of one that is gone must find nobody.
+  uint64_t incarnations_ = 0;
   uint64_t version_ = 0;
   /// Somebody looks: events are gathered and snapshots made.
   bool looking_ = false;

@@ -19,7 +19,7 @@ struct Cluster::Slot {
   platform::MonotonicTime since{};
   /// Why the process died by itself.
   std::string diedOf;
-  /// Raised at each start, so that news of an earlier life is told apart.
+  /// Another one at each start, so that news of an earlier life is told apart.
   uint64_t incarnation = 0;
   std::shared_ptr<platform::Process> process;
   std::shared_ptr<events::Recorder> recorder;

@@ -1,5 +1,8 @@
 #include "cluster/topology.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +88,17 @@ config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& 
   config::ConfigMap settings = config::labProfile(brokers);
   for (const observe::Setting& setting : overrides) settings[setting.key] = setting.value;
   return settings;
+}
+
+Result<void> checkOverrides(const std::vector<observe::Setting>& overrides) {
+  static constexpr std::array<std::string_view, 13> kOwn = {
+      "process.roles", "node.id", "broker.id", "listeners", "advertised.listeners", "controller.listener.names",
+      "listener.security.protocol.map", "inter.broker.listener.name", "controller.quorum.bootstrap.servers", "controller.quorum.voters",
+      "log.dir", "log.dirs", "metadata.log.dir"};
+  for (const observe::Setting& setting : overrides)
+    if (std::ranges::find(kOwn, setting.key) != kOwn.end())
+      return fail(ErrorCode::InvalidConfig, fmt::format("Invalid value {} for configuration {}: the lab gives each broker its own", setting.value, setting.key));
+  return {};
 }
 
 Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlace& place, const std::string& dataFolder,

@@ -48,6 +48,9 @@ std::string nodeFolder(const std::string& dataFolder, NodeId id);
 /// What a lab's cluster of that many nodes sets differently from Kafka's defaults, `overrides` on top.
 config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& overrides);
 
+/// InvalidConfig for a key that the lab itself gives each broker: its id, addresses, folder.
+Result<void> checkOverrides(const std::vector<observe::Setting>& overrides);
+
 /// The configuration of one node: the lab's settings, its addresses, its folder. InvalidConfig names key, value, reason.
 Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlace& place, const std::string& dataFolder,
                                         const config::ConfigMap& settings);

@@ -1,0 +1,192 @@
+#include "cluster/cluster_fixture.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "events/event.h"
+
+namespace tidemark::cluster {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(ClusterTest, AFolderIsGoneOnWithUnderItsOwnIdAndPorts) {
+  auto first = options(3);
+  first.port = 20000;
+  ASSERT_TRUE(launch(first));
+  ASSERT_TRUE(createTopic("orders"));
+  const Ready before = ready();
+  EXPECT_EQ(before.bootstrap, "127.0.0.1:20000");
+  ASSERT_TRUE(shutdown());
+  auto second = options(3);
+  second.port = 30000;
+  ASSERT_LAUNCHED(second);
+  const Ready after = ready();
+  EXPECT_EQ(after.bootstrap, before.bootstrap);
+  EXPECT_EQ(after.clusterId, before.clusterId);
+  EXPECT_TRUE(node(1).broker()->image()->topics.find("orders"));
+}
+
+TEST_F(ClusterTest, PickedPortsAreKeptAsWell) {
+  auto picked = options(1);
+  picked.port = 0;
+  ASSERT_LAUNCHED(picked);
+  const std::string before = ready().bootstrap;
+  ASSERT_TRUE(shutdown());
+  ASSERT_LAUNCHED(picked);
+  EXPECT_EQ(ready().bootstrap, before);
+}
+
+TEST_F(ClusterTest, ATemporaryFolderIsRemovedAtTheEnd) {
+  ASSERT_TRUE(launch(options(1, "")));
+  EXPECT_THAT(names("lab", "/tmp"), testing::SizeIs(1));
+  ASSERT_TRUE(shutdown());
+  EXPECT_THAT(names("lab", "/tmp"), testing::IsEmpty());
+}
+
+TEST_F(ClusterTest, AFolderOfTheUsersStays) {
+  ASSERT_TRUE(launch(options(1)));
+  ASSERT_TRUE(shutdown());
+  EXPECT_THAT(names("lab", kFolder), testing::Contains("tidemark.json"));
+}
+
+TEST_F(ClusterTest, AFolderOfAnotherSizeOrOfSomebodyElseIsRefusedAndLeftAlone) {
+  ASSERT_TRUE(launch(options(1)));
+  ASSERT_TRUE(shutdown());
+  const auto other = launch(options(3));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::InvalidConfig);
+  EXPECT_THAT(other.error().message, HasSubstr("1 brokers, not of 3"));
+  auto& disk = files("lab");
+  ASSERT_TRUE(disk.createDirectories("/lab/photos"));
+  ASSERT_TRUE(disk.replaceFile("/lab/photos/cat.jpg", asBytes("meow")));
+  const auto foreign = launch(options(1, "/lab/photos"));
+  ASSERT_FALSE(foreign);
+  EXPECT_THAT(foreign.error().message, HasSubstr("neither empty nor a cluster"));
+  EXPECT_THAT(names("lab", "/lab/photos"), testing::ElementsAre("cat.jpg"));
+  // What was refused leaves room for what is right.
+  EXPECT_TRUE(launch(options(1)));
+}
+
+TEST_F(ClusterTest, ABadSettingIsNamedWithItsValueAndReasonAndNothingIsWritten) {
+  auto bad = options(1);
+  bad.settings = {{"num.io.threads", "none"}};
+  const auto refused = launch(bad);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidConfig);
+  EXPECT_THAT(refused.error().message, HasSubstr("num.io.threads"));
+  EXPECT_THAT(refused.error().message, HasSubstr("none"));
+  EXPECT_THAT(names("lab", kFolder), testing::IsEmpty());
+}
+
+TEST_F(ClusterTest, WhatTheLabDecidesItselfCannotBeSet) {
+  for (const char* key : {"node.id", "log.dirs", "listeners", "advertised.listeners", "process.roles"}) {
+    auto bad = options(1);
+    bad.settings = {{key, "7"}};
+    const auto refused = launch(bad);
+    ASSERT_FALSE(refused) << key;
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidConfig);
+    EXPECT_THAT(refused.error().message, HasSubstr(std::string("7 for configuration ") + key));
+  }
+}
+
+TEST_F(ClusterTest, ALaunchThatFailsLeavesNoClusterInAFreshFolder) {
+  // Somebody has the port of broker 1 on this machine.
+  const auto squatter = lab_.world().createProcess({.name = "squatter"});
+  const auto executor = squatter->createExecutor({.name = "main", .threads = 1});
+  Result<std::unique_ptr<platform::Acceptor>> taken = fail(ErrorCode::None);
+  lab_.run(*executor, [&] { taken = squatter->network().listen(*executor, {"127.0.0.1", 20000}); });
+  ASSERT_TRUE(taken) << taken.error().message;
+  auto fixed = options(1);
+  fixed.port = 20000;
+  const auto refused = launch(fixed);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("20000"));
+  EXPECT_THAT(names("lab", kFolder), testing::IsEmpty());
+  fixed.port = 21000;
+  ASSERT_LAUNCHED(fixed);
+  EXPECT_EQ(ready().bootstrap, "127.0.0.1:21000");
+}
+
+TEST_F(ClusterTest, KillingABrokerThatIsStillStartingLeavesTheOthersToStart) {
+  bool launched = false;
+  lab_.cluster().launch(options(3), [&](Result<void> done) {
+    EXPECT_TRUE(done) << done.error().message;
+    lab_.change([&] { launched = true; });
+  });
+  ASSERT_TRUE(kill(2));
+  EXPECT_TRUE(await([&] { return launched; }));
+  EXPECT_FALSE(lab_.cluster().node(NodeId(2)));
+  EXPECT_TRUE(restart(2));
+  EXPECT_TRUE(node(2).broker()->isRunning());
+}
+
+TEST_F(ClusterTest, WhoeverWaitsForABrokerIsAnsweredWhenTheClusterIsAbandoned) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(kill(2));
+  std::optional<Result<void>> restarted;
+  lab_.cluster().restartBroker(NodeId(2), [&](Result<void> done) { lab_.change([&] { restarted = std::move(done); }); });
+  ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().abandon(std::move(done)); }));
+  ASSERT_TRUE(restarted);
+  EXPECT_FALSE(*restarted);
+}
+
+TEST_F(ClusterTest, ANumberOfBrokersThatMakesNoQuorumIsRefused) {
+  for (int brokers : {0, 2, 4, 6}) EXPECT_FALSE(launch(options(brokers))) << brokers;
+}
+
+TEST_F(ClusterTest, AFolderInUseIsRefused) {
+  ASSERT_TRUE(launch(options(1)));
+  // A second program on the same machine finds the broker's folder locked.
+  const auto intruder = lab_.world().createProcess({.name = "intruder", .disk = "broker-1"});
+  const auto lock = intruder->files().lock(nodeFolder(kFolder, NodeId(1)) + "/.lock");
+  EXPECT_FALSE(lock);
+  ASSERT_TRUE(shutdown());
+  EXPECT_TRUE(intruder->files().lock(nodeFolder(kFolder, NodeId(1)) + "/.lock"));
+}
+
+TEST_F(ClusterTest, CommandsThatDoNotFitTheStateOfABrokerSaySo) {
+  ASSERT_TRUE(launch(options(1)));
+  const auto resumed = lab_.perform([&](auto done) { lab_.cluster().resumeBroker(NodeId(1), std::move(done)); });
+  ASSERT_FALSE(resumed);
+  EXPECT_THAT(resumed.error().message, HasSubstr("not paused"));
+  EXPECT_THAT(kill(7).error().message, HasSubstr("no broker 7"));
+  ASSERT_TRUE(kill(1));
+  EXPECT_THAT(kill(1).error().message, HasSubstr("was killed"));
+}
+
+TEST_F(ClusterTest, TheControllersDecisionsReachTheTableOfEvents) {
+  lab_.cluster().onChange([] {});
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(kill(3));
+  std::set<std::string> kinds;
+  uint64_t since = 0;
+  const auto drained = [&] {
+    lab_.cluster().snapshot();  // asks for news
+    const observe::EventBatch batch = lab_.cluster().drainEvents(since, 100000);
+    for (const auto& event : batch.events) {
+      kinds.emplace(events::nameOf(event.event.payload));
+      since = batch.last;
+    }
+    return kinds.contains("BrokerFenced");
+  };
+  EXPECT_TRUE(await(drained));
+  EXPECT_THAT(kinds, testing::IsSupersetOf({"ControllerActivated", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"}));
+}
+
+TEST_F(ClusterTest, ABrokerLoadsItsLogsByTheNewestMetadataAndSetsNothingAside) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(createTopic("kept"));
+  ASSERT_TRUE(createTopic("deleted"));
+  ASSERT_TRUE(kill(3));
+  ASSERT_TRUE(createTopic("while-away"));
+  ASSERT_TRUE(restart(3));
+  EXPECT_TRUE(await([&] { return node(3).broker()->image()->topics.find("while-away") != nullptr; }));
+  EXPECT_TRUE(node(3).broker()->replicas().find(TopicPartition{"kept", PartitionIndex(0)}));
+  for (const std::string& name : names("broker-3", nodeFolder(kFolder, NodeId(3)))) EXPECT_THAT(name, testing::Not(HasSubstr("-stray"))) << name;
+}
+
+}  // namespace
+}  // namespace tidemark::cluster

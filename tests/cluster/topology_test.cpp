@@ -1,0 +1,74 @@
+#include "cluster/topology.h"
+
+#include <gmock/gmock.h>
+
+namespace tidemark::cluster {
+namespace {
+
+using testing::HasSubstr;
+
+Topology topology(const std::string& host = "127.0.0.1") {
+  Topology topology{.clusterId = "MkU3OEVBNTcwNTJENDM2Qg", .host = host, .advertisedHost = host, .nodes = {}};
+  for (int i = 1; i <= 3; ++i) {
+    std::array<uint8_t, 16> id{};
+    id[15] = static_cast<uint8_t>(i);
+    topology.nodes.push_back({.id = NodeId(i),
+                              .port = static_cast<uint16_t>(19091 + i),
+                              .controllerPort = static_cast<uint16_t>(19191 + i),
+                              .directoryId = Uuid(id)});
+  }
+  return topology;
+}
+
+TEST(Topology, IsReadAsItWasWritten) {
+  const std::string text = encodeTopology(topology("host-a"));
+  const auto again = decodeTopology(text);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(encodeTopology(*again), text);
+  EXPECT_EQ(again->bootstrap(), "host-a:19092");
+}
+
+TEST(Topology, ADamagedFileIsNamedWithWhatIsWrong) {
+  const std::string good = encodeTopology(topology());
+  const auto reason = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    const auto decoded = decodeTopology(text);
+    EXPECT_FALSE(decoded) << to;
+    EXPECT_EQ(decoded ? ErrorCode::None : decoded.error().code, ErrorCode::InvalidConfig);
+    return decoded ? std::string() : decoded.error().message;
+  };
+  EXPECT_THAT(reason("{", "["), HasSubstr("tidemark.json"));
+  EXPECT_THAT(reason("\"version\": 1", "\"version\": 2"), HasSubstr("version 2"));
+  EXPECT_THAT(reason("19092", "70000"), HasSubstr("70000"));
+  EXPECT_THAT(reason("19192", "\"x\""), HasSubstr("controllerPort"));
+  EXPECT_THAT(reason("\"clusterId\"", "\"cluster\""), HasSubstr("clusterId"));
+  EXPECT_THAT(reason("\"nodes\"", "\"brokers\""), HasSubstr("nodes"));
+  for (size_t length = 0; length + 2 < good.size(); ++length) EXPECT_FALSE(decodeTopology(good.substr(0, length))) << length;
+}
+
+TEST(Topology, GivesEachNodeItsConfiguration) {
+  const Topology three = topology();
+  const auto config = nodeConfig(three, three.nodes[1], "/data", labSettings(3, {{"num.io.threads", "7"}}));
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->nodeId(), NodeId(2));
+  EXPECT_TRUE(config->isBroker());
+  EXPECT_TRUE(config->isController());
+  EXPECT_EQ(config->logDirs(), std::vector<std::string>{"/data/broker-2"});
+  EXPECT_EQ(config->quorumBootstrapServers().size(), 3u);
+  EXPECT_EQ(config->getInt("num.io.threads"), 7) << "--set has the last word";
+  EXPECT_EQ(config->getInt("controller.quorum.append.linger.ms"), 0) << "of the lab's profile";
+}
+
+TEST(Topology, AnIPv6AddressIsBracketedWhereItMustBe) {
+  const Topology six = topology("::1");
+  EXPECT_EQ(six.bootstrap(), "[::1]:19092");
+  const auto config = nodeConfig(six, six.nodes[0], "/data", {});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->listeners()[0].host, "::1");
+}
+
+}  // namespace
+}  // namespace tidemark::cluster
