@@ -18,6 +18,8 @@ struct ServeOptions {
   /// What clients are told instead of `host`; empty: the same.
   std::string advertise;
   uint16_t port = 19092;
+  /// Said by the user, so that it is worth a word if it does not apply.
+  bool portGiven = false;
   std::string data;
   /// key=value
   std::vector<std::string> settings;

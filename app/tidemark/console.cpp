@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 namespace tidemark::app {
 namespace {
@@ -26,6 +27,8 @@ void write(std::FILE* to, std::string_view line) {
 
 /// A longer line is no command of anybody's.
 constexpr size_t kLongestLine = 64 * 1024;
+/// How much of such a line is worth repeating.
+constexpr size_t kShown = 64;
 
 }  // namespace
 
@@ -66,16 +69,20 @@ void Console::run(const std::function<void(const std::string&)>& line, const std
     if (count <= 0) {
       // Nobody speaks any more; the signals remain.
       watched[2].fd = -1;
+      if (!buffered_.empty()) line(std::exchange(buffered_, {}));
       continue;
     }
     buffered_.append(chunk.data(), static_cast<size_t>(count));
     size_t begin = 0;
     for (size_t end = buffered_.find('\n'); end != std::string::npos; end = buffered_.find('\n', begin)) {
-      line(buffered_.substr(begin, end - begin));
+      if (!std::exchange(skipping_, false)) line(buffered_.substr(begin, end - begin));
       begin = end + 1;
     }
     buffered_.erase(0, begin);
-    if (buffered_.size() > kLongestLine) buffered_.clear();
+    if (buffered_.size() <= kLongestLine) continue;
+    // Heard once, for an answer; the rest of it is not looked at.
+    if (!std::exchange(skipping_, true)) line(buffered_.substr(0, kShown));
+    buffered_.clear();
   }
 }
 

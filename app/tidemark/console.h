@@ -32,6 +32,8 @@ class Console {
   int signals_ = -1;
   int ended_ = -1;
   std::string buffered_;
+  /// In the middle of a line that was too long.
+  bool skipping_ = false;
 };
 
 }  // namespace tidemark::app

@@ -39,11 +39,11 @@ int main(int argc, char** argv) {
   CLI::App* serveCommand = app.add_subcommand("serve", "run a cluster (or, with --config, one node) until Ctrl-C");
   serveCommand->footer(
       "While it runs, standard input takes commands and each is answered by one line of JSON:\n"
-      "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics | status");
+      "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics");
   serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1, 3 or 5")->capture_default_str();
   serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->capture_default_str();
   serveCommand->add_option("--host", serving.host, "address to listen on")->capture_default_str();
-  serveCommand->add_option("--advertise", serving.advertise, "host name that clients are told, if it is another");
+  serveCommand->add_option("--advertise", serving.advertise, "host name that clients are told, if it is another; with --host 0.0.0.0 or :: this machine's");
   serveCommand->add_option("--data", serving.data, "folder for the data, goes on with what is there; without: a temporary one");
   serveCommand->add_option("--set", serving.settings, "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
   serveCommand->add_option("--config", file, "run one node from this Kafka configuration file instead");
@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kOk : kUsage;
   }
   if (serveCommand->parsed()) {
+    serving.portGiven = serveCommand->count("--port") > 0;
     if (file.empty()) return serve(serving);
     for (const char* lone : {"--brokers", "--port", "--host", "--data", "--advertise"})
       if (serveCommand->count(lone) > 0) {

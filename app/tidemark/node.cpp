@@ -67,6 +67,8 @@ int serveNode(const std::string& file, const std::vector<std::string>& settings,
   const auto process = makeProcess("node", verbose);
   auto config = readConfig(*process, file, settings);
   if (!config) return complain(config.error());
+  for (const std::string& key : config->unknownKeys())
+    Console::complain(fmt::format("tidemark: {}: {} is no key of a broker's, it has no effect", file, key));
   events::Recorder recorder(process->clock(), config->nodeId());
   int status = kOk;
   process->onDeath([&](const std::string& reason) {

@@ -1,3 +1,8 @@
+#include <netdb.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
 #include <charconv>
 #include <memory>
 #include <sstream>
@@ -6,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster/cluster.h"
+#include "config/config_table.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 
@@ -14,7 +20,24 @@ namespace {
 
 using nlohmann::json;
 
+/// Whatever somebody typed comes back in answers: bytes that are no UTF-8 are replaced.
+void say(const json& answer) { Console::print(answer.dump(-1, ' ', false, json::error_handler_t::replace)); }
+
 json failure(const std::string& command, const Error& error) { return {{"ok", false}, {"command", command}, {"error", error.message}}; }
+
+bool listensEverywhere(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
+bool isOwnMachine(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+/// What clients of brokers that listen on every address are told if nobody said: this machine's name, if it has one that
+/// can be looked up.
+std::string machineName() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(name.data(), nullptr, nullptr, &found) != 0) return {};
+  ::freeaddrinfo(found);
+  return name.data();
+}
 
 /// Commands of standard input, as `serve --help` lists them.
 class Commands {
@@ -40,7 +63,7 @@ class Commands {
   }
 
  private:
-  void refuse(const std::string& verb, const std::string& why) { Console::print(failure(verb, {ErrorCode::InvalidRequest, why}).dump()); }
+  void refuse(const std::string& verb, const std::string& why) { say(failure(verb, {ErrorCode::InvalidRequest, why})); }
 
   void broker(const std::string& verb, const std::string& text, void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
     int32_t id = 0;
@@ -48,25 +71,26 @@ class Commands {
     if (error != std::errc{} || end != text.data() + text.size())
       return refuse(verb, fmt::format("\"{}\" is no broker's number", text));
     (cluster_.*command)(NodeId(id), [verb, id](const Result<void>& done) {
-      Console::print(done ? json{{"ok", true}, {"command", verb}, {"broker", id}}.dump() : failure(verb, done.error()).dump());
+      say(done ? json{{"ok", true}, {"command", verb}, {"broker", id}} : failure(verb, done.error()));
     });
   }
 
   void leader(const std::string& text) {
     const size_t dash = text.rfind('-');
     int32_t index = -1;
-    if (dash != std::string::npos) std::from_chars(text.data() + dash + 1, text.data() + text.size(), index);
-    if (dash == std::string::npos || index < 0) return refuse("leader", fmt::format("\"{}\" is no TOPIC-PARTITION", text));
+    bool whole = false;
+    if (dash != std::string::npos) whole = std::from_chars(text.data() + dash + 1, text.data() + text.size(), index).ptr == text.data() + text.size();
+    if (dash == std::string::npos || dash == 0 || index < 0 || !whole) return refuse("leader", fmt::format("\"{}\" is no TOPIC-PARTITION", text));
     const TopicPartition partition{text.substr(0, dash), PartitionIndex(index)};
     cluster_.findLeader(partition, [partition](const Result<NodeId>& found) {
-      Console::print(found ? json{{"ok", true}, {"command", "leader"}, {"topic", partition.topic}, {"partition", partition.partition.value()}, {"leader", found->value()}}.dump()
-                           : failure("leader", found.error()).dump());
+      say(found ? json{{"ok", true}, {"command", "leader"}, {"topic", partition.topic}, {"partition", partition.partition.value()}, {"leader", found->value()}}
+                : failure("leader", found.error()));
     });
   }
 
   void topics() {
     cluster_.listTopics([](const std::vector<std::string>& names) {
-      Console::print(json{{"ok", true}, {"command", "topics"}, {"topics", names}}.dump());
+      say({{"ok", true}, {"command", "topics"}, {"topics", names}});
     });
   }
 
@@ -74,8 +98,15 @@ class Commands {
 };
 
 void announce(const ServeOptions& options, const cluster::Ready& ready) {
+  if (!isOwnMachine(ready.host))
+    Console::complain(fmt::format("tidemark: the brokers listen on {}: whoever reaches that address can read and write everything{}", ready.host,
+                                  ready.advertisedHost == ready.host ? "" : "; clients are told " + ready.advertisedHost));
+  if (ready.host != options.host)
+    Console::complain(fmt::format("tidemark: the cluster in {} keeps the addresses that it has, --host {} does not apply", options.data, options.host));
+  if (options.portGiven && options.port != 0 && options.port != ready.port)
+    Console::complain(fmt::format("tidemark: the cluster in {} keeps the ports that it has, --port {} does not apply", options.data, options.port));
   if (options.json) {
-    Console::print(json{{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}}.dump());
+    say({{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}});
     return;
   }
   Console::print(fmt::format("{} brokers are ready: bootstrap {}", ready.brokers.size(), ready.bootstrap));
@@ -104,17 +135,30 @@ int serve(const ServeOptions& options) {
       Console::complain(fmt::format("tidemark: --set {}: write KEY=VALUE", text));
       return kUsage;
     }
+    // A file may hold keys of plug-ins; what somebody types here and nobody knows is a slip.
+    if (config::configTable(config::ConfigLevel::Broker).find(key) == nullptr) {
+      Console::complain(fmt::format("tidemark: Invalid value {} for configuration {}: there is no such key", value, key));
+      return kUsage;
+    }
     launch.settings.push_back({key, value});
   }
-  if (options.host != "127.0.0.1" && options.host != "localhost" && options.host != "::1")
-    Console::complain(fmt::format("tidemark: the brokers listen on {}: whoever reaches that address can read and write everything", options.host));
+  std::string advertise = options.advertise;
+  if (advertise.empty() && listensEverywhere(options.host)) {
+    advertise = machineName();
+    if (advertise.empty()) {
+      Console::complain(fmt::format("tidemark: --host {}: this machine's name cannot be looked up, say with --advertise what clients are told", options.host));
+      return kUsage;
+    }
+  }
 
   Console console;
   cluster::Cluster cluster(cluster::nativePlatform(options.verbose));
-  if (!options.advertise.empty()) cluster.advertise(options.advertise);
+  if (!advertise.empty()) cluster.advertise(std::move(advertise));
   int status = kOk;
-  bool stopping = false;
+  std::atomic<bool> stopping{false};
   cluster.launch(std::move(launch), [&](const Result<void>& launched) {
+    // Whoever ends it while it starts has not met an error.
+    if (stopping) return;
     if (!launched) {
       Console::complain("tidemark: " + launched.error().message);
       status = launched.error().code == ErrorCode::InvalidConfig ? kUsage : kFailed;
@@ -126,7 +170,7 @@ int serve(const ServeOptions& options) {
   Commands commands(cluster);
   console.run([&commands](const std::string& line) { commands.run(line); },
               [&] {
-                if (std::exchange(stopping, true)) {
+                if (stopping.exchange(true)) {
                   cluster.abandon([&console](const Result<void>&) { console.end(); });
                 } else {
                   cluster.shutdown([&console](const Result<void>&) { console.end(); });

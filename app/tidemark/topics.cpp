@@ -85,6 +85,7 @@ int topics(const TopicsOptions& options) {
   Console console;
   platform::NativeOptions native;
   native.name = "topics";
+  native.level = platform::Logger::Level::Warning;
   const auto process = platform::makeNativeProcess(std::move(native));
   const auto executor = process->createExecutor({.name = "topics", .threads = 1});
   std::unique_ptr<client::Client> client;
@@ -113,7 +114,7 @@ int topics(const TopicsOptions& options) {
     } else if (options.action == "delete") {
       admin->deleteTopic(options.name, [&](Result<void> done) {
         if (done) Console::print(options.json ? json{{"deleted", options.name}}.dump() : fmt::format("deleted {}", options.name));
-        finish(done ? none : done.error());
+        finish(done ? none : Error{done.error().code, fmt::format("{}: {}", options.name, done.error().message)});
       });
     } else if (options.action == "list") {
       admin->listTopics([&](Result<std::vector<std::string>> names) {
