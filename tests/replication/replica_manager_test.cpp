@@ -1,0 +1,273 @@
+#include "replication/replica_manager.h"
+
+#include <gmock/gmock.h>
+
+#include "log/log_fixture.h"
+#include "metadata/records.h"
+#include "network/request_codec.h"
+#include "network/server.h"
+#include "protocol/generated/fetch_request.h"
+
+namespace tidemark::replication {
+namespace {
+
+using log::makeBatch;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const Uuid kTopic({7});
+constexpr int kBrokers = 3;
+
+metadata::Record brokerRecord(int id, int64_t epoch) {
+  protocol::RegisterBrokerRecord record{.brokerId = id, .incarnationId = Uuid({static_cast<uint8_t>(id)}), .brokerEpoch = epoch, .fenced = false};
+  record.endPoints.push_back({.name = "PLAINTEXT", .host = "broker-" + std::to_string(id), .port = 9092, .securityProtocol = 0});
+  return {std::move(record), 3};
+}
+
+metadata::Record partitionRecord(int index, std::vector<int32_t> isr, int leader) {
+  return {protocol::PartitionRecord{.partitionId = index,
+                                    .topicId = kTopic,
+                                    .replicas = {1, 2, 3},
+                                    .isr = std::move(isr),
+                                    .leader = leader,
+                                    .leaderEpoch = 0,
+                                    .partitionEpoch = 0}};
+}
+
+/// Broker 1 of three, in front of metadata that the test writes. Nobody listens at the others unless the test does.
+class ReplicaManagerTest : public testing::Test {
+ protected:
+  ReplicaManagerTest() {
+    logs_ = *log::LogManager::open(*process_, process_->createExecutor({.name = "background", .threads = 1}), &recorder_,
+                                   {.directories = {"/data"}, .defaults = {}});
+    EXPECT_TRUE(logs_->load({}));
+    manager_ = std::make_unique<ReplicaManager>(
+        *process_, logs_, recorder_,
+        ReplicaManagerOptions{.self = NodeId(1),
+                              .interBrokerListener = "PLAINTEXT",
+                              .lagMax = seconds(10),
+                              .settingsOf = [this](const metadata::Image&, const std::string&) { return TopicSettings{.log = {}, .minInsyncReplicas = minIsr_}; },
+                              .brokerEpoch = [] { return BrokerEpoch(100); },
+                              .isrExecutor = process_->createExecutor({.name = "isr", .threads = 1}),
+                              .alterPartition = [this](protocol::AlterPartitionRequest request, AlterPartitionManager::Answer) {
+                                proposals_.push_back(std::move(request));
+                              }});
+    metadata::Records records{{protocol::TopicRecord{.name = "orders", .topicId = kTopic}}};
+    for (int id = 1; id <= kBrokers; ++id) records.push_back(brokerRecord(id, 99 + id));
+    apply(std::move(records));
+  }
+  ~ReplicaManagerTest() override {
+    process_->kill("the test is over");
+    process_->awaitStopped();
+  }
+
+  void apply(const metadata::Records& records) {
+    metadata::Delta delta(image_);
+    for (const metadata::Record& record : records) {
+      const auto replayed = delta.replay(record);
+      ASSERT_TRUE(replayed) << replayed.error().message;
+    }
+    image_ = delta.apply({.lastContainedOffset = Offset(++offset_), .lastContainedEpoch = LeaderEpoch(1), .lastContainedLogTimeMs = 0});
+    manager_->apply(MetadataChange::of(delta, image_, NodeId(1)));
+  }
+  void change(int index, protocol::PartitionChangeRecord record) {
+    record.partitionId = index;
+    record.topicId = kTopic;
+    apply({{std::move(record)}});
+  }
+  static TopicPartition name(int index) { return {"orders", PartitionIndex(index)}; }
+
+  /// Parks or answers; what came is in the result once it did.
+  std::shared_ptr<std::optional<std::vector<ProduceResult>>> produce(int index, int16_t acks = -1, platform::Duration timeout = seconds(5)) {
+    auto result = std::make_shared<std::optional<std::vector<ProduceResult>>>();
+    ByteVector batch = makeBatch({.count = 1, .firstTimestampMs = process_->clock().wallMs()});
+    const ProduceItem item{.partition = name(index), .records = batch};
+    manager_->append(acks, timeout, std::span(&item, 1), {.origin = records::Origin::Client, .apiVersion = 12}, {.client = "test", .correlation = 1},
+                     [result](std::vector<ProduceResult> done) { *result = std::move(done); });
+    return result;
+  }
+  std::shared_ptr<std::optional<std::vector<FetchResult>>> fetch(int index, int64_t offset, int follower = -1, int32_t minBytes = 1,
+                                                                 platform::Duration wait = seconds(2)) {
+    auto result = std::make_shared<std::optional<std::vector<FetchResult>>>();
+    FetchParams params{.maxWait = wait, .minBytes = minBytes, .maxBytes = 1 << 20};
+    if (follower >= 0) {
+      params.follower = FetchParams::Follower{.replica = NodeId(follower), .brokerEpoch = BrokerEpoch(99 + follower)};
+      params.isolation = log::FetchIsolation::LogEnd;
+    }
+    std::vector<FetchItem> items{{.key = {.topicId = kTopic, .topic = "orders", .partition = PartitionIndex(index)},
+                                  .ask = {.fetchOffset = Offset(offset), .logStartOffset = Offset(0), .maxBytes = 1 << 20}}};
+    manager_->fetch(params, std::move(items), [result](std::vector<FetchResult> done) { *result = std::move(done); });
+    return result;
+  }
+  ErrorCode errorOf(const std::shared_ptr<std::optional<std::vector<ProduceResult>>>& result) {
+    EXPECT_TRUE(*result) << "no answer";
+    return *result ? (**result)[0].error : ErrorCode::UnknownServerError;
+  }
+
+  platform::World world_;
+  std::shared_ptr<platform::SimulatedProcess> process_ = world_.createProcess({.name = "broker-1", .host = "broker-1"});
+  events::Recorder recorder_{process_->clock(), NodeId(1)};
+  std::shared_ptr<log::LogManager> logs_;
+  std::unique_ptr<ReplicaManager> manager_;
+  metadata::ImagePtr image_ = std::make_shared<const metadata::Image>();
+  std::vector<protocol::AlterPartitionRequest> proposals_;
+  int minIsr_ = 1;
+  int64_t offset_ = 0;
+};
+
+TEST_F(ReplicaManagerTest, TakesUpAndGivesUpWhatTheMetadataSays) {
+  EXPECT_FALSE(manager_->find(name(0)));
+  EXPECT_EQ(manager_->whyMissing(name(0), {}).code, ErrorCode::UnknownTopicOrPartition);
+  apply({partitionRecord(0, {1, 2, 3}, 1)});
+  ASSERT_TRUE(manager_->find(name(0)));
+  EXPECT_TRUE(manager_->find(name(0))->isLeader());
+  apply({{protocol::RemoveTopicRecord{.topicId = kTopic}}});
+  EXPECT_FALSE(manager_->find(name(0)));
+  EXPECT_FALSE(logs_->get(name(0))) << "and its log with it";
+  EXPECT_EQ(manager_->whyMissing(name(0), kTopic).code, ErrorCode::UnknownTopicId);
+}
+
+TEST_F(ReplicaManagerTest, AcksOneIsAnsweredAtOnceAndAcksAllWhenTheIsrHasIt) {
+  apply({partitionRecord(0, {1, 2, 3}, 1)});
+  EXPECT_EQ(errorOf(produce(0, 1)), ErrorCode::None);
+  const auto all = produce(0);
+  EXPECT_FALSE(*all);
+  EXPECT_EQ(manager_->parkedProduces().size(), 1u);
+  fetch(0, 2, 2);
+  EXPECT_FALSE(*all) << "broker 3 is a member too";
+  fetch(0, 2, 3);
+  EXPECT_EQ(errorOf(all), ErrorCode::None);
+  EXPECT_EQ((**all)[0].baseOffset, Offset(1));
+  EXPECT_TRUE(manager_->parkedProduces().empty());
+}
+
+TEST_F(ReplicaManagerTest, AProduceThatWaitsTooLongTimesOut) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  const auto late = produce(0, -1, seconds(3));
+  world_.runFor(milliseconds(2900));
+  EXPECT_FALSE(*late);
+  world_.runFor(milliseconds(200));
+  EXPECT_EQ(errorOf(late), ErrorCode::RequestTimedOut);
+}
+
+TEST_F(ReplicaManagerTest, WhatWaitsIsAnsweredWhenTheLeadershipGoes) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  const auto waiting = produce(0);
+  const auto reading = fetch(0, 0, -1, 1, seconds(60));
+  EXPECT_FALSE(*waiting);
+  EXPECT_FALSE(*reading);
+  change(0, {.leader = 2});
+  EXPECT_EQ(errorOf(waiting), ErrorCode::NotLeaderOrFollower);
+  ASSERT_TRUE(*reading);
+  EXPECT_EQ((**reading)[0].error.code, ErrorCode::NotLeaderOrFollower);
+  EXPECT_EQ(errorOf(produce(0)), ErrorCode::NotLeaderOrFollower);
+}
+
+TEST_F(ReplicaManagerTest, AShrunkIsrLetsAParkedProduceGoOrFail) {
+  minIsr_ = 2;
+  apply({partitionRecord(0, {1, 2, 3}, 1), partitionRecord(1, {1, 2}, 1)});
+  const auto going = produce(0);
+  const auto failing = produce(1);
+  fetch(0, 1, 2);
+  change(0, {.isr = std::vector<int32_t>{1, 2}});
+  EXPECT_FALSE(*going) << "broker 3 could still join";
+  apply({{protocol::BrokerRegistrationChangeRecord{.brokerId = 3, .brokerEpoch = 102, .fenced = 1}}});
+  EXPECT_EQ(errorOf(going), ErrorCode::None);
+  change(1, {.isr = std::vector<int32_t>{1}});
+  EXPECT_FALSE(*failing) << "the high watermark stays: it may still come";
+  EXPECT_EQ(errorOf(produce(1)), ErrorCode::NotEnoughReplicas);
+}
+
+TEST_F(ReplicaManagerTest, AFetchWaitsForBytesAndIsAnsweredByAnAppend) {
+  apply({partitionRecord(0, {1}, 1)});
+  const auto waiting = fetch(0, 0);
+  EXPECT_FALSE(*waiting);
+  EXPECT_EQ(manager_->parkedFetches().size(), 1u);
+  produce(0, 1);
+  ASSERT_TRUE(*waiting);
+  EXPECT_EQ((**waiting)[0].highWatermark, Offset(1));
+  const auto idle = fetch(0, 1, -1, 1, milliseconds(500));
+  world_.runFor(milliseconds(510));
+  ASSERT_TRUE(*idle) << "its time is over";
+  EXPECT_EQ((**idle)[0].error.code, ErrorCode::None);
+  EXPECT_FALSE(*fetch(0, 1, -1, 0, seconds(0)) == std::nullopt) << "who waits for nothing is answered at once";
+}
+
+TEST_F(ReplicaManagerTest, ConsumersSeeNothingAboveTheHighWatermarkReplicasDo) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  produce(0, 1);
+  EXPECT_FALSE(*fetch(0, 0, -1, 1, seconds(1)));
+  const auto replica = fetch(0, 0, 2);
+  ASSERT_TRUE(*replica);
+  EXPECT_GT((**replica)[0].slice.length, 0u);
+}
+
+TEST_F(ReplicaManagerTest, AReplicaThatIsNoneIsRefused) {
+  apply({{protocol::PartitionRecord{.partitionId = 0, .topicId = kTopic, .replicas = {1, 2}, .isr = {1, 2}, .leader = 1, .leaderEpoch = 0, .partitionEpoch = 0}}});
+  const auto stranger = fetch(0, 0, 3);
+  ASSERT_TRUE(*stranger);
+  EXPECT_NE((**stranger)[0].error.code, ErrorCode::None);
+}
+
+TEST_F(ReplicaManagerTest, WhoLagsIsProposedToLeave) {
+  apply({partitionRecord(0, {1, 2, 3}, 1)});
+  produce(0, 1);
+  for (int i = 0; i < 12; ++i) {
+    fetch(0, 1, 2);
+    world_.runFor(seconds(1));
+  }
+  ASSERT_EQ(proposals_.size(), 1u);
+  EXPECT_EQ(proposals_[0].brokerId, 1);
+  std::vector<int32_t> members;
+  for (const auto& member : proposals_[0].topics.at(0).partitions.at(0).newIsrWithEpochs) members.push_back(member.brokerId);
+  EXPECT_THAT(members, testing::UnorderedElementsAre(1, 2));
+}
+
+TEST_F(ReplicaManagerTest, DeleteRecordsWaitsForTheReplicasThatAreAlive) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  produce(0, 1);
+  fetch(0, 1, 2);
+  fetch(0, 1, 3);
+  std::optional<std::vector<DeleteResult>> done;
+  manager_->deleteRecords({{.partition = name(0), .offset = Offset(1)}}, seconds(5), [&](std::vector<DeleteResult> results) { done = std::move(results); });
+  world_.runFor(seconds(6));
+  ASSERT_TRUE(done);
+  EXPECT_EQ((*done)[0].error, ErrorCode::RequestTimedOut) << "nobody told of a log start yet";
+  EXPECT_EQ(manager_->find(name(0))->log().logStartOffset(), Offset(1));
+  std::optional<std::vector<DeleteResult>> beyond;
+  manager_->deleteRecords({{.partition = name(0), .offset = Offset(9)}}, seconds(5), [&](std::vector<DeleteResult> results) { beyond = std::move(results); });
+  ASSERT_TRUE(beyond);
+  EXPECT_EQ((*beyond)[0].error, ErrorCode::OffsetOutOfRange);
+}
+
+TEST_F(ReplicaManagerTest, OneFetcherForEachLeaderThatIsFollowed) {
+  apply({partitionRecord(0, {2, 3}, 2), partitionRecord(1, {2, 3}, 2), partitionRecord(2, {3}, 3)});
+  EXPECT_EQ(manager_->fetcherCount(), 2);
+  manager_->shutdown();
+  EXPECT_TRUE(manager_->all().empty());
+}
+
+TEST_F(ReplicaManagerTest, ListenersHearOfEachRiseOfTheHighWatermark) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  std::vector<Offset> heard;
+  manager_->onHighWatermark(name(0), [&](Offset highWatermark) { heard.push_back(highWatermark); });
+  produce(0, 1);
+  EXPECT_TRUE(heard.empty());
+  fetch(0, 1, 2);
+  EXPECT_EQ(heard, (std::vector<Offset>{Offset(1)}));
+  manager_->forgetHighWatermark(name(0));
+  produce(0, 1);
+  fetch(0, 2, 2);
+  EXPECT_EQ(heard.size(), 1u);
+}
+
+TEST_F(ReplicaManagerTest, AfterShutdownNothingIsServed) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  const auto waiting = produce(0);
+  manager_->shutdown();
+  EXPECT_EQ(errorOf(waiting), ErrorCode::NotLeaderOrFollower);
+  EXPECT_NE(errorOf(produce(0, 1)), ErrorCode::None);
+}
+
+}  // namespace
+}  // namespace tidemark::replication
