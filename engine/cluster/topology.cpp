@@ -112,7 +112,9 @@ Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlac
   };
   properties["process.roles"] = "broker,controller";
   properties["node.id"] = std::to_string(place.id.value());
-  properties["listeners"] = listeners(topology.host);
+  // As with Kafka, "::" is every address of both families; here an empty host says so.
+  properties["listeners"] = topology.host == "::" ? fmt::format("PLAINTEXT://:{},CONTROLLER://:{}", place.port, place.controllerPort)
+                                                  : listeners(topology.host);
   properties["advertised.listeners"] = listeners(topology.advertisedHost);
   properties["controller.listener.names"] = "CONTROLLER";
   properties["listener.security.protocol.map"] = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT";

@@ -40,7 +40,7 @@ TEST(Topology, ADamagedFileIsNamedWithWhatIsWrong) {
     EXPECT_EQ(decoded ? ErrorCode::None : decoded.error().code, ErrorCode::InvalidConfig);
     return decoded ? std::string() : decoded.error().message;
   };
-  EXPECT_THAT(reason("{", "["), HasSubstr("tidemark.json"));
+  EXPECT_THAT(reason("{", "["), HasSubstr("JSON object"));
   EXPECT_THAT(reason("\"version\": 1", "\"version\": 2"), HasSubstr("version 2"));
   EXPECT_THAT(reason("19092", "70000"), HasSubstr("70000"));
   EXPECT_THAT(reason("19192", "\"x\""), HasSubstr("controllerPort"));
@@ -68,6 +68,12 @@ TEST(Topology, AnIPv6AddressIsBracketedWhereItMustBe) {
   const auto config = nodeConfig(six, six.nodes[0], "/data", {});
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->listeners()[0].host, "::1");
+  Topology every = topology("::");
+  every.advertisedHost = "lab-machine";
+  const auto both = nodeConfig(every, every.nodes[0], "/data", {});
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_EQ(both->listeners()[0].host, "") << "IPv4 as well";
+  EXPECT_EQ(both->advertisedListeners()[0].host, "lab-machine");
 }
 
 }  // namespace
