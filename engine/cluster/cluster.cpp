@@ -107,7 +107,8 @@ Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folde
 Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string& folder) const {
   TIDEMARK_ASSIGN(const std::optional<Topology> topology, storedTopology(folder));
   if (!topology) return std::nullopt;
-  observe::StoredCluster stored{.brokers = static_cast<int>(topology->nodes.size()), .host = topology->host, .ports = {}};
+  observe::StoredCluster stored{
+      .brokers = static_cast<int>(topology->nodes.size()), .host = topology->host, .ports = {}};
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.port);
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.controllerPort);
   return stored;
@@ -189,7 +190,8 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
     std::optional<Error> error;
     std::optional<observe::TopicOptions> topic;
   };
-  auto launch = std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic)});
+  auto launch =
+      std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic)});
   launching_ = std::move(done);
   for (auto& [id, slot] : slots_) {
     startNode(*slot, [this, launch, broker = id](Result<void> started) {
@@ -323,7 +325,8 @@ void Cluster::killNode(Slot& slot, BrokerState state) {
   lookAt(slot, false);
   slot.recorder.reset();
   slot.process.reset();
-  tell(slot.place.id, events::BrokerDown{slot.place.id, state == BrokerState::Stopped ? events::DownCause::Stopped : events::DownCause::Killed});
+  tell(slot.place.id, events::BrokerDown{slot.place.id, state == BrokerState::Stopped ? events::DownCause::Stopped
+                                                                                      : events::DownCause::Killed});
   enter(slot, state);
 }
 
@@ -453,19 +456,27 @@ Result<Cluster::Slot*> Cluster::find(NodeId id) {
 
 void Cluster::noteFault(NodeId broker, bool healed, observe::FaultState kind) {
   Slot& slot = *slots_.at(broker);
-  const events::FaultKind told = kind == observe::FaultState::Killed ? events::FaultKind::Kill : events::FaultKind::Pause;
+  const events::FaultKind told =
+      kind == observe::FaultState::Killed ? events::FaultKind::Kill : events::FaultKind::Pause;
   if (healed) {
-    if (slot.fault) tell(kNoNode, events::FaultHealed{.fault = slot.fault->id, .kind = told, .node = broker, .target = {}});
+    if (slot.fault)
+      tell(kNoNode, events::FaultHealed{.fault = slot.fault->id, .kind = told, .node = broker, .target = {}});
     slot.fault.reset();
   } else {
-    tell(kNoNode, events::FaultInjected{.fault = nextFault_, .kind = told, .node = broker, .target = {}, .duration = {}});
-    slot.fault = observe::FaultSnapshot{.id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
+    tell(kNoNode,
+         events::FaultInjected{.fault = nextFault_, .kind = told, .node = broker, .target = {}, .duration = {}});
+    slot.fault = observe::FaultSnapshot{
+        .id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
     slot.faultSince = lab_->clock().monotonic();
   }
 }
 
 void Cluster::tell(NodeId broker, const events::Payload& payload) {
-  collector_.append({.sequence = 0, .at = lab_->clock().monotonic(), .wall = lab_->clock().wall(), .broker = broker, .payload = payload});
+  collector_.append({.sequence = 0,
+                     .at = lab_->clock().monotonic(),
+                     .wall = lab_->clock().wall(),
+                     .broker = broker,
+                     .payload = payload});
 }
 
 void Cluster::killBroker(NodeId broker, Done done) {

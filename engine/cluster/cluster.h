@@ -72,8 +72,8 @@ class Cluster final : public observe::ClusterSource {
 
   /// For tests: the node, on the cluster's executor or where nothing else runs. Null unless it runs.
   broker::Node* node(NodeId id);
-  /// For tests, where nothing else runs: a broker from its start on, also while its node is being opened. Nulls unless it
-  /// was started.
+  /// For tests, where nothing else runs: a broker from its start on, also while its node is being opened. Nulls unless
+  /// it was started.
   struct Started {
     std::shared_ptr<events::Recorder> recorder;
     broker::Node* node = nullptr;
@@ -125,7 +125,8 @@ class Cluster final : public observe::ClusterSource {
   void describeBroker(const Slot& slot, observe::ClusterSnapshot& into) const;
   void describeQuorum(observe::ClusterSnapshot& into) const;
   void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
-  void describeReplica(const Slot& slot, const TopicPartition& name, bool watched, observe::ReplicaSnapshot& into) const;
+  void describeReplica(const Slot& slot, const TopicPartition& name, bool watched,
+                       observe::ReplicaSnapshot& into) const;
 
   const std::unique_ptr<ClusterPlatform> platform_;
   std::function<void(broker::NodeOptions&)> alterOptions_;

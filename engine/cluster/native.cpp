@@ -19,12 +19,15 @@ class NativePlatform final : public ClusterPlatform {
     return platform::makeNativeProcess(std::move(options));
   }
 
-  Result<std::vector<uint16_t>> pickPorts(const std::string& host, size_t count) override { return platform::pickFreePorts(host, count); }
+  Result<std::vector<uint16_t>> pickPorts(const std::string& host, size_t count) override {
+    return platform::pickFreePorts(host, count);
+  }
 
   Result<std::string> temporaryFolder() override {
     const char* parent = std::getenv("TMPDIR");
     const auto maker = createProcess("temporary");
-    const std::string folder = fmt::format("{}/tidemark-{}", parent != nullptr && *parent != '\0' ? parent : "/tmp", maker->random().uuid());
+    const std::string folder =
+        fmt::format("{}/tidemark-{}", parent != nullptr && *parent != '\0' ? parent : "/tmp", maker->random().uuid());
     TIDEMARK_TRY(maker->files().createDirectories(folder));
     return folder;
   }
@@ -35,6 +38,8 @@ class NativePlatform final : public ClusterPlatform {
 
 }  // namespace
 
-std::unique_ptr<ClusterPlatform> nativePlatform(bool verbose) { return std::make_unique<NativePlatform>(verbose); }
+std::unique_ptr<ClusterPlatform> nativePlatform(bool verbose) {
+  return std::make_unique<NativePlatform>(verbose);
+}
 
 }  // namespace tidemark::cluster

@@ -47,7 +47,9 @@ observe::SnapshotPtr Cluster::snapshot() {
   return newest;
 }
 
-observe::EventBatch Cluster::drainEvents(uint64_t since, size_t limit) { return collector_.eventsAfter(since, limit); }
+observe::EventBatch Cluster::drainEvents(uint64_t since, size_t limit) {
+  return collector_.eventsAfter(since, limit);
+}
 
 void Cluster::onChange(std::function<void()> wake) {
   const bool looks = static_cast<bool>(wake);
@@ -116,7 +118,8 @@ void Cluster::remember(Slot& slot) {
   slot.lastSeen.clear();
   std::tie(slot.lastDiskBytes, slot.lastSegmentCount) = diskOf(slot.node->broker()->replicas());
   for (const auto& partition : slot.node->broker()->replicas().all())
-    describeReplica(slot, partition->name(), watched_ && *watched_ == partition->name(), slot.lastSeen[partition->name()]);
+    describeReplica(slot, partition->name(), watched_ && *watched_ == partition->name(),
+                    slot.lastSeen[partition->name()]);
 }
 
 // --- what -----------------------------------------------------------------------------------------------------------
@@ -167,14 +170,15 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
     const std::string& client = connection.client->clientId;
     // Brokers among each other, and the lab's own errands.
     if (client.starts_with("broker-") || client == "tidemark-lab") continue;
-    into.connections.push_back({.id = 0,
-                                .broker = slot.place.id,
-                                .listener = connection.peer->listener,
-                                .client = client,
-                                .softwareName = connection.client->softwareName == "unknown" ? "" : connection.client->softwareName,
-                                .softwareVersion = connection.client->softwareVersion == "unknown" ? "" : connection.client->softwareVersion,
-                                .peer = connection.peer->address,
-                                .own = client.starts_with("tidemark-")});
+    into.connections.push_back(
+        {.id = 0,
+         .broker = slot.place.id,
+         .listener = connection.peer->listener,
+         .client = client,
+         .softwareName = connection.client->softwareName == "unknown" ? "" : connection.client->softwareName,
+         .softwareVersion = connection.client->softwareVersion == "unknown" ? "" : connection.client->softwareVersion,
+         .peer = connection.peer->address,
+         .own = client.starts_with("tidemark-")});
   }
   const auto park = [&](const std::vector<replication::ParkedView>& views, observe::ParkedKind kind) {
     for (const replication::ParkedView& view : views)
@@ -208,7 +212,8 @@ void Cluster::describeQuorum(observe::ClusterSnapshot& into) const {
     if (!slot->isOpen || slot->state == BrokerState::Paused) continue;
     raft::QuorumDescription description = slot->node->shared().raft->describe();
     const bool leads = description.leader.leader == id;
-    if (!best || description.leader.epoch > best->leader.epoch || (leads && description.leader.epoch == best->leader.epoch))
+    if (!best || description.leader.epoch > best->leader.epoch ||
+        (leads && description.leader.epoch == best->leader.epoch))
       best = std::move(description);
   }
   // The active controller knows who is silent.
@@ -220,7 +225,8 @@ void Cluster::describeQuorum(observe::ClusterSnapshot& into) const {
       const auto broker = std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id);
       if (broker == into.brokers.end()) continue;
       broker->sinceHeartbeat = std::max(into.at - contact, platform::Duration(0));
-      const bool alive = broker->state == BrokerState::Running || broker->state == BrokerState::Paused || broker->state == BrokerState::Killed;
+      const bool alive = broker->state == BrokerState::Running || broker->state == BrokerState::Paused ||
+                         broker->state == BrokerState::Killed;
       const platform::Duration left = status.sessionTimeout - *broker->sinceHeartbeat;
       if (alive && *broker->sinceHeartbeat > kSilent && left > platform::Duration(0)) broker->fencedIn = left;
     }
@@ -248,7 +254,8 @@ void Cluster::describeQuorum(observe::ClusterSnapshot& into) const {
 void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const {
   for (observe::BrokerSnapshot& broker : into.brokers) {
     const metadata::BrokerRegistration* registered = image.cluster.broker(broker.id);
-    if (registered != nullptr && registered->fenced && broker.state == BrokerState::Running) broker.state = BrokerState::Fenced;
+    if (registered != nullptr && registered->fenced && broker.state == BrokerState::Running)
+      broker.state = BrokerState::Fenced;
   }
   for (const auto& [name, topic] : image.topics.byName) {
     observe::TopicSnapshot& shown = into.topics.emplace_back();
@@ -260,7 +267,10 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
     shown.compacted = policy != set.end() && policy->second.find("compact") != std::string::npos;
     const auto minIsr = set.find("min.insync.replicas");
     const auto clusterMin = settings_.find("min.insync.replicas");
-    shown.minInSync = std::atoi((minIsr != set.end() ? minIsr->second : clusterMin != settings_.end() ? clusterMin->second : "1").c_str());
+    shown.minInSync = std::atoi((minIsr != set.end()             ? minIsr->second
+                                 : clusterMin != settings_.end() ? clusterMin->second
+                                                                 : "1")
+                                    .c_str());
     for (const auto& [index, registration] : topic->partitions) {
       observe::PartitionSnapshot& partition = shown.partitions.emplace_back();
       partition.index = index;
@@ -293,7 +303,8 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
           partition.logEnd = copy.logEnd;
           ++std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id)->leaderCount;
         }
-        if (const auto broker = std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id); broker != into.brokers.end())
+        if (const auto broker = std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id);
+            broker != into.brokers.end())
           ++broker->replicaCount;
         partition.copies.push_back(std::move(copy));
       }
@@ -310,7 +321,8 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
   std::ranges::stable_sort(into.topics, [](const auto& a, const auto& b) { return a.internal < b.internal; });
 }
 
-void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool watched, observe::ReplicaSnapshot& into) const {
+void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool watched,
+                              observe::ReplicaSnapshot& into) const {
   const auto partition = slot.isOpen ? slot.node->broker()->replicas().find(name) : nullptr;
   if (!partition) {
     // What was last seen of it, marked as old.
@@ -328,29 +340,33 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
   into.highWatermark = ends.highWatermark.offset;
   into.sizeInBytes = log.sizeInBytes();
   if (!watched) return;
-  for (const log::SegmentInfo& segment : log.segments()) into.segments.push_back({segment.baseOffset, segment.sizeInBytes});
+  for (const log::SegmentInfo& segment : log.segments())
+    into.segments.push_back({segment.baseOffset, segment.sizeInBytes});
   // The newest batches: from so far back that as many as are shown surely fit, at one record a batch.
-  const Offset from = std::max(into.logStart, into.logEnd - static_cast<int64_t>(observe::ReplicaSnapshot::kMaxBatches));
+  const Offset from =
+      std::max(into.logStart, into.logEnd - static_cast<int64_t>(observe::ReplicaSnapshot::kMaxBatches));
   if (from < into.logEnd) {
     if (auto batches = log.batches(from, observe::ReplicaSnapshot::kMaxBatches)) {
       for (const log::BatchInfo& batch : *batches)
-        into.batches.push_back({.baseOffset = batch.header.baseOffset,
-                                .lastOffset = batch.header.lastOffset(),
-                                .epoch = batch.header.leaderEpoch,
-                                .recordCount = batch.header.recordCount,
-                                .sizeInBytes = static_cast<int32_t>(batch.header.sizeInBytes()),
-                                .position = batch.position,
-                                .producer = batch.header.producerId,
-                                .baseSequence = batch.header.baseSequence,
-                                .codec = records::codecName(batch.header.codec()),
-                                .control = batch.header.isControl(),
-                                .transactional = batch.header.isTransactional(),
-                                .maxTimestamp = platform::WallTime(std::chrono::milliseconds(batch.header.maxTimestampMs))});
+        into.batches.push_back(
+            {.baseOffset = batch.header.baseOffset,
+             .lastOffset = batch.header.lastOffset(),
+             .epoch = batch.header.leaderEpoch,
+             .recordCount = batch.header.recordCount,
+             .sizeInBytes = static_cast<int32_t>(batch.header.sizeInBytes()),
+             .position = batch.position,
+             .producer = batch.header.producerId,
+             .baseSequence = batch.header.baseSequence,
+             .codec = records::codecName(batch.header.codec()),
+             .control = batch.header.isControl(),
+             .transactional = batch.header.isTransactional(),
+             .maxTimestamp = platform::WallTime(std::chrono::milliseconds(batch.header.maxTimestampMs))});
     }
   }
   if (into.batches.empty()) return;
   for (const observe::SegmentSnapshot& segment : into.segments) {
-    const bool shown = &segment == &into.segments.back() || std::next(&segment)->baseOffset > into.batches.front().baseOffset;
+    const bool shown =
+        &segment == &into.segments.back() || std::next(&segment)->baseOffset > into.batches.front().baseOffset;
     if (!shown) continue;
     const log::SegmentInfo* info = nullptr;
     const std::vector<log::SegmentInfo> infos = log.segments();
@@ -358,10 +374,12 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
       if (each.baseOffset == segment.baseOffset) info = &each;
     if (info == nullptr) continue;
     const auto count = static_cast<size_t>(info->offsetIndexEntries);
-    const size_t first = count > observe::ReplicaSnapshot::kMaxBatches ? count - observe::ReplicaSnapshot::kMaxBatches : 0;
+    const size_t first =
+        count > observe::ReplicaSnapshot::kMaxBatches ? count - observe::ReplicaSnapshot::kMaxBatches : 0;
     if (auto entries = log.offsetIndexEntries(segment.baseOffset, first, count - first))
       for (const log::OffsetIndexEntry& entry : *entries)
-        if (entry.offset >= into.batches.front().baseOffset) into.indexEntries.push_back({entry.offset, entry.position});
+        if (entry.offset >= into.batches.front().baseOffset)
+          into.indexEntries.push_back({entry.offset, entry.position});
   }
 }
 

@@ -51,7 +51,8 @@ config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& 
 /// InvalidConfig for a key that the lab itself gives each broker: its id, addresses, folder.
 Result<void> checkOverrides(const std::vector<observe::Setting>& overrides);
 
-/// The configuration of one node: the lab's settings, its addresses, its folder. InvalidConfig names key, value, reason.
+/// The configuration of one node: the lab's settings, its addresses, its folder. InvalidConfig names key, value,
+/// reason.
 Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlace& place, const std::string& dataFolder,
                                         const config::ConfigMap& settings);
 
