@@ -313,13 +313,11 @@ std::vector<std::shared_ptr<Partition>> ReplicaManager::leaders() const {
 
 Error ReplicaManager::whyMissing(const TopicPartition& name, const Uuid& topicId) const {
   const metadata::ImagePtr image = this->image();
-  if (!topicId.isZero()) {
-    if (image->topics.partition(topicId, name.partition) != nullptr)
-      return {ErrorCode::NotLeaderOrFollower, fmt::format("broker {} has no replica of {}", options_.self, name)};
+  if (!topicId.isZero() && image->topics.find(topicId) == nullptr)
     return {ErrorCode::UnknownTopicId, fmt::format("no topic has the id {}", topicId)};
-  }
-  if (image->topics.partition(name.topic, name.partition) != nullptr)
-    return {ErrorCode::NotLeaderOrFollower, fmt::format("broker {} has no replica of {}", options_.self, name)};
+  const bool exists = topicId.isZero() ? image->topics.partition(name.topic, name.partition) != nullptr
+                                       : image->topics.partition(topicId, name.partition) != nullptr;
+  if (exists) return {ErrorCode::NotLeaderOrFollower, fmt::format("broker {} has no replica of {}", options_.self, name)};
   return {ErrorCode::UnknownTopicOrPartition, fmt::format("there is no partition {}", name)};
 }
 
