@@ -57,9 +57,9 @@ void add(Answer& answer, const Asked& asked, const config::ConfigDefinition& def
                               .source = static_cast<int8_t>(synonym.source)});
 }
 
-void refuse(Answer& answer, ErrorCode error, std::string message) {
+void refuse(Answer& answer, ErrorCode error, const std::string& message) {
   answer.errorCode = static_cast<int16_t>(error);
-  answer.errorMessage = protocol::Text(std::move(message));
+  answer.errorMessage = protocol::Text(message);
 }
 
 void describeTopic(const ConfigView& view, const Asked& asked, const std::string& name, Answer& answer) {

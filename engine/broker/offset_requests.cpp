@@ -148,7 +148,7 @@ void handleDeleteRecords(BrokerContext& broker, network::RequestPtr request) {
     const auto timeout = std::chrono::milliseconds(message.timeoutMs);
     held->releaseFrame();
     broker.replicas.deleteRecords(
-        std::move(items), timeout,
+        items, timeout,
         [held = std::move(held), response = std::move(response), places = std::move(places)](std::vector<replication::DeleteResult> results) mutable {
           for (size_t i = 0; i < results.size(); ++i) {
             auto& answer = response.topics[places[i].first].partitions[places[i].second];

@@ -206,7 +206,7 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
         forgetCluster();
         finishLaunch(fail(*std::move(launch->error)));
       } else if (launch->topic) {
-        createTopicNow(*std::move(launch->topic), [this](Result<void> created) {
+        createTopicNow(*launch->topic, [this](Result<void> created) {
           if (!created && created.error().code == ErrorCode::TopicAlreadyExists) created = {};
           finishLaunch(std::move(created));
         });
@@ -559,11 +559,11 @@ metadata::ImagePtr Cluster::newestImage() const {
 
 void Cluster::createTopic(observe::TopicOptions topic, Done done) {
   run([this, topic = std::move(topic), done = std::move(done)]() mutable {
-    createTopicNow(std::move(topic), std::move(done));
+    createTopicNow(topic, std::move(done));
   });
 }
 
-void Cluster::createTopicNow(observe::TopicOptions topic, Handler done) {
+void Cluster::createTopicNow(const observe::TopicOptions& topic, Handler done) {
   if (!admin_) {
     done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
     return;
@@ -657,7 +657,7 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
       ready.clusterId = topology_->clusterId;
       for (const NodePlace& node : topology_->nodes) ready.brokers.push_back(node.id.value());
     }
-    for (const auto& [key, value] : settings_) ready.profile += (ready.profile.empty() ? "" : ", ") + key + "=" + value;
+    for (const auto& [key, value] : settings_) ready.profile += fmt::format("{}{}={}", ready.profile.empty() ? "" : ", ", key, value);
     done(ready);
   });
 }

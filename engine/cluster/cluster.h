@@ -104,7 +104,7 @@ class Cluster final : public observe::ClusterSource {
   void shutdownNow(Handler done);
   void forgetCluster();
   void removeFresh();
-  void createTopicNow(observe::TopicOptions topic, Handler done);
+  void createTopicNow(const observe::TopicOptions& topic, Handler done);
   bool isEverywhere(const std::string& topic) const;
   void metadataApplied();
   Result<Slot*> find(NodeId id);

@@ -26,7 +26,7 @@ class NativePlatform final : public ClusterPlatform {
   Result<std::string> temporaryFolder() override {
     const char* parent = std::getenv("TMPDIR");
     const auto maker = createProcess("temporary");
-    const std::string folder =
+    std::string folder =
         fmt::format("{}/tidemark-{}", parent != nullptr && *parent != '\0' ? parent : "/tmp", maker->random().uuid());
     TIDEMARK_TRY(maker->files().createDirectories(folder));
     return folder;

@@ -22,6 +22,7 @@ std::string Topology::bootstrap() const { return address(advertisedHost, nodes.f
 
 raft::VoterSet Topology::voters() const {
   std::vector<raft::Voter> voters;
+  voters.reserve(nodes.size());
   for (const NodePlace& node : nodes)
     voters.push_back({.key = {node.id, node.directoryId},
                       .endpoints = {{.listener = "CONTROLLER", .host = advertisedHost, .port = node.controllerPort}},

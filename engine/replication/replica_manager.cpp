@@ -420,6 +420,7 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
     return;
   }
   std::vector<TopicIdPartition> keys;
+  keys.reserve(pending.size());
   for (const PendingProduce& waits : pending) keys.push_back(waits.partition->id());
   produces_.tryCompleteElseWatch(
       std::make_shared<DelayedProduce>(timeout, std::move(pending), std::move(results), label, recorder_, process_.clock(), std::move(done)),
@@ -514,7 +515,7 @@ void ReplicaManager::fetch(const FetchParams& params, std::vector<FetchItem> ite
       std::make_shared<DelayedFetch>(*this, params, std::move(items), std::move(pending), recorder_, process_.clock(), std::move(done)), keys);
 }
 
-void ReplicaManager::deleteRecords(std::vector<DeleteItem> items, platform::Duration timeout, DeleteDone done) {
+void ReplicaManager::deleteRecords(const std::vector<DeleteItem>& items, platform::Duration timeout, DeleteDone done) {
   std::vector<DeleteResult> results;
   std::vector<PendingDelete> pending;
   for (const DeleteItem& item : items) {
@@ -540,6 +541,7 @@ void ReplicaManager::deleteRecords(std::vector<DeleteItem> items, platform::Dura
     return;
   }
   std::vector<TopicIdPartition> keys;
+  keys.reserve(pending.size());
   for (const PendingDelete& waits : pending) keys.push_back(waits.partition->id());
   deletes_.tryCompleteElseWatch(std::make_shared<DelayedDeleteRecords>(timeout, std::move(pending), std::move(results), std::move(done)), keys);
 }

@@ -108,7 +108,7 @@ class ReplicaManager {
     TopicPartition partition;
     Offset offset;
   };
-  void deleteRecords(std::vector<DeleteItem> items, platform::Duration timeout, DeleteDone done);
+  void deleteRecords(const std::vector<DeleteItem>& items, platform::Duration timeout, DeleteDone done);
 
   FetchSessionCache& fetchSessions() noexcept { return sessions_; }
 
