@@ -255,7 +255,7 @@ template <class Message>
 void ControllerServer::askController(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope) {
   withDecoded<Message>(std::move(request), [this, &envelope](network::RequestPtr held, const Message& message) {
     const int16_t version = held->apiVersion();
-    // A copy owns what it says; the frame need not stay while the controller thinks.
+    // The message ends with this call, and an error is said of each topic that it names. The frame stays with the request.
     auto asked = std::make_unique<const Message>(message);
     driver_->submit(message, version,
                     [held = std::move(held), envelope = std::move(envelope),
