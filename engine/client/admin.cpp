@@ -77,8 +77,7 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
   }
 
   int32_t timeoutMs() const {
-    return static_cast<int32_t>(
-        std::chrono::duration_cast<platform::milliseconds>(client.options().requestTimeout).count());
+    return millis(client.options().requestTimeout);
   }
 
   Client& client;

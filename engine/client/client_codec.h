@@ -8,6 +8,14 @@
 /// The templates of client.h, apart from it since they need the codecs.
 namespace tidemark::client {
 
+/// A moment that does not come.
+inline constexpr platform::MonotonicTime kNever = platform::MonotonicTime::max();
+
+/// As most requests tell a time span.
+inline int32_t millis(platform::Duration duration) {
+  return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(duration).count());
+}
+
 template <class Request, class Handler>
 void Client::sendTo(NodeId node, Request request, network::SendOptions options, Handler handler) {
   if (network::Channel* channel = channelTo(node)) {

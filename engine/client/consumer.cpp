@@ -24,13 +24,8 @@ using protocol::ListOffsetsResponse;
 
 namespace {
 
-constexpr MonotonicTime kNever = MonotonicTime::max();
 constexpr int64_t kLatest = -1;
 constexpr int64_t kEarliest = -2;
-
-int32_t millis(Duration duration) {
-  return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(duration).count());
-}
 
 /// One partition that is read.
 struct Reading {

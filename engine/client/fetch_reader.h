@@ -20,7 +20,7 @@ class FetchReader {
   void addAborted(ProducerId producer, Offset first) { aborted_.push_back({first, producer}); }
 
   records::Step next();
-  const records::RecordView& record() const noexcept { return cursor_->record(); }
+  records::RecordView record() const noexcept { return cursor_->record(); }
   /// Where to go on after what next() has given so far; at the end, behind the last batch, whatever was in it.
   Offset position() const noexcept { return position_; }
   /// Of the last batch that was looked at.

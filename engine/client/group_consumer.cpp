@@ -37,10 +37,6 @@ constexpr std::string_view kAssignor = "range";
 /// How often the leader asks for the topics' partitions before it assigns what it knows.
 constexpr int kMetadataAttempts = 8;
 
-int32_t millis(Duration duration) {
-  return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(duration).count());
-}
-
 }  // namespace
 
 std::vector<std::vector<int32_t>> rangeAssignment(size_t members, int32_t partitions) {

@@ -24,8 +24,6 @@ using protocol::ProduceResponse;
 
 namespace {
 
-constexpr MonotonicTime kNever = MonotonicTime::max();
-
 /// Who waits for a record, and which flush() does.
 struct Waiter {
   Producer::Handler handler;
@@ -308,8 +306,7 @@ void Producer::Core::number(Lane& lane, Batch& batch) {
 void Producer::Core::sendTo(NodeId leader, std::vector<Sending> group) {
   ProduceRequest request;
   request.acks = options_.acks;
-  request.timeoutMs =
-      static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(options_.requestTimeout).count());
+  request.timeoutMs = millis(options_.requestTimeout);
   for (const Sending& sending : group) {
     Lane& lane = *sending.lane;
     Batch& batch = *sending.batch;

@@ -10,6 +10,8 @@
 namespace tidemark::config {
 namespace {
 
+constexpr std::string_view kCordonedLogDirs = "cordoned.log.dirs";
+
 std::unexpected<Error> refuse(std::string_view key, std::string_view value, std::string_view reason) {
   return fail(ErrorCode::InvalidConfig, fmt::format("Invalid value {} for configuration {}: {}", value, key, reason));
 }
@@ -132,6 +134,15 @@ bool BrokerConfig::isNull(std::string_view key) const {
 std::optional<std::string> BrokerConfig::rack() const {
   if (isNull("broker.rack")) return std::nullopt;
   return getString("broker.rack");
+}
+
+std::vector<std::string> BrokerConfig::cordonedLogDirs() const {
+  const std::vector<std::string> named = getList(kCordonedLogDirs);
+  if (named == std::vector<std::string>{"*"}) return logDirs_;
+  std::vector<std::string> cordoned;
+  for (const std::string& directory : logDirs_)
+    if (std::ranges::find(named, directory) != named.end()) cordoned.push_back(directory);
+  return cordoned;
 }
 
 bool BrokerConfig::isControllerListener(std::string_view name) const noexcept {
@@ -271,6 +282,10 @@ Result<void> BrokerConfig::checkRules() const {
                 "just the broker role"));
   }
   if (isBroker_) {
+    const std::vector<std::string> cordoned = getList(kCordonedLogDirs);
+    for (const std::string& directory : cordoned)
+      TIDEMARK_TRY(require(std::ranges::find(logDirs_, directory) != logDirs_.end() || (directory == "*" && cordoned.size() == 1),
+                           kCordonedLogDirs, directory, "It must be one of the directories of log.dirs or log.dir, or a single *"));
     const std::string valid = fmt::format("{}", fmt::join(names(advertisedListeners_), ","));
     TIDEMARK_TRY(require(!advertisedListeners_.empty(), "listeners", listed("listeners"),
                          "There must be at least one broker advertised listener. Perhaps all listeners appear in "

@@ -91,6 +91,9 @@ class BrokerConfig {
 
   // Log directories.
   const std::vector<std::string>& logDirs() const noexcept { return logDirs_; }
+  /// Those of them where no new log is placed: `cordoned.log.dirs` (KIP-1066), whose `*` means all. What it names besides
+  /// is none of this broker's and does not count.
+  std::vector<std::string> cordonedLogDirs() const;
   const std::string& metadataLogDir() const noexcept { return metadataLogDir_; }
 
   /// What topics start from.
@@ -133,8 +136,9 @@ Result<std::vector<Listener>> parseListeners(std::string_view key, const std::ve
 Result<std::vector<QuorumAddress>> parseQuorumAddresses(std::string_view key, const std::vector<std::string>& entries,
                                                         bool withIds);
 
-/// The shorter times of the lab's own clusters of `brokers` nodes (never used with a configuration file): what a node's
-/// properties start from before --set. Shown to the user as it is.
+/// Where the lab's own clusters of `brokers` nodes differ from Kafka's defaults (never used with a configuration file):
+/// shorter times, fewer threads, topics with copies on other brokers. What a node's properties start from before --set;
+/// shown to the user as it is.
 ConfigMap labProfile(int brokers);
 
 }  // namespace tidemark::config

@@ -147,6 +147,7 @@ Effects ClassicGroups::onAssignmentWritten(const std::string& groupId, int32_t g
   if (code == ErrorCode::None) {
     propagate(*group, ErrorCode::None, out);
     group->transitionTo(ClassicState::Stable, clock_.wall());
+    tellState(*group);
   } else {
     propagate(*group, clientErrorOfWrite(code), out);
     prepareRebalanceOrCompleteJoin(
@@ -306,6 +307,30 @@ void ClassicGroups::replay(const std::string& groupId, const protocol::GroupMeta
     group.add(std::move(member), value->protocolType);
   }
   group.computeSubscribedTopics();
+}
+
+void ClassicGroups::tellState(const ClassicGroup& group) const {
+  if (config_.recorder == nullptr || !config_.recorder->enabled()) return;
+  const auto stateOf = [](ClassicState state) {
+    switch (state) {
+      case ClassicState::Empty:
+        return events::GroupState::Empty;
+      case ClassicState::PreparingRebalance:
+        return events::GroupState::PreparingRebalance;
+      case ClassicState::CompletingRebalance:
+        return events::GroupState::CompletingRebalance;
+      case ClassicState::Stable:
+        return events::GroupState::Stable;
+      case ClassicState::Dead:
+        break;
+    }
+    return events::GroupState::Dead;
+  };
+  config_.recorder->emit(events::GroupStateChanged{.group = std::string_view(group.id()),
+                                                   .from = stateOf(group.previousState()),
+                                                   .to = stateOf(group.state()),
+                                                   .generation = group.generation(),
+                                                   .members = static_cast<int32_t>(group.members().size())});
 }
 
 void ClassicGroups::onLoaded(Effects& out) {

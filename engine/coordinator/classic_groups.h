@@ -99,6 +99,8 @@ class ClassicGroups {
   void onHeartbeatTimeout(ClassicGroup& group, const std::string& memberId, Effects& out);
   void onJoinTimeout(ClassicGroup& group, Effects& out);
   void onSyncTimeout(ClassicGroup& group, Effects& out);
+  /// An event, after its state changed.
+  void tellState(const ClassicGroup& group) const;
   void armHeartbeat(const ClassicGroup& group, const ClassicMember& member, Effects& out) const;
 
   const GroupConfig& config_;

@@ -32,6 +32,7 @@ void ClassicGroups::prepareRebalance(ClassicGroup& group, std::string_view reaso
   log_.info("group-coordinator", "group {} rebalances from {}, generation {}: {}", group.id(), stateName(group.state()),
             group.generation(), reason);
   group.transitionTo(ClassicState::PreparingRebalance, clock_.wall());
+  tellState(group);
   if (isInitial) {
     // More members are likely to come: wait a little, and longer while they do.
     group.initialDelay = config_.initialRebalanceDelay;
@@ -66,6 +67,7 @@ void ClassicGroups::completeJoin(ClassicGroup& group, Effects& out) {
     return;
   }
   group.startGeneration(clock_.wall());
+  tellState(group);
   if (group.isIn(ClassicState::Empty)) {
     log_.info("group-coordinator", "group {} is empty at generation {}", group.id(), group.generation());
     out.records.push_back(groupMetadataRecord(group, {}));

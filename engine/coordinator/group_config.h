@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "events/recorder.h"
 #include "platform/clock.h"
 
 namespace tidemark::coordinator {
 
-/// Kafka's settings of the group coordinator, under their names and with their defaults.
+/// Kafka's settings of the group coordinator, under their names and with their defaults; and where its events go.
 struct GroupConfig {
   /// `group.min.session.timeout.ms`, `group.max.session.timeout.ms`
   platform::milliseconds minSessionTimeout{6000};
@@ -27,6 +28,9 @@ struct GroupConfig {
   platform::milliseconds commitTimeout{5000};
   /// `offsets.load.buffer.size`: read at a time while a partition is loaded.
   size_t loadBufferSize = 5242880;
+
+  /// What groups do is told there. May be null; outlives the coordinator.
+  events::Recorder* recorder = nullptr;
 };
 
 }  // namespace tidemark::coordinator

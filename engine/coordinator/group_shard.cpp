@@ -35,6 +35,26 @@ constexpr int16_t kFirstCommitVersionWithGroupIdNotFound = 9;
 constexpr int16_t kFirstDescribeVersionWithError = 6;
 constexpr std::string_view kClassicType = "classic";
 
+struct Accepted {
+  std::string topic;
+  PartitionIndex partition;
+  Offset offset;
+};
+
+/// The parts of a commit that were not refused; both lists are in the order of the request.
+std::vector<Accepted> acceptedOf(const OffsetCommitRequest& request, const OffsetCommitResponse& response) {
+  std::vector<Accepted> accepted;
+  for (size_t i = 0; i < request.topics.size() && i < response.topics.size(); ++i) {
+    const auto& wanted = request.topics[i].partitions;
+    const auto& answered = response.topics[i].partitions;
+    for (size_t j = 0; j < wanted.size() && j < answered.size(); ++j)
+      if (answered[j].errorCode == 0)
+        accepted.push_back({request.topics[i].name.str(), PartitionIndex(wanted[j].partitionIndex),
+                            Offset(wanted[j].committedOffset)});
+  }
+  return accepted;
+}
+
 std::string lowerCase(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -173,11 +193,24 @@ Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitReq
   groups_.keepAlive(request.groupId, request.memberId, out);
   Offsets::Commit commit = offsets_.commit(request, clock_.wallMs());
   out.records = std::move(commit.records);
-  out.whenCommitted = [reply = std::move(reply), response = std::move(commit.response)](ErrorCode code) mutable {
+  // What is told once it is committed, if somebody looks.
+  std::vector<Accepted> committed;
+  std::string group;
+  if (config_.recorder != nullptr && config_.recorder->enabled()) {
+    committed = acceptedOf(request, commit.response);
+    group = request.groupId.str();
+  }
+  out.whenCommitted = [reply = std::move(reply), response = std::move(commit.response), committed = std::move(committed),
+                       recorder = config_.recorder, group = std::move(group)](ErrorCode code) mutable {
     if (code != ErrorCode::None) {
       for (auto& topic : response.topics) {
         for (auto& partition : topic.partitions) partition.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
       }
+    } else {
+      for (const Accepted& one : committed)
+        recorder->emit(events::OffsetCommitted{.partition = recorder->partition(one.topic, one.partition),
+                                               .group = std::string_view(group),
+                                               .offset = one.offset});
     }
     reply(std::move(response));
     return Effects();

@@ -6,7 +6,6 @@
 namespace tidemark::coordinator {
 
 using protocol::OffsetCommitRequest;
-using protocol::OffsetCommitResponse;
 using protocol::OffsetDeleteRequest;
 using protocol::OffsetDeleteResponse;
 using protocol::OffsetFetchRequest;

@@ -130,7 +130,7 @@ Result<void> CoordinatorRuntime::replayBatch(Partition& partition, const records
       return fail(ErrorCode::CorruptMessage, fmt::format("a record of the batch at offset {} cannot be read: {}",
                                                          batch.header.baseOffset, cursor.reason()));
     }
-    const records::RecordView& record = cursor.record();
+    const records::RecordView record = cursor.record();
     if (record.offset < partition.loadedTo) continue;
     if (batch.header.isControl()) {
       if (const auto marker = records::readEndTxnMarker(record)) {

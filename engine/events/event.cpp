@@ -76,6 +76,8 @@ std::string_view nameOf(ElectionCause value) noexcept {
       return "Returned";
     case ElectionCause::Reassigned:
       return "Reassigned";
+    case ElectionCause::LastLeader:
+      return "LastLeader";
   }
   return "?";
 }

@@ -108,7 +108,8 @@ struct LogTruncated {
   }
 };
 
-/// A log was scanned after an unclean stop. `removedBytes`: cut off behind the last valid batch.
+/// A log was scanned after an unclean stop. `removedBytes`: written and cut off behind the last valid batch; space that was
+/// only set aside does not count.
 struct LogRecovered {
   static constexpr std::string_view kName = "LogRecovered";
   PartitionTag partition;
@@ -121,6 +122,37 @@ struct LogRecovered {
     visit("logEnd", logEnd);
     visit("segmentsScanned", segmentsScanned);
     visit("removedBytes", removedBytes);
+  }
+};
+
+/// Recovery after an unclean stop got further: how many logs of the directory are left, and how many segments of the
+/// log that this one of the directory's threads is at (Kafka's remainingLogsToRecover, remainingSegmentsToRecover).
+struct RecoveryProgressed {
+  static constexpr std::string_view kName = "RecoveryProgressed";
+  PartitionTag partition;
+  ShortText<48> directory;
+  int32_t thread = 0;
+  int32_t remainingLogs = 0;
+  int32_t remainingSegments = 0;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("directory", directory);
+    visit("thread", thread);
+    visit("remainingLogs", remainingLogs);
+    visit("remainingSegments", remainingSegments);
+  }
+};
+
+/// A log directory went offline: nothing in it is read or written until the broker starts anew.
+struct LogDirectoryFailed {
+  static constexpr std::string_view kName = "LogDirectoryFailed";
+  ShortText<40> directory;
+  ShortText<40> reason;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("directory", directory);
+    visit("reason", reason);
   }
 };
 
@@ -137,6 +169,63 @@ struct DuplicateAnswered {
     visit("producer", producer);
     visit("baseSequence", baseSequence);
     visit("baseOffset", baseOffset);
+  }
+};
+
+/// The cleaner begins to compact a log: the keys of [firstDirty, firstUncleanable) are looked at, every segment below
+/// that is written anew. Bytes before `firstDirty`, and from there on.
+struct CleanerPassStarted {
+  static constexpr std::string_view kName = "CleanerPassStarted";
+  PartitionTag partition;
+  Offset firstDirty;
+  Offset firstUncleanable;
+  int64_t cleanBytes = 0;
+  int64_t dirtyBytes = 0;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("firstDirty", firstDirty);
+    visit("firstUncleanable", firstUncleanable);
+    visit("cleanBytes", cleanBytes);
+    visit("dirtyBytes", dirtyBytes);
+  }
+};
+
+/// It has: everything below `endOffset` is clean. Of the segments that were written anew: their records and bytes.
+struct CleanerPassFinished {
+  static constexpr std::string_view kName = "CleanerPassFinished";
+  PartitionTag partition;
+  Offset endOffset;
+  int64_t recordsRead = 0;
+  int64_t recordsKept = 0;
+  int64_t tombstonesKept = 0;
+  int64_t tombstonesDropped = 0;
+  int64_t bytesBefore = 0;
+  int64_t bytesAfter = 0;
+  platform::Duration took{};
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("endOffset", endOffset);
+    visit("recordsRead", recordsRead);
+    visit("recordsKept", recordsKept);
+    visit("tombstonesKept", tombstonesKept);
+    visit("tombstonesDropped", tombstonesDropped);
+    visit("bytesBefore", bytesBefore);
+    visit("bytesAfter", bytesAfter);
+    visit("took", took);
+  }
+};
+
+/// A log could not be cleaned: its records cannot be read (it is left alone until the next start) or its disk failed.
+struct CleanerSetAside {
+  static constexpr std::string_view kName = "CleanerSetAside";
+  PartitionTag partition;
+  ShortText<64> reason;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("reason", reason);
   }
 };
 

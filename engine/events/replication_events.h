@@ -19,7 +19,9 @@ enum class ElectionCause : uint8_t {
   Preferred,
   Unclean,
   Returned,
-  Reassigned
+  Reassigned,
+  /// Nobody was known to hold all that was committed, so the last leader was waited for (KIP-966).
+  LastLeader
 };
 std::string_view nameOf(ElectionCause value) noexcept;
 
@@ -128,6 +130,25 @@ struct BecameFollower {
   }
 };
 
+/// After an election of a replica that need not hold all that was committed. At that leader: whatever others had from `from`
+/// on is lost, `to` is not known (−1). At a replica that follows it: it gave up [from, to), which it knew as committed.
+struct RecordsLost {
+  static constexpr std::string_view kName = "RecordsLost";
+  PartitionTag partition;
+  NodeId leader;
+  LeaderEpoch epoch;
+  Offset from;
+  Offset to;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("leader", leader);
+    visit("epoch", epoch);
+    visit("from", from);
+    visit("to", to);
+  }
+};
+
 /// The leader learnt a follower's log end from its fetch.
 struct FollowerFetched {
   static constexpr std::string_view kName = "FollowerFetched";
@@ -141,6 +162,50 @@ struct FollowerFetched {
     visit("follower", follower);
     visit("fetchOffset", fetchOffset);
     visit("leaderLogEnd", leaderLogEnd);
+  }
+};
+
+/// A replica begins to be copied to another log directory of its broker (KIP-113).
+struct ReplicaMoveStarted {
+  static constexpr std::string_view kName = "ReplicaMoveStarted";
+  PartitionTag partition;
+  ShortText<36> from;
+  ShortText<36> to;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("from", from);
+    visit("to", to);
+  }
+};
+
+/// The copy had everything and took the replica's place.
+struct ReplicaMoved {
+  static constexpr std::string_view kName = "ReplicaMoved";
+  PartitionTag partition;
+  ShortText<36> from;
+  ShortText<36> to;
+  Offset logEnd;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("from", from);
+    visit("to", to);
+    visit("logEnd", logEnd);
+  }
+};
+
+/// The copy was given up; the replica stays where it is.
+struct ReplicaMoveCancelled {
+  static constexpr std::string_view kName = "ReplicaMoveCancelled";
+  PartitionTag partition;
+  ShortText<36> to;
+  ShortText<36> reason;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("to", to);
+    visit("reason", reason);
   }
 };
 

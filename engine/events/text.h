@@ -20,7 +20,7 @@ class ShortText {
   // Implicit, so that events can be written as aggregates.
   constexpr ShortText(std::string_view text) noexcept {
     const size_t length = std::min(text.size(), N - 2);
-    std::copy_n(text.data(), length, bytes_.data());
+    std::copy_n(text.begin(), length, bytes_.data());
     length_ = static_cast<uint8_t>(length);
     cut_ = text.size() > length;
   }

@@ -23,7 +23,7 @@ using protocol::ApiVersionsResponse;
 namespace {
 
 /// Buffers that a channel keeps for the next answer.
-constexpr size_t kKeptMemory = 1 << 20;
+constexpr size_t kKeptForAnswers = 1 << 20;
 
 constexpr MonotonicTime kNever = MonotonicTime::max();
 
@@ -51,7 +51,7 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
         executor_(std::move(executor)),
         endpoint_(std::move(endpoint)),
         options_(std::move(options)),
-        memory_(std::make_shared<FrameMemory>(UINT64_MAX, kKeptMemory)) {}
+        memory_(std::make_shared<FrameMemory>(UINT64_MAX, kKeptForAnswers)) {}
 
   void sendRaw(ApiRange range, SendOptions options, Encoder encoder, RawHandler handler);
   void disconnect(bool forGood);
@@ -408,7 +408,10 @@ void Channel::Core::lose(std::string_view reason, std::deque<Pending> expired) {
   std::deque<Pending> pending = takeAll();
   const auto self = shared_from_this();
   failAll(std::move(expired), {ErrorCode::RequestTimedOut, fmt::format("{} did not answer in time", endpoint_)});
-  failAll(std::move(pending), {ErrorCode::NetworkException, fmt::format("{}: {}", endpoint_, reason)});
+  // Most reasons of the network's name the address themselves.
+  const bool named = reason.find(fmt::format("{}", endpoint_)) != std::string_view::npos;
+  failAll(std::move(pending),
+          {ErrorCode::NetworkException, named ? std::string(reason) : fmt::format("{}: {}", endpoint_, reason)});
 }
 
 void Channel::Core::disconnect(bool forGood) {

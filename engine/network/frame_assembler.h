@@ -8,8 +8,11 @@
 namespace tidemark::network {
 
 /// Cuts a stream of bytes into frames: a length (int32, big-endian), then as many bytes. Pure: whoever has the socket
-/// reads into room() and tells received(), then asks next(). A small buffer takes what comes before a frame's size is
-/// known, and small frames whole; the rest of a larger frame is read straight into its place. One thread.
+/// reads into room() and tells received(), then asks next(). One thread.
+///
+/// What comes before a frame's size is known goes into a buffer that expects a frame like the last ones. A frame that
+/// came as expected takes the buffer over: one read, no copy. Small frames are copied out of it, and of a frame larger
+/// than it the rest is read straight into its place.
 class FrameAssembler {
  public:
   enum class Next : uint8_t {
@@ -20,6 +23,9 @@ class FrameAssembler {
   };
 
   FrameAssembler(std::shared_ptr<FrameMemory> memory, uint32_t maxFrameBytes);
+  ~FrameAssembler();
+  FrameAssembler(const FrameAssembler&) = delete;
+  FrameAssembler& operator=(const FrameAssembler&) = delete;
 
   /// What is to be done now. `granted` is made only if it is needed: a callable that returns the Task.
   template <class MakeGranted>
@@ -36,14 +42,22 @@ class FrameAssembler {
   void drop() noexcept { frame_.reset(); }
 
  private:
-  static constexpr size_t kBufferSize = 4096;
+  static constexpr size_t kSmallestBuffer = 4096;
+  static constexpr size_t kLargestBuffer = 128 << 10;
 
   bool begin();
+  bool awaitBytes(size_t room);
+  /// A buffer for `size` bytes, or a small one if others have too much.
+  FramePool::Block takeBuffer(size_t size);
+  void letGo(FramePool::Block block) noexcept;
+  void expect(size_t frameSize) noexcept;
   void copyBuffered() noexcept;
 
   const std::shared_ptr<FrameMemory> memory_;
   const uint32_t maxFrameBytes_;
-  const std::unique_ptr<uint8_t[]> buffer_;
+  FramePool::Block buffer_;
+  /// Bytes of a frame with its length that the next read asks for.
+  size_t expected_ = kSmallestBuffer;
   size_t begin_ = 0;
   size_t end_ = 0;
   std::shared_ptr<IncomingFrame> frame_;
@@ -54,9 +68,12 @@ class FrameAssembler {
 
 template <class MakeGranted>
 FrameAssembler::Next FrameAssembler::next(MakeGranted makeGranted) {
-  if (!frame_ && !begin()) return badLength_ != 0 || room_.empty() ? Next::BadLength : Next::NeedsBytes;
+  if (!frame_ && !begin()) return room_.empty() ? Next::BadLength : Next::NeedsBytes;
   while (!frame_->complete()) {
-    if (frame_->needsClaim() && !frame_->claim(makeGranted())) return Next::NeedsMemory;
+    if (frame_->needsClaim()) {
+      if (!frame_->claim(makeGranted())) return Next::NeedsMemory;
+      continue;
+    }
     if (begin_ == end_) {
       room_ = frame_->room();
       roomIsInFrame_ = true;

@@ -136,7 +136,7 @@ IncomingFrame::~IncomingFrame() {
 }
 
 bool IncomingFrame::claim(platform::Task granted) {
-  step_ = std::min(std::clamp(claimed_, kFirstStep, kLargestStep), size_ - claimed_);
+  step_ = adopted_ ? size_ : std::min(std::clamp(claimed_, kFirstStep, kLargestStep), size_ - claimed_);
   if (!memory_->budget.take(claim_, step_, std::move(granted))) return false;
   makeRoom();
   return true;
@@ -145,7 +145,9 @@ bool IncomingFrame::claim(platform::Task granted) {
 void IncomingFrame::makeRoom() {
   claimed_ += step_;
   step_ = 0;
-  if (block_.data == nullptr) {
+  if (adopted_) {
+    filled_ = claimed_;
+  } else if (block_.data == nullptr) {
     block_ = memory_->pool.get(std::min(size_, kAllocateAtOnce));
   } else if (claimed_ > block_.capacity) {
     block_ = FramePool::grow(block_, std::min(size_, block_.capacity * 4));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -98,8 +99,22 @@ class FramePool {
 /// Pool and budget of one server or channel. Frames keep it alive.
 struct FrameMemory {
   FrameMemory(uint64_t limit, size_t maxKept) : budget(limit), pool(maxKept) {}
+
+  /// Buffers in which connections wait for what comes next are no part of the budget, so they may be large only while
+  /// all of them together are a small part of it. True: `bytes` were added, and are given back with returnAhead().
+  bool takeAhead(size_t bytes) noexcept {
+    constexpr uint64_t kPart = 16;
+    if (ahead_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= budget.limit() / kPart) return true;
+    returnAhead(bytes);
+    return false;
+  }
+  void returnAhead(size_t bytes) noexcept { ahead_.fetch_sub(bytes, std::memory_order_relaxed); }
+
   ByteBudget budget;
   FramePool pool;
+
+ private:
+  std::atomic<uint64_t> ahead_{0};
 };
 
 /// A frame while it is read, and after. While reading: on the connection's executor only.
@@ -115,12 +130,19 @@ class IncomingFrame final : public Frame {
   bool needsClaim() const noexcept { return filled_ == claimed_ && claimed_ < size_; }
   bool complete() const noexcept { return filled_ == size_; }
 
+  /// All its bytes are in `block` from `start` on; it takes the block. They count as received once they are claimed, all
+  /// in one step. Before anything else is asked of it.
+  void adopt(FramePool::Block block, size_t start) noexcept {
+    block_ = block;
+    start_ = start;
+    adopted_ = true;
+  }
   /// Makes more room, now (true) or before `granted` is called; then call makeRoom().
   bool claim(platform::Task granted);
   /// After a claim was granted.
   void makeRoom();
   /// All bytes have come: bytes() is valid from here on.
-  void seal() noexcept { bytes_ = {block_.data, size_}; }
+  void seal() noexcept { bytes_ = {block_.data + start_, size_}; }
 
  private:
   static constexpr size_t kFirstStep = 64 << 10;
@@ -131,6 +153,8 @@ class IncomingFrame final : public Frame {
   ByteBudget::Claim claim_;
   FramePool::Block block_;
   const size_t size_;
+  size_t start_ = 0;
+  bool adopted_ = false;
   size_t step_ = 0;
   size_t claimed_ = 0;
   size_t filled_ = 0;

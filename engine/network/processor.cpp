@@ -47,6 +47,11 @@ void Processor::adopt(std::unique_ptr<platform::Connection> socket, const Listen
   connection->lastActive = peer->since;
   if (!idleTimerArmed_) armIdleTimer();
   if (auto* observer = shared_->options.observer) observer->connectionOpened(*peer);
+  if (auto* recorder = shared_->options.recorder; recorder != nullptr && recorder->enabled())
+    recorder->emit(events::ConnectionOpened{
+        .connection = static_cast<int64_t>(number),
+                                             .address = std::string_view(fmt::format("{}", peer->address)),
+                                             .listener = std::string_view(peer->listener)});
   connection->start();
 }
 
@@ -64,6 +69,7 @@ void Processor::remove(ServerConnection& connection) {
     idleTimerArmed_ = false;
   }
   if (shared_->connectionClosed) shared_->connectionClosed();
+  sent();
 }
 
 bool Processor::handle(RequestPtr& request) {
@@ -79,6 +85,16 @@ void Processor::closeAll() {
     const auto connection = byActivity_.front();
     connection->close("the server shuts down");
   }
+}
+
+void Processor::drain(platform::Task done) {
+  drained_ = std::move(done);
+  sent();
+}
+
+void Processor::sent() {
+  if (drained_ && std::ranges::none_of(byActivity_, [](const auto& connection) { return connection->isSending(); }))
+    std::exchange(drained_, {})();
 }
 
 void Processor::abandon() noexcept {

@@ -74,6 +74,10 @@ class Processor : public std::enable_shared_from_this<Processor> {
   /// Handles the request itself if that is best, or leaves it as it is.
   bool handle(RequestPtr& request);
   void closeAll();
+  /// Calls `done` once no answer is on its way to a peer.
+  void drain(platform::Task done);
+  /// An answer was sent, or its connection is gone.
+  void sent();
   /// The Process is dead: lets go of everything, from any thread.
   void abandon() noexcept;
 
@@ -90,6 +94,7 @@ class Processor : public std::enable_shared_from_this<Processor> {
   platform::Timer idleTimer_;
   bool idleTimerArmed_ = false;
   OwnHandling ownHandling_;
+  platform::Task drained_;
 };
 
 }  // namespace tidemark::network

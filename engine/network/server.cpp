@@ -69,6 +69,20 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
     shared_->queue->stop(part);
   }
 
+  void drain(platform::Task done) {
+    shared_->queue->stop([self = shared_from_this(), done = std::move(done)]() mutable {
+      auto remaining = std::make_shared<std::atomic<size_t>>(self->processors_.size());
+      auto finish = std::make_shared<platform::Task>(std::move(done));
+      // Behind the answers that handlers of other threads have posted there.
+      for (const auto& processor : self->processors_)
+        processor->executor().post([processor, remaining, finish] {
+          processor->drain([remaining, finish] {
+            if (remaining->fetch_sub(1) == 1) (*finish)();
+          });
+        });
+    });
+  }
+
   void abandon() noexcept {
     listeners_.clear();
     shared_->queue->stop([] {});
@@ -165,6 +179,10 @@ platform::Endpoint Server::endpoint(std::string_view listener) const {
 
 void Server::shutdown(platform::Task done) {
   core_->shutdown(std::move(done));
+}
+
+void Server::drain(platform::Task done) {
+  core_->drain(std::move(done));
 }
 
 std::vector<ConnectionInfo> Server::connections() const {

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/uuid.h"
+#include "events/recorder.h"
 #include "network/api_table.h"
 #include "network/request.h"
 #include "platform/process.h"
@@ -69,6 +70,8 @@ struct ServerOptions {
 
   /// May be null. Outlives the server.
   ServerObserver* observer = nullptr;
+  /// Where connections tell that they came, said who they are, and went. May be null. Outlives the server.
+  events::Recorder* recorder = nullptr;
 };
 
 /// A connection as views show it.
@@ -137,6 +140,10 @@ class Server {
   /// Stops accepting, closes the listeners and all connections, lets running handlers finish, then calls `done` on some
   /// executor of the server. Requests that are parked stay with their holders; their answers go nowhere.
   void shutdown(platform::Task done);
+
+  /// Begins no further request; calls `done`, on some executor of the server, once running handlers have finished and what
+  /// they answered was handed to the sockets. For a process that is about to die; any thread.
+  void drain(platform::Task done);
 
   /// Any thread.
   std::vector<ConnectionInfo> connections() const;

@@ -48,6 +48,9 @@ void ServerConnection::close(std::string_view reason) {
   shared().process.log().debug(kComponent, "{} closed: {}", record_->peer()->connectionId, reason);
   processor_->remove(*this);
   if (auto* observer = shared().options.observer) observer->connectionClosed(*record_->peer(), reason);
+  if (auto* recorder = shared().options.recorder)
+    recorder->emit(events::ConnectionClosed{.connection = static_cast<int64_t>(record_->number()),
+                                            .client = std::string_view(client_->clientId)});
 }
 
 // --- Receiving -------------------------------------------------------------------------------------------------------
@@ -155,6 +158,8 @@ void ServerConnection::dispatch() {
     observer->requestReceived(context);
   }
 
+  // ApiVersions tells more than the name, once it is understood.
+  if (!identified_ && context.apiKey != protocol::ApiKey::ApiVersions) identify();
   if (context.apiKey == protocol::ApiKey::ApiVersions) return greet(context, reader.rest());
   if (!shared().options.apis.serves(context.apiKey, context.apiVersion)) {
     return close(fmt::format("API {} in version {} is not served", header->requestApiKey, header->requestApiVersion));
@@ -170,6 +175,16 @@ void ServerConnection::rememberClient(const protocol::RequestHeader& header) {
   client->clientId = clientId;
   client_ = std::move(client);
   record_->setClient(client_);
+}
+
+void ServerConnection::identify() {
+  identified_ = true;
+  if (auto* recorder = shared().options.recorder)
+    recorder->emit(events::ConnectionIdentified{
+        .connection = static_cast<int64_t>(record_->number()),
+        .client = std::string_view(client_->clientId),
+        .software = std::string_view(client_->softwareName == "unknown" ? "" : client_->softwareName),
+        .version = std::string_view(client_->softwareVersion == "unknown" ? "" : client_->softwareVersion)});
 }
 
 void ServerConnection::greet(const RequestContext& context, ByteView body) {
@@ -190,6 +205,7 @@ void ServerConnection::greet(const RequestContext& context, ByteView body) {
       client_ = std::make_shared<const ClientInfo>(
           ClientInfo{client_->clientId, request->clientSoftwareName.str(), request->clientSoftwareVersion.str()});
       record_->setClient(client_);
+      if (!identified_) identify();
     }
   }
   if (!protocol::writeResponseFrame(writer, response, version, context.correlationId)) {
@@ -255,6 +271,7 @@ void ServerConnection::answered(uint64_t bytes) {
   answer_ = {};
   if (throttle.count() > 0) {
     state_ = State::Throttled;
+    processor_->sent();
     throttle_ = processor_->executor().schedule(throttle, [this] {
       const auto self = shared_from_this();
       state_ = State::Receiving;
@@ -264,6 +281,7 @@ void ServerConnection::answered(uint64_t bytes) {
     return;
   }
   state_ = State::Receiving;
+  processor_->sent();
   advance();
 }
 

@@ -37,6 +37,8 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
     return state_ == State::InFlight || state_ == State::Throttled || state_ == State::WaitingForMemory;
   }
 
+  bool isSending() const noexcept { return state_ == State::Sending; }
+
   const ConnectionRecord& record() const noexcept { return *record_; }
 
   // The processor's.
@@ -58,6 +60,8 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
 
   // In flight.
   void dispatch();
+  /// Tells who the client is, once.
+  void identify();
   void rememberClient(const protocol::RequestHeader& header);
   void greet(const RequestContext& context, ByteView body);
   void enqueue(RequestContext context, FramePtr frame, size_t bodyOffset);
@@ -74,6 +78,8 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
   std::unique_ptr<platform::Connection> socket_;
   const std::shared_ptr<ConnectionRecord> record_;
   std::shared_ptr<const ClientInfo> client_;
+  /// The recorder knows who it is.
+  bool identified_ = false;
   State state_ = State::Receiving;
   bool advancing_ = false;
 

@@ -31,7 +31,15 @@ class File {
   virtual Result<void> writeAt(uint64_t position, std::span<const ByteView> pieces) = 0;
   Result<void> writeAt(uint64_t position, ByteView bytes) { return writeAt(position, std::span(&bytes, 1)); }
   virtual Result<uint64_t> size() const = 0;
+  /// The first byte at or behind `position` that the disk holds anything for; the file's size if there is none. What is
+  /// passed over reads as zeros. A file system that knows of no holes answers `position`.
+  virtual Result<uint64_t> nextData(uint64_t position) const { return position; }
   virtual Result<void> truncate(uint64_t size) = 0;
+  /// A hint: the file will soon be `size` bytes long. The disk may set the space aside, so that it lies together and
+  /// appends need not ask for it one by one; size() stays. Nothing happens if there is no such space.
+  virtual void reserve(uint64_t size) { static_cast<void>(size); }
+  /// Gives back what was reserved behind the end and not used.
+  virtual void releaseReserved() {}
   /// The contents (and the size) survive a power loss once this returns.
   virtual Result<void> sync() = 0;
   /// Maps `length` bytes from the start (at least 1).
@@ -82,6 +90,11 @@ class FileSystem {
   virtual bool exists(const std::string& path) const = 0;
   /// Sorted by name.
   virtual Result<std::vector<DirectoryEntry>> list(const std::string& directory) const = 0;
+  /// Names of the links in it that lead nowhere, to themselves included; list() leaves them out. Sorted.
+  virtual std::vector<std::string> brokenLinks(const std::string& directory) const {
+    static_cast<void>(directory);
+    return {};
+  }
   virtual Result<void> createDirectories(const std::string& directory) = 0;
   /// Replaces `to` if it is a file.
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
@@ -95,7 +108,7 @@ class FileSystem {
   virtual Result<DiskSpace> space(const std::string& directory) const = 0;
 
   /// The whole of a file, refused if larger than `limit`.
-  Result<ByteVector> readFile(const std::string& path, uint64_t limit);
+  virtual Result<ByteVector> readFile(const std::string& path, uint64_t limit);
   /// Temporary file (`path`.tmp), sync, rename, sync of the folder: after a crash either the old contents or the new,
   /// and perhaps a temporary file that may be thrown away.
   Result<void> replaceFile(const std::string& path, ByteView contents);

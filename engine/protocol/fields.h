@@ -13,6 +13,9 @@
 
 namespace tidemark::protocol {
 
+/// Bytes of a string at most: Kafka bounds each by the old form's int16, in flexible versions too.
+inline constexpr size_t kMaxStringSize = 32767;
+
 namespace detail {
 
 /// Bytes that are borrowed from a frame or owned. Copying always gives an owned copy, moving keeps what was.

@@ -10,9 +10,6 @@
 namespace tidemark::protocol {
 namespace {
 
-/// Kafka bounds every string by the old form's int16, in flexible versions too.
-constexpr size_t kMaxStringSize = 32767;
-
 const char* explain(Reader::Failure failure) {
   switch (failure) {
     case Reader::Failure::None:

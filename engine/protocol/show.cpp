@@ -64,7 +64,10 @@ Uuid uuidOf(ByteView bytes) {
 
 std::string real(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-  return fmt::format("{}", value);
+  std::string text = fmt::format("{}", value);
+  // As Java writes a double that is a whole number.
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
 }
 
 class JsonVisitor : public Visitor {

@@ -13,7 +13,6 @@
 namespace tidemark::protocol {
 namespace {
 
-constexpr size_t kMaxStringSize = 32767;
 constexpr size_t kFirstBuffer = 256;
 
 }  // namespace

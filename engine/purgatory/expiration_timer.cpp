@@ -36,7 +36,7 @@ void ExpirationTimer::add(std::shared_ptr<TimerEntry> entry, Duration after) {
   {
     const Lock lock(mutex_);
     if (wheel_.add(entry, deadline, tickAt(now))) {
-      arm();
+      arm(deadline);
       return;
     }
   }
@@ -58,11 +58,10 @@ bool ExpirationTimer::isArmed() const {
   return armedTick_.has_value();
 }
 
-void ExpirationTimer::arm() {
-  const std::optional<int64_t> next = wheel_.nextTick();
-  if (!next || (armedTick_ && *armedTick_ <= *next)) return;
-  armedTick_ = next;
-  const Duration after = MonotonicTime(milliseconds(*next)) - clock_.monotonic();
+void ExpirationTimer::arm(int64_t tick) {
+  if (armedTick_ && *armedTick_ <= tick) return;
+  armedTick_ = tick;
+  const Duration after = MonotonicTime(milliseconds(tick)) - clock_.monotonic();
   timer_ = executor_->schedule(std::max(after, Duration::zero()), [weak = weak_from_this()] {
     if (const std::shared_ptr<ExpirationTimer> self = weak.lock()) self->turn();
   });
@@ -74,7 +73,7 @@ void ExpirationTimer::turn() {
     const Lock lock(mutex_);
     armedTick_.reset();
     due = wheel_.advance(tickAt(clock_.monotonic()));
-    arm();
+    if (const std::optional<int64_t> next = wheel_.nextTick()) arm(*next);
   }
   for (const std::shared_ptr<TimerEntry>& entry : due) entry->onTimeout();
 }

@@ -11,7 +11,7 @@
 
 namespace tidemark::purgatory {
 
-/// A timing wheel of one-millisecond ticks, turned by a single timer that is armed for the nearest slot only. Nothing
+/// A timing wheel of one-millisecond ticks, turned by a single timer that is armed for the nearest deadline only. Nothing
 /// polls; with no entry waiting, nothing is armed (a timer that was armed for entries since removed runs out once).
 /// One per broker serves all its purgatories. All calls from any thread; onTimeout() runs on `executor`.
 class ExpirationTimer : public std::enable_shared_from_this<ExpirationTimer> {
@@ -34,7 +34,7 @@ class ExpirationTimer : public std::enable_shared_from_this<ExpirationTimer> {
 
  private:
   ExpirationTimer(std::shared_ptr<platform::Executor> executor, const platform::Clock& clock);
-  void arm() REQUIRES(mutex_);
+  void arm(int64_t tick) REQUIRES(mutex_);
   void turn() EXCLUDES(mutex_);
 
   const std::shared_ptr<platform::Executor> executor_;

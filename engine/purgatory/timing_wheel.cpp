@@ -18,7 +18,7 @@ bool TimingWheel::add(std::shared_ptr<TimerEntry> entry, int64_t deadlineTick, i
   TIDEMARK_INVARIANT(entry->bucket_ == nullptr, std::string("an entry waits twice"));
   if (deadlineTick <= nowTick) return false;
   // Move on to now, unless a bucket is due first: with a hand that stands still all would land in far wheels.
-  if (const std::optional<int64_t> next = nextTick(); !next || *next > nowTick) nowTick_ = std::max(nowTick_, nowTick);
+  if (isQueueEmpty() || queue_.front().tick > nowTick) nowTick_ = std::max(nowTick_, nowTick);
   TimerEntry& placed = *entry;
   placed.self_ = std::move(entry);
   placed.deadlineTick_ = deadlineTick;
@@ -44,9 +44,11 @@ void TimingWheel::place(TimerEntry& entry) {
     TIDEMARK_INVARIANT(bucket.expirationTick == -1,
                        std::string("a bucket is used for a second round before its first ended"));
     bucket.expirationTick = tick;
+    bucket.earliestTick = entry.deadlineTick_;
     queue_.push_back({tick, static_cast<uint8_t>(level), slot});
     std::push_heap(queue_.begin(), queue_.end());
   }
+  bucket.earliestTick = std::min(bucket.earliestTick, entry.deadlineTick_);
   append(bucket, entry);
 }
 
@@ -79,17 +81,24 @@ void TimingWheel::pop() {
   queue_.pop_back();
 }
 
-std::optional<int64_t> TimingWheel::nextTick() {
+bool TimingWheel::isQueueEmpty() {
   while (!queue_.empty() && bucketOf(queue_.front()).first == nullptr) pop();
-  if (queue_.empty()) return std::nullopt;
-  return queue_.front().tick;
+  return queue_.empty();
+}
+
+std::optional<int64_t> TimingWheel::nextTick() {
+  std::optional<int64_t> next;
+  for (const Queued& queued : queue_) {
+    const Bucket& bucket = bucketOf(queued);
+    if (bucket.first != nullptr && (!next || bucket.earliestTick < *next)) next = bucket.earliestTick;
+  }
+  return next;
 }
 
 std::vector<std::shared_ptr<TimerEntry>> TimingWheel::advance(int64_t nowTick) {
   std::vector<std::shared_ptr<TimerEntry>> due;
-  while (const std::optional<int64_t> next = nextTick()) {
-    if (*next > nowTick) break;
-    nowTick_ = std::max(nowTick_, *next);
+  while (!isQueueEmpty() && queue_.front().tick <= nowTick) {
+    nowTick_ = std::max(nowTick_, queue_.front().tick);
     Bucket& bucket = bucketOf(queue_.front());
     pop();
     TimerEntry* entry = bucket.first;

@@ -40,13 +40,15 @@ class TimerEntry {
 struct Bucket {
   TimerEntry* first = nullptr;
   TimerEntry* last = nullptr;
-  /// Tick at which it is emptied; −1 while it is not in the queue of buckets.
+  /// Tick from which on it may be emptied; −1 while it is not in the queue of buckets.
   int64_t expirationTick = -1;
+  /// No deadline in it is earlier, whatever was removed since.
+  int64_t earliestTick = 0;
 };
 
 /// Hierarchical timing wheel, as Kafka's: wheels of 20 slots, each slot of a wheel as long as the whole wheel below it.
-/// Adding and removing take constant time. A slot of a higher wheel is spread over the lower ones when it comes up, so
-/// that every entry leaves exactly at its tick. Ticks are counted by the owner, who also guards it: not thread-safe.
+/// Adding and removing take constant time. A slot of a higher wheel is spread over the lower ones at the first advance()
+/// after it came up, so that every entry leaves exactly at its tick; nobody need come for the spreading alone. Ticks are counted by the owner, who also guards it: not thread-safe.
 class TimingWheel {
  public:
   static constexpr int64_t kSlots = 20;
@@ -64,7 +66,8 @@ class TimingWheel {
   bool remove(TimerEntry& entry);
   /// Takes out all entries whose deadline is at or before `nowTick`, earlier ones first.
   std::vector<std::shared_ptr<TimerEntry>> advance(int64_t nowTick);
-  /// When advance() next has work to do: at or before the earliest deadline. Nothing if no entry waits.
+  /// When advance() is next to be called: at the earliest deadline, or before it if an earlier one was removed. Nothing if
+  /// no entry waits. Looks at every slot in use.
   std::optional<int64_t> nextTick();
   size_t size() const noexcept { return size_; }
 
@@ -84,6 +87,8 @@ class TimingWheel {
   static void append(Bucket& bucket, TimerEntry& entry);
   static void unlink(TimerEntry& entry);
   void pop();
+  /// The queue without empty buckets at its front.
+  bool isQueueEmpty();
   Bucket& bucketOf(const Queued& queued) { return (*levels_[queued.level])[queued.slot]; }
 
   int64_t nowTick_;

@@ -37,7 +37,9 @@ uint8_t* writeNullable(uint8_t* to, std::optional<ByteView> bytes) {
 
 }  // namespace
 
-BatchBuilder::BatchBuilder(BatchOptions options) : options_(options) {
+BatchBuilder::BatchBuilder(BatchOptions options, ByteVector buffer)
+    : options_(options), buffer_(std::move(buffer)), start_(buffer_.size()) {
+  buffer_.resize(start_ + kBatchHeaderSize);
   if (options_.deleteHorizonMs) baseTimestampMs_ = *options_.deleteHorizonMs;
 }
 
@@ -51,8 +53,7 @@ void BatchBuilder::append(int64_t timestampMs, std::optional<ByteView> key, std:
   appendAt(options_.baseOffset + (lastOffsetDelta_ + 1), timestampMs, key, value, headers);
 }
 
-void BatchBuilder::appendAt(Offset offset, int64_t timestampMs, std::optional<ByteView> key,
-                            std::optional<ByteView> value, std::span<const RecordHeader> headers) {
+BatchBuilder::Deltas BatchBuilder::note(Offset offset, int64_t timestampMs) {
   const int64_t delta = offset - options_.baseOffset;
   TIDEMARK_INVARIANT(
       delta > lastOffsetDelta_ && delta <= INT32_MAX,
@@ -60,12 +61,19 @@ void BatchBuilder::appendAt(Offset offset, int64_t timestampMs, std::optional<By
   if (count_ == 0 && !options_.deleteHorizonMs) baseTimestampMs_ = timestampMs;
   const auto timestampDelta =
       static_cast<int64_t>(static_cast<uint64_t>(timestampMs) - static_cast<uint64_t>(baseTimestampMs_));
-  const auto offsetDelta = static_cast<int32_t>(delta);
+  maxTimestampMs_ = std::max(maxTimestampMs_, timestampMs);
+  lastOffsetDelta_ = static_cast<int32_t>(delta);
+  ++count_;
+  return {timestampDelta, lastOffsetDelta_};
+}
 
+void BatchBuilder::appendAt(Offset offset, int64_t timestampMs, std::optional<ByteView> key,
+                            std::optional<ByteView> value, std::span<const RecordHeader> headers) {
+  const auto [timestampDelta, offsetDelta] = note(offset, timestampMs);
   const size_t body = bodySize(timestampDelta, offsetDelta, key, value, headers);
-  const size_t start = payload_.size();
-  payload_.resize(start + varintSize(static_cast<int64_t>(body)) + body);
-  uint8_t* to = writeVarint(payload_.data() + start, static_cast<int64_t>(body));
+  const size_t start = buffer_.size();
+  buffer_.resize(start + varintSize(static_cast<int64_t>(body)) + body);
+  uint8_t* to = writeVarint(buffer_.data() + start, static_cast<int64_t>(body));
   *to++ = 0;
   to = writeVarint(to, timestampDelta);
   to = writeVarint(to, offsetDelta);
@@ -73,24 +81,40 @@ void BatchBuilder::appendAt(Offset offset, int64_t timestampMs, std::optional<By
   to = writeNullable(to, value);
   to = writeVarint(to, static_cast<int64_t>(headers.size()));
   for (const RecordHeader& header : headers) to = writeNullable(writeNullable(to, header.key), header.value);
-  TIDEMARK_INVARIANT(to == payload_.data() + payload_.size(), std::string("a record of another size than computed"));
+  TIDEMARK_INVARIANT(to == buffer_.data() + buffer_.size(), std::string("a record of another size than computed"));
+}
 
-  maxTimestampMs_ = std::max(maxTimestampMs_, timestampMs);
-  lastOffsetDelta_ = offsetDelta;
-  ++count_;
+void BatchBuilder::appendCopy(const RecordView& record) {
+  const int64_t timestampDelta = note(record.offset, record.timestampMs).timestamp;
+  // Length, attributes and timestamp are written anew, what is behind them stands.
+  ByteView rest = record.bytes;
+  bool whole = takeUnsignedVarint<uint32_t>(rest).has_value() && !rest.empty();
+  if (whole) rest = rest.subspan(1);
+  whole = whole && takeUnsignedVarint<uint64_t>(rest).has_value();
+  TIDEMARK_INVARIANT(whole, std::string("a record to be copied is none"));
+  const size_t body = 1 + varintSize(timestampDelta) + rest.size();
+  uint8_t front[kMaxVarintSize + 1 + kMaxVarlongSize];
+  uint8_t* to = writeVarint(front, static_cast<int64_t>(body));
+  *to++ = 0;
+  to = writeVarint(to, timestampDelta);
+  buffer_.insert(buffer_.end(), front, to);
+  buffer_.insert(buffer_.end(), rest.begin(), rest.end());
 }
 
 ByteVector BatchBuilder::build(std::optional<int32_t> lastOffsetDelta) {
-  ByteVector batch;
-  batch.reserve(kBatchHeaderSize + payload_.size());
-  batch.resize(kBatchHeaderSize);
   const Codec codec = count_ == 0 ? Codec::None : options_.codec;
-  const Result<void> compressed = compress(codec, options_.level, payload_, batch);
-  TIDEMARK_INVARIANT(compressed.has_value(), compressed.error().message);
+  if (codec != Codec::None) {
+    const auto records = buffer_.begin() + static_cast<ptrdiff_t>(start_ + kBatchHeaderSize);
+    ByteVector compressed;
+    const Result<void> done = compress(codec, options_.level, ByteView(records, buffer_.end()), compressed);
+    TIDEMARK_INVARIANT(done.has_value(), done.error().message);
+    buffer_.erase(records, buffer_.end());
+    buffer_.insert(buffer_.end(), compressed.begin(), compressed.end());
+  }
 
   BatchHeader header;
   header.baseOffset = options_.baseOffset;
-  header.length = static_cast<int32_t>(batch.size() - kLogOverhead);
+  header.length = static_cast<int32_t>(buffer_.size() - start_ - kLogOverhead);
   header.leaderEpoch = options_.leaderEpoch;
   header.attributes = static_cast<int16_t>(
       static_cast<int>(codec) | (options_.timestampType == TimestampType::LogAppendTime ? kLogAppendTimeBit : 0) |
@@ -104,10 +128,9 @@ ByteVector BatchBuilder::build(std::optional<int32_t> lastOffsetDelta) {
   header.producerEpoch = options_.producerEpoch;
   header.baseSequence = options_.baseSequence;
   header.recordCount = count_;
-  header.write(batch.data());
-  updateCrc(batch);
-  payload_.clear();
-  return batch;
+  header.write(buffer_.data() + start_);
+  updateCrc(MutableBytes(buffer_).subspan(start_));
+  return std::move(buffer_);
 }
 
 void updateCrc(MutableBytes batch) noexcept {

@@ -34,7 +34,9 @@ struct BatchOptions {
 /// Builds one batch of format 2. Used once, by one thread: append records, then build().
 class BatchBuilder {
  public:
-  explicit BatchBuilder(BatchOptions options = {});
+  explicit BatchBuilder(BatchOptions options = {}) : BatchBuilder(options, {}) {}
+  /// build() returns `buffer` with the batch behind what it holds.
+  BatchBuilder(BatchOptions options, ByteVector buffer);
 
   /// Appends at the next offset. Everything is copied.
   void append(int64_t timestampMs, std::optional<ByteView> key, std::optional<ByteView> value,
@@ -42,11 +44,14 @@ class BatchBuilder {
   /// Appends at `offset`, which is above all before it (compaction leaves gaps).
   void appendAt(Offset offset, int64_t timestampMs, std::optional<ByteView> key, std::optional<ByteView> value,
                 std::span<const RecordHeader> headers = {});
+  /// Appends a record of another batch that had the same base offset, at its offset: its bytes are copied as they are
+  /// but for its timestamp, which counts from another base here.
+  void appendCopy(const RecordView& record);
 
   int32_t count() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
   /// Size of the batch before compression; after it, the batch is hardly ever larger.
-  size_t uncompressedSize() const noexcept { return kBatchHeaderSize + payload_.size(); }
+  size_t uncompressedSize() const noexcept { return buffer_.size() - start_; }
   /// What uncompressedSize() would grow by, at most.
   static size_t recordSizeLimit(std::optional<ByteView> key, std::optional<ByteView> value,
                                 std::span<const RecordHeader> headers = {}) noexcept;
@@ -56,8 +61,17 @@ class BatchBuilder {
   ByteVector build(std::optional<int32_t> lastOffsetDelta = std::nullopt);
 
  private:
+  /// Checks that `offset` is above all before it, and takes note of the record. Its two deltas.
+  struct Deltas {
+    int64_t timestamp;
+    int32_t offset;
+  };
+  Deltas note(Offset offset, int64_t timestampMs);
+
   BatchOptions options_;
-  ByteVector payload_;
+  /// From start_ on: room for the header, then the records.
+  ByteVector buffer_;
+  size_t start_;
   int32_t count_ = 0;
   int32_t lastOffsetDelta_ = -1;
   int64_t baseTimestampMs_ = kNoTimestamp;

@@ -11,58 +11,41 @@ namespace {
 // key length varint, key | value length varint, value | count of headers varint, each: key length, key, value length,
 // value. All varints are zig-zag; length −1 is null.
 
-/// What is left to read, as two pointers: this is where a broker spends its time on produced records.
-struct Input {
-  explicit Input(ByteView bytes) noexcept : at(bytes.data()), end(bytes.data() + bytes.size()) {}
-  Input(const uint8_t* from, const uint8_t* to) noexcept : at(from), end(to) {}
-  size_t left() const noexcept { return static_cast<size_t>(end - at); }
-  ByteView rest() const noexcept { return {at, left()}; }
+// Each of these takes a field off `at` and returns what stands behind it, or null if the field reaches beyond `end`.
 
-  const uint8_t* at;
-  const uint8_t* end;
-};
+template <class Signed>
+[[gnu::noinline]] const uint8_t* takeLongVarint(const uint8_t* at, const uint8_t* end, Signed& value) noexcept {
+  ByteView bytes(at, end);
+  const auto taken = takeUnsignedVarint<std::make_unsigned_t<Signed>>(bytes);
+  if (!taken) return nullptr;
+  value = unZigZag(*taken);
+  return bytes.data();
+}
 
-template <class Signed, class Unsigned>
-inline bool takeVarint(Input& from, Signed& value) noexcept {
-  if (from.at != from.end) [[likely]] {
-    const uint8_t first = from.at[0];
+template <class Signed>
+inline const uint8_t* takeVarint(const uint8_t* at, const uint8_t* end, Signed& value) noexcept {
+  using Unsigned = std::make_unsigned_t<Signed>;
+  if (at != end) [[likely]] {
+    const unsigned first = at[0];
     if (first < 0x80) {
       value = unZigZag(static_cast<Unsigned>(first));
-      from.at += 1;
-      return true;
+      return at + 1;
     }
-    if (from.left() >= 2 && from.at[1] < 0x80) [[likely]] {
-      value = unZigZag(static_cast<Unsigned>((first & 0x7f) | from.at[1] << 7));
-      from.at += 2;
-      return true;
+    if (end - at >= 2 && at[1] < 0x80) [[likely]] {
+      value = unZigZag(static_cast<Unsigned>((first & 0x7f) | unsigned{at[1]} << 7));
+      return at + 2;
     }
   }
-  ByteView bytes = from.rest();
-  const std::optional<Unsigned> taken = takeUnsignedVarint<Unsigned>(bytes);
-  if (!taken) return false;
-  value = unZigZag(*taken);
-  from.at = bytes.data();
-  return true;
+  return takeLongVarint(at, end, value);
 }
 
-inline bool takeInt32(Input& from, int32_t& value) noexcept {
-  return takeVarint<int32_t, uint32_t>(from, value);
-}
-inline bool takeInt64(Input& from, int64_t& value) noexcept {
-  return takeVarint<int64_t, uint64_t>(from, value);
-}
-
-inline bool takeNullableBytes(Input& from, std::optional<ByteView>& value) noexcept {
-  int32_t size = 0;
-  if (!takeInt32(from, size)) return false;
-  if (size < 0) {
-    value.reset();
-    return true;
-  }
-  if (static_cast<size_t>(size) > from.left()) return false;
-  value = ByteView(from.at, static_cast<size_t>(size));
-  from.at += size;
-  return true;
+/// Bytes behind their size, of which a negative one means null.
+inline const uint8_t* takeNullableBytes(const uint8_t* at, const uint8_t* end, const uint8_t*& bytes, int32_t& size) noexcept {
+  at = takeVarint(at, end, size);
+  if (at == nullptr) return nullptr;
+  bytes = at;
+  if (size <= 0) return at;
+  return size <= end - at ? at + size : nullptr;
 }
 
 }  // namespace
@@ -70,59 +53,57 @@ inline bool takeNullableBytes(Input& from, std::optional<ByteView>& value) noexc
 std::optional<RecordHeader> HeaderCursor::next() noexcept {
   if (count_ <= 0) return std::nullopt;
   --count_;
-  RecordHeader header;
-  std::optional<ByteView> key;
-  Input input(left_);
-  if (!takeNullableBytes(input, key) || !key || !takeNullableBytes(input, header.value)) {
+  const uint8_t* const end = left_.data() + left_.size();
+  const uint8_t* key = nullptr;
+  const uint8_t* value = nullptr;
+  int32_t keySize = 0;
+  int32_t valueSize = 0;
+  const uint8_t* at = takeNullableBytes(left_.data(), end, key, keySize);
+  if (at != nullptr && keySize >= 0) at = takeNullableBytes(at, end, value, valueSize);
+  if (at == nullptr || keySize < 0) {
     count_ = 0;
     return std::nullopt;
   }
-  left_ = input.rest();
-  header.key = *key;
+  left_ = {at, end};
+  RecordHeader header{.key = {key, static_cast<size_t>(keySize)}, .value = {}};
+  if (valueSize >= 0) header.value = ByteView(value, static_cast<size_t>(valueSize));
   return header;
 }
 
 Step RecordCursor::next() noexcept {
-  if (*reason_ != '\0') return Step::Corrupt;
+  if (reason_ != nullptr) return Step::Corrupt;
   if (given_ >= header_->recordCount) {
-    return left_.empty() ? Step::End : corrupt("more bytes than the declared count of records");
+    return at_ == end_ ? Step::End : corrupt("more bytes than the declared count of records");
   }
-  if (left_.empty()) return corrupt("fewer records than declared");
+  if (at_ == end_) return corrupt("fewer records than declared");
 
-  Input all(left_);
+  Found& found = found_;
+  found.begin = at_;
   int32_t size = 0;
-  if (!takeInt32(all, size)) return corrupt("a record's length is not a varint");
-  if (size < 0 || static_cast<size_t>(size) > all.left()) return corrupt("a record reaches beyond its batch");
-  Input body(all.at, all.at + size);
-  record_.bytes = {left_.data(), body.end};
-  left_ = {body.end, all.end};
+  const uint8_t* at = takeVarint(at_, end_, size);
+  if (at == nullptr) return corrupt("a record's length is not a varint");
+  if (size < 0 || size > end_ - at) return corrupt("a record reaches beyond its batch");
+  const uint8_t* const end = at + size;
 
-  if (body.left() == 0) return corrupt("a record without attributes");
-  ++body.at;
-  int64_t timestampDelta = 0;
-  int32_t offsetDelta = 0;
-  if (!takeInt64(body, timestampDelta)) return corrupt("a record's timestamp is cut off");
-  if (!takeInt32(body, offsetDelta)) return corrupt("a record's offset is cut off");
-  if (!takeNullableBytes(body, record_.key)) return corrupt("a record's key reaches beyond it");
-  if (!takeNullableBytes(body, record_.value)) return corrupt("a record's value reaches beyond it");
-  if (!takeInt32(body, record_.headerCount)) return corrupt("a record's count of headers is cut off");
-  if (record_.headerCount < 0 || static_cast<size_t>(record_.headerCount) > body.left()) {
-    return corrupt("a record has an impossible count of headers");
+  if (at == end) return corrupt("a record without attributes");
+  ++at;
+  if ((at = takeVarint(at, end, found.timestampDelta)) == nullptr) return corrupt("a record's timestamp is cut off");
+  if ((at = takeVarint(at, end, found.offsetDelta)) == nullptr) return corrupt("a record's offset is cut off");
+  if ((at = takeNullableBytes(at, end, found.key, found.keySize)) == nullptr) return corrupt("a record's key reaches beyond it");
+  if ((at = takeNullableBytes(at, end, found.value, found.valueSize)) == nullptr) return corrupt("a record's value reaches beyond it");
+  if ((at = takeVarint(at, end, found.headerCount)) == nullptr) return corrupt("a record's count of headers is cut off");
+  if (found.headerCount < 0 || found.headerCount > end - at) return corrupt("a record has an impossible count of headers");
+  found.headers = at;
+  for (int32_t i = 0; i < found.headerCount; ++i) {
+    const uint8_t* part = nullptr;
+    int32_t partSize = 0;
+    at = takeNullableBytes(at, end, part, partSize);
+    if (at == nullptr || partSize < 0) return corrupt("a record header's key is null or reaches beyond it");
+    if ((at = takeNullableBytes(at, end, part, partSize)) == nullptr) return corrupt("a record header's value reaches beyond it");
   }
-  record_.encodedHeaders = body.rest();
-  for (int32_t i = 0; i < record_.headerCount; ++i) {
-    std::optional<ByteView> part;
-    if (!takeNullableBytes(body, part) || !part) return corrupt("a record header's key is null or reaches beyond it");
-    if (!takeNullableBytes(body, part)) return corrupt("a record header's value reaches beyond it");
-  }
-  if (body.left() != 0) return corrupt("a record is longer than its fields");
+  if (at != end) return corrupt("a record is longer than its fields");
 
-  record_.offset = header_->baseOffset + offsetDelta;
-  record_.timestampMs = header_->timestampType() == TimestampType::LogAppendTime
-                            ? header_->maxTimestampMs
-                            : static_cast<int64_t>(static_cast<uint64_t>(header_->baseTimestampMs) +
-                                                   static_cast<uint64_t>(timestampDelta));
-  record_.sequence = header_->baseSequence >= 0 ? nextSequence(header_->baseSequence, offsetDelta) : kNoSequence;
+  at_ = end;
   ++given_;
   return Step::Next;
 }

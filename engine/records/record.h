@@ -48,27 +48,65 @@ struct RecordView {
 };
 
 /// Walks over the records of a batch whose payload is at hand uncompressed. Allocates nothing. Every length is checked
-/// against the bytes that are left, and Corrupt is told if count and bytes disagree. Holds views only.
+/// against the bytes that are left, and Corrupt is told if count and bytes disagree. Holds views only. A broker spends its
+/// time on produced records here: a step keeps what it found as it stands, and only what is asked for is made of it.
 class RecordCursor {
  public:
-  RecordCursor(const BatchHeader& header, ByteView payload) noexcept : header_(&header), left_(payload) {}
+  RecordCursor(const BatchHeader& header, ByteView payload) noexcept
+      : header_(&header), at_(payload.data()), end_(payload.data() + payload.size()) {}
 
   Step next() noexcept;
-  const RecordView& record() const noexcept { return record_; }
+
+  // Of the record that Next told of.
+
+  Offset offset() const noexcept { return header_->baseOffset + found_.offsetDelta; }
+  int64_t timestampMs() const noexcept {
+    if (header_->timestampType() == TimestampType::LogAppendTime) return header_->maxTimestampMs;
+    return static_cast<int64_t>(static_cast<uint64_t>(header_->baseTimestampMs) + static_cast<uint64_t>(found_.timestampDelta));
+  }
+  bool hasKey() const noexcept { return found_.keySize >= 0; }
+  RecordView record() const noexcept {
+    return {.offset = offset(),
+            .timestampMs = timestampMs(),
+            .sequence = header_->baseSequence >= 0 ? nextSequence(header_->baseSequence, found_.offsetDelta) : kNoSequence,
+            .key = nullable(found_.key, found_.keySize),
+            .value = nullable(found_.value, found_.valueSize),
+            .headerCount = found_.headerCount,
+            .encodedHeaders = {found_.headers, at_},
+            .bytes = {found_.begin, at_}};
+  }
   /// What is wrong, after Corrupt; a literal.
-  const char* reason() const noexcept { return reason_; }
+  const char* reason() const noexcept { return reason_ != nullptr ? reason_ : ""; }
 
  private:
+  /// The fields of a record. Sizes of −1 are null.
+  struct Found {
+    const uint8_t* begin = nullptr;
+    int64_t timestampDelta = 0;
+    int32_t offsetDelta = 0;
+    int32_t keySize = -1;
+    const uint8_t* key = nullptr;
+    const uint8_t* value = nullptr;
+    int32_t valueSize = -1;
+    int32_t headerCount = 0;
+    const uint8_t* headers = nullptr;
+  };
+
+  static std::optional<ByteView> nullable(const uint8_t* bytes, int32_t size) noexcept {
+    return size < 0 ? std::nullopt : std::optional(ByteView(bytes, static_cast<size_t>(size)));
+  }
   Step corrupt(const char* reason) noexcept {
     reason_ = reason;
     return Step::Corrupt;
   }
 
   const BatchHeader* header_;
-  ByteView left_;
+  /// Behind the record that was found.
+  const uint8_t* at_;
+  const uint8_t* end_;
   int32_t given_ = 0;
-  RecordView record_;
-  const char* reason_ = "";
+  Found found_;
+  const char* reason_ = nullptr;
 };
 
 /// The batch's payload, decompressed into `buffer` if it is compressed (see decompress()).

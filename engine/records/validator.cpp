@@ -94,10 +94,9 @@ class Walk {
       if (step == Step::Corrupt) {
         return refuse(ErrorCode::InvalidRecord, fmt::format("record {} cannot be read: {}", index, cursor.reason()));
       }
-      const RecordView& record = cursor.record();
-      check(record, index);
-      maxTimestampMs_ = std::max(maxTimestampMs_, record.timestampMs);
-      offsetsAreDense_ &= record.offset == header_.baseOffset + index;
+      check(cursor, index);
+      maxTimestampMs_ = std::max(maxTimestampMs_, cursor.timestampMs());
+      offsetsAreDense_ &= cursor.offset() == header_.baseOffset + index;
     }
     if (errors_.empty()) return {};
     return std::unexpected(failure());
@@ -107,20 +106,21 @@ class Walk {
   bool offsetsAreDense() const { return offsetsAreDense_; }
 
  private:
-  void check(const RecordView& record, int32_t index) {
-    if (options_.compacted && !record.key) [[unlikely]] {
+  void check(const RecordCursor& record, int32_t index) {
+    if (options_.compacted && !record.hasKey()) [[unlikely]] {
       add(index, "Compacted topic cannot accept message without key");
       return;
     }
-    if (options_.timestampType == TimestampType::CreateTime && record.timestampMs != kNoTimestamp) {
-      const int64_t age = wrappingDifference(options_.nowMs, record.timestampMs);
+    const int64_t timestampMs = record.timestampMs();
+    if (options_.timestampType == TimestampType::CreateTime && timestampMs != kNoTimestamp) {
+      const int64_t age = wrappingDifference(options_.nowMs, timestampMs);
       if (age > options_.timestampBeforeMaxMs || wrappingDifference(0, age) > options_.timestampAfterMaxMs)
           [[unlikely]] {
         badTimestamp_ = true;
         add(index,
             fmt::format("Timestamp {} of message with offset {} is out of range. The timestamp should be within "
                         "[{}, {}]",
-                        record.timestampMs, record.offset,
+                        timestampMs, record.offset(),
                         wrappingDifference(options_.nowMs, options_.timestampBeforeMaxMs),
                         wrappingDifference(options_.nowMs, wrappingDifference(0, options_.timestampAfterMaxMs))));
       }
@@ -173,7 +173,7 @@ ByteVector rebuild(const BatchHeader& header, ByteView payload, Codec codec, con
   RecordCursor cursor(header, payload);
   std::vector<RecordHeader> recordHeaders;
   while (cursor.next() == Step::Next) {
-    const RecordView& record = cursor.record();
+    const RecordView record = cursor.record();
     recordHeaders.clear();
     HeaderCursor headers = record.headers();
     while (const std::optional<RecordHeader> one = headers.next()) recordHeaders.push_back(*one);

@@ -36,6 +36,20 @@ auto retry(Call call) {
   return result;
 }
 
+/// Until `into` is full or the file ends.
+Result<size_t> readFully(int descriptor, const std::string& path, uint64_t position, MutableBytes into) {
+  size_t count = 0;
+  while (count < into.size()) {
+    const ssize_t got = retry([&] {
+      return ::pread(descriptor, into.data() + count, into.size() - count, static_cast<off_t>(position + count));
+    });
+    if (got < 0) return storageError("read", path, errno);
+    if (got == 0) break;
+    count += static_cast<size_t>(got);
+  }
+  return count;
+}
+
 class NativeMapping final : public Mapping {
  public:
   NativeMapping(void* address, size_t length) noexcept : address_(address), length_(length) {}
@@ -64,15 +78,7 @@ class NativeLock final : public FileLock {
 
 Result<size_t> NativeFile::readAt(uint64_t position, MutableBytes into) const {
   if (process_->dead()) return deadError(path_);
-  size_t count = 0;
-  while (count < into.size()) {
-    const ssize_t got = retry([&] {
-      return ::pread(descriptor_.get(), into.data() + count, into.size() - count, static_cast<off_t>(position + count));
-    });
-    if (got < 0) return storageError("read", path_, errno);
-    if (got == 0) break;
-    count += static_cast<size_t>(got);
-  }
+  TIDEMARK_ASSIGN(const size_t count, readFully(descriptor_.get(), path_, position, into));
   if (process_->dead()) return deadError(path_);
   return count;
 }
@@ -122,6 +128,17 @@ Result<uint64_t> NativeFile::size() const {
   return static_cast<uint64_t>(status.st_size);
 }
 
+Result<uint64_t> NativeFile::nextData(uint64_t position) const {
+  if (process_->dead()) return deadError(path_);
+  const off_t found = ::lseek(descriptor_.get(), static_cast<off_t>(position), SEEK_DATA);
+  const int number = errno;
+  if (process_->dead()) return deadError(path_);
+  if (found >= 0) return static_cast<uint64_t>(found);
+  // No data behind it, or nobody who could tell.
+  if (number == ENXIO) return size();
+  return position;
+}
+
 Result<void> NativeFile::truncate(uint64_t size) {
   if (process_->dead()) return deadError(path_);
   const int result = retry([&] { return ::ftruncate(descriptor_.get(), static_cast<off_t>(size)); });
@@ -129,6 +146,22 @@ Result<void> NativeFile::truncate(uint64_t size) {
   if (process_->dead()) return deadError(path_);
   if (result != 0) return storageError(fmt::format("truncate to {}", size), path_, number);
   return {};
+}
+
+void NativeFile::reserve(uint64_t size) {
+  if (process_->dead()) return;
+  struct stat status {};
+  if (::fstat(descriptor_.get(), &status) != 0 || static_cast<uint64_t>(status.st_size) >= size) return;
+  // A file system that cannot, and a full one, say so when the bytes come.
+  static_cast<void>(::fallocate(descriptor_.get(), FALLOC_FL_KEEP_SIZE, status.st_size,
+                                static_cast<off_t>(size) - status.st_size));
+}
+
+void NativeFile::releaseReserved() {
+  if (process_->dead()) return;
+  struct stat status {};
+  if (::fstat(descriptor_.get(), &status) != 0) return;
+  static_cast<void>(retry([&] { return ::ftruncate(descriptor_.get(), status.st_size); }));
 }
 
 Result<void> NativeFile::sync() {
@@ -162,12 +195,30 @@ class NativeFiles final : public FileSystem {
     if (process_->dead()) return deadError(path);
     static constexpr int kFlags[] = {O_RDONLY, O_RDWR, O_RDWR | O_CREAT, O_RDWR | O_CREAT | O_EXCL,
                                      O_RDWR | O_CREAT | O_TRUNC};
-    TIDEMARK_ASSIGN(const int descriptor, openDescriptor("open", path, kFlags[static_cast<size_t>(mode)]));
+    struct stat status {};
+    TIDEMARK_ASSIGN(const int descriptor, openDescriptor("open", path, kFlags[static_cast<size_t>(mode)], &status));
     auto file = std::make_shared<NativeFile>(process_, descriptor, path);
-    struct stat status;
-    if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) return storageError("open", path, EISDIR);
+    if (S_ISDIR(status.st_mode)) return storageError("open", path, EISDIR);
     if (process_->dead()) return deadError(path);
     return file;
+  }
+
+  /// In as few calls as can be: a start reads several small files of each partition.
+  Result<ByteVector> readFile(const std::string& path, uint64_t limit) override {
+    if (process_->dead()) return deadError(path);
+    struct stat status {};
+    TIDEMARK_ASSIGN(const int number, openDescriptor("open", path, O_RDONLY, &status));
+    const Descriptor descriptor(process_->descriptors(), number);
+    if (S_ISDIR(status.st_mode)) return storageError("open", path, EISDIR);
+    const auto size = static_cast<uint64_t>(status.st_size);
+    if (size > limit) {
+      return fail(ErrorCode::KafkaStorageError, fmt::format("{} has {} bytes, more than the {} allowed", path, size, limit));
+    }
+    ByteVector bytes(size);
+    TIDEMARK_ASSIGN(const size_t count, readFully(descriptor.get(), path, 0, bytes));
+    if (process_->dead()) return deadError(path);
+    bytes.resize(count);
+    return bytes;
   }
 
   bool exists(const std::string& path) const override {
@@ -186,6 +237,10 @@ class NativeFiles final : public FileSystem {
       if (!found) break;
       const std::string_view name = found->d_name;
       if (name == "." || name == "..") continue;
+      if (found->d_type == DT_DIR) {
+        entries.push_back({std::string(name), true, 0});
+        continue;
+      }
       struct stat status;
       // Gone since it was listed: as if it had not been.
       if (::fstatat(::dirfd(stream.get()), found->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
@@ -196,6 +251,21 @@ class NativeFiles final : public FileSystem {
     if (errno != 0) return storageError("list", directory, errno);
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return entries;
+  }
+
+  std::vector<std::string> brokenLinks(const std::string& directory) const override {
+    std::vector<std::string> broken;
+    if (process_->dead()) return broken;
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(directory.c_str()), ::closedir);
+    if (!stream) return broken;
+    while (const dirent* found = ::readdir(stream.get())) {
+      struct stat status;
+      if (::fstatat(::dirfd(stream.get()), found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+          S_ISLNK(status.st_mode) && ::fstatat(::dirfd(stream.get()), found->d_name, &status, 0) != 0)
+        broken.emplace_back(found->d_name);
+    }
+    std::ranges::sort(broken);
+    return broken;
   }
 
   Result<void> createDirectories(const std::string& directory) override {
@@ -264,9 +334,23 @@ class NativeFiles final : public FileSystem {
   }
 
  private:
-  static Result<int> openDescriptor(std::string_view what, const std::string& path, int flags) {
-    const int descriptor = retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
+  /// `status` is filled if it is not null.
+  static Result<int> openDescriptor(std::string_view what, const std::string& path, int flags,
+                                    struct stat* status = nullptr) {
+    // Not blocking: the end of a pipe might never be opened on its other side.
+    const int descriptor = retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0644); });
     if (descriptor < 0) return storageError(what, path, errno);
+    struct stat found {};
+    if (::fstat(descriptor, &found) != 0) {
+      const int number = errno;
+      ::close(descriptor);
+      return storageError(what, path, number);
+    }
+    if (S_ISFIFO(found.st_mode) || S_ISSOCK(found.st_mode)) {
+      ::close(descriptor);
+      return fail(ErrorCode::KafkaStorageError, fmt::format("{} {}: it is a pipe or a socket, not a file", what, path));
+    }
+    if (status != nullptr) *status = found;
     return descriptor;
   }
 

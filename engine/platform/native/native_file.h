@@ -18,7 +18,10 @@ class NativeFile final : public File {
   Result<size_t> readAt(uint64_t position, MutableBytes into) const override;
   Result<void> writeAt(uint64_t position, std::span<const ByteView> pieces) override;
   Result<uint64_t> size() const override;
+  Result<uint64_t> nextData(uint64_t position) const override;
   Result<void> truncate(uint64_t size) override;
+  void reserve(uint64_t size) override;
+  void releaseReserved() override;
   Result<void> sync() override;
   Result<std::shared_ptr<const Mapping>> map(uint64_t length) const override;
   const std::string& path() const noexcept override { return path_; }

@@ -121,7 +121,7 @@ void ProcessCore::die(const std::string& reason) {
       if (auto executor = weak.lock()) executors.push_back(std::move(executor));
     }
   }
-  log(Logger::Level::Info, "process", "killed: " + reason);
+  log(Logger::Level::Info, "process", "ended: " + reason);
   for (const auto& executor : executors) executor->stop();
   descriptors_->letGo();
   const Lock lock(mutex_);
