@@ -161,6 +161,10 @@ Result<BrokerEpoch> decodeCleanShutdown(std::string_view text) {
 
 Result<std::optional<std::string>> readTextFile(platform::FileSystem& files, const std::string& path) {
   if (!files.exists(path)) return std::nullopt;
+  return readText(files, path);
+}
+
+Result<std::string> readText(platform::FileSystem& files, const std::string& path) {
   TIDEMARK_ASSIGN(const ByteVector bytes, files.readFile(path, kMaxTextFile));
   return std::string(asText(bytes));
 }

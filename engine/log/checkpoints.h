@@ -21,6 +21,7 @@ inline constexpr std::string_view kLockFile = ".lock";
 inline constexpr std::string_view kRecoveryPointFile = "recovery-point-offset-checkpoint";
 inline constexpr std::string_view kLogStartFile = "log-start-offset-checkpoint";
 inline constexpr std::string_view kHighWatermarkFile = "replication-offset-checkpoint";
+inline constexpr std::string_view kCleanerOffsetFile = "cleaner-offset-checkpoint";
 inline constexpr std::string_view kEpochFile = "leader-epoch-checkpoint";
 inline constexpr std::string_view kPartitionMetadataFile = "partition.metadata";
 
@@ -59,5 +60,7 @@ Result<std::optional<MetaProperties>> readMetaProperties(platform::FileSystem& f
 
 /// A small text file, or nothing if it is missing.
 Result<std::optional<std::string>> readTextFile(platform::FileSystem& files, const std::string& path);
+/// One that is there.
+Result<std::string> readText(platform::FileSystem& files, const std::string& path);
 
 }  // namespace tidemark::log

@@ -20,6 +20,13 @@ std::optional<Number> parseNumber(std::string_view text) {
   return value;
 }
 
+/// A dot and the id as Kafka writes it into folders' names.
+std::string hexOf(const Uuid& unique) {
+  std::string text = ".";
+  for (const uint8_t byte : unique.bytes()) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
 }  // namespace
 
 std::string offsetFileName(Offset offset, std::string_view suffix) {
@@ -49,9 +56,25 @@ std::optional<TopicPartition> partitionOfFolder(std::string_view name) {
   return TopicPartition{std::string(name.substr(0, dash)), PartitionIndex(*index)};
 }
 
+std::optional<TopicPartition> partitionOfFutureFolder(std::string_view name) {
+  if (!name.ends_with(kFutureFolderSuffix)) return std::nullopt;
+  name.remove_suffix(kFutureFolderSuffix.size());
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || name.size() - dot - 1 != 2 * Uuid().bytes().size()) return std::nullopt;
+  return partitionOfFolder(name.substr(0, dot));
+}
+
+Result<std::string> futureFolderName(const TopicPartition& partition, const Uuid& unique) {
+  std::string name = folderName(partition) + hexOf(unique);
+  name += kFutureFolderSuffix;
+  if (name.size() > kMaxFolderName)
+    return fail(ErrorCode::InvalidTopicException,
+                fmt::format("{} has too long a name to be moved to another directory", partition));
+  return name;
+}
+
 std::string retiredFolderName(const TopicPartition& partition, const Uuid& unique, std::string_view suffix) {
-  std::string end = ".";
-  for (const uint8_t byte : unique.bytes()) end += fmt::format("{:02x}", byte);
+  std::string end = hexOf(unique);
   end += suffix;
   return folderName(partition).substr(0, kMaxFolderName - end.size()) + end;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "base/uuid.h"
 
 namespace tidemark::log {
@@ -35,6 +36,11 @@ std::optional<Offset> offsetOfFileName(std::string_view name, std::string_view s
 std::string folderName(const TopicPartition& partition);
 /// Nothing if the name is not TOPIC-PARTITION.
 std::optional<TopicPartition> partitionOfFolder(std::string_view name);
+/// Of TOPIC-PARTITION.HEX-future; nothing if the name is not one.
+std::optional<TopicPartition> partitionOfFutureFolder(std::string_view name);
+/// TOPIC-PARTITION.HEX-future, the folder of a copy that will take the replica's place. InvalidTopicException if that is
+/// longer than a name may be.
+Result<std::string> futureFolderName(const TopicPartition& partition, const Uuid& unique);
 /// TOPIC-PARTITION.HEX followed by `suffix` (-delete, -stray), the front cut so that the whole has at most 255
 /// characters.
 std::string retiredFolderName(const TopicPartition& partition, const Uuid& unique, std::string_view suffix);

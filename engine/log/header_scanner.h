@@ -23,7 +23,8 @@ class HeaderScanner {
   uint64_t position() const noexcept { return batchStart_; }
 
  private:
-  static constexpr size_t kBufferSize = 4096;
+  /// From an index entry to the header of the batch that has the next one, at Kafka's interval: one read.
+  static constexpr size_t kBufferSize = 4096 + records::kBatchHeaderSize;
 
   const platform::File& file_;
   uint64_t position_;

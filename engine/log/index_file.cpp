@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/invariant.h"
+
 namespace tidemark::log {
 namespace {
 
-constexpr size_t kLargestEntry = 12;
+constexpr size_t kLargestEntry = TimeIndexFormat::kSize;
 
 Result<bool> isZero(const platform::File& file, size_t index, size_t entrySize) {
   std::array<uint8_t, kLargestEntry> bytes{};
@@ -18,6 +20,7 @@ Result<bool> isZero(const platform::File& file, size_t index, size_t entrySize) 
 }  // namespace
 
 Result<std::optional<size_t>> countEntries(const platform::File& file, uint64_t fileSize, size_t entrySize) {
+  TIDEMARK_INVARIANT(entrySize <= kLargestEntry, "only offset and time indexes are preallocated");
   if (fileSize % entrySize != 0) return std::nullopt;
   const size_t total = fileSize / entrySize;
   // A single entry of zeros is a real one: the first batch ended at the base offset with timestamp 0.

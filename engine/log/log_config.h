@@ -12,6 +12,8 @@ namespace tidemark::log {
 struct LogConfig {
   /// `segment.bytes`
   int32_t segmentBytes = 1 << 30;
+  /// `preallocate`: a segment's `.log` is made as long as a segment may be and cut when it is closed.
+  bool preallocate = false;
   /// `segment.ms`
   int64_t segmentMs = 604'800'000;
   /// `segment.jitter.ms`: each segment rolls up to so much earlier.
@@ -35,14 +37,24 @@ struct LogConfig {
   /// `cleanup.policy`
   bool compact = false;
   bool remove = true;
-  /// `max.compaction.lag.ms`
+  /// `min.compaction.lag.ms`: younger records are not cleaned.
+  int64_t minCompactionLagMs = 0;
+  /// `max.compaction.lag.ms`: older ones are, however little there is.
   int64_t maxCompactionLagMs = INT64_MAX;
+  /// `min.cleanable.dirty.ratio`: a log is cleaned once more of it than this is dirty.
+  double minCleanableDirtyRatio = 0.5;
+  /// `delete.retention.ms`: how long a tombstone stays after the first cleaning that saw it.
+  int64_t deleteRetentionMs = 86'400'000;
+  /// `file.delete.delay.ms`: between a segment's end and the removal of its files.
+  int64_t fileDeleteDelayMs = 60'000;
   /// `retention.ms`
   int64_t retentionMs = 604'800'000;
   /// `retention.bytes`
   int64_t retentionBytes = -1;
   /// `flush.messages`: records between two flushes.
   int64_t flushMessages = INT64_MAX;
+  /// `flush.ms`: how long a record may wait for a flush.
+  int64_t flushMs = INT64_MAX;
   /// `producer.id.expiration.ms` (a broker's setting): idempotence state of a producer silent for so long is dropped.
   int64_t producerIdExpirationMs = 86'400'000;
 

@@ -26,6 +26,9 @@ struct LogContext {
   std::shared_ptr<HandleCache> handles;
   /// Null: nobody looks.
   events::Recorder* recorder = nullptr;
+  /// Files are opened for reading and never changed: indexes that are missing or wrong count as empty. Only for
+  /// PartitionLog::openForReading().
+  bool readOnly = false;
 };
 
 }  // namespace tidemark::log

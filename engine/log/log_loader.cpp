@@ -8,6 +8,7 @@
 #include "log/directories.h"
 #include "log/file_names.h"
 #include "log/header_scanner.h"
+#include "log/overflow_split.h"
 #include "records/record.h"
 
 namespace tidemark::log {
@@ -30,17 +31,27 @@ std::optional<Offset> segmentOffset(std::string_view name, std::string_view extr
   return std::nullopt;
 }
 
+void noteAborted(const std::optional<EndedTransaction>& ended, std::vector<AbortedTxn>& aborted) {
+  if (ended && ended->aborted)
+    aborted.push_back({ended->producerId, ended->firstOffset, ended->lastOffset, ended->lastStableOffset});
+}
+
 class Loader {
  public:
   Loader(const LogContext& context, const PartitionLogOptions& options, events::PartitionTag tag)
-      : context_(context), options_(options), tag_(tag) {}
+      : context_(context), options_(options), tag_(tag) {
+    loaded_.segments = std::make_unique<SegmentList>();
+    loaded_.producers = std::make_unique<ProducerStateManager>(*context_.files, *context_.logger, options_.directory);
+  }
 
   Result<LoadedLog> run() {
-    TIDEMARK_TRY(prepareFolder());
+    TIDEMARK_TRY(listFolder());
+    TIDEMARK_TRY(takeTopicId());
     TIDEMARK_TRY(removeTemporaryFiles());
     TIDEMARK_TRY(adoptFiles());
     TIDEMARK_TRY(loadEpochs());
     if (!options_.cleanShutdown) TIDEMARK_TRY(recover());
+    TIDEMARK_TRY(rebuildTransactions());
     TIDEMARK_TRY(dropIfBelowLogStart());
     TIDEMARK_TRY(activate());
     TIDEMARK_TRY(finishEpochs());
@@ -51,49 +62,87 @@ class Loader {
     return std::move(loaded_);
   }
 
+  Result<LoadedLog> runForReading() {
+    TIDEMARK_ASSIGN(entries_, context_.files->list(options_.directory));
+    TIDEMARK_TRY(adoptFiles());
+    if (segments().empty())
+      return fail(ErrorCode::KafkaStorageError, options_.directory + " holds no segment (no file DIGITS.log)");
+    TIDEMARK_TRY(loadEpochs());
+    TIDEMARK_ASSIGN(loaded_.nextOffset, segments().active()->boundForReading());
+    loaded_.logStart =
+        std::min(std::max(options_.logStartOffset, segments().first()->baseOffset()), loaded_.nextOffset);
+    loaded_.recoveryPoint = loaded_.nextOffset;
+    loaded_.topicId = options_.topicId;
+    return std::move(loaded_);
+  }
+
  private:
   std::string pathOf(std::string_view name) const { return options_.directory + "/" + std::string(name); }
   SegmentList& segments() { return *loaded_.segments; }
 
-  Result<void> prepareFolder();
+  /// Lists the folder, which is made if it is missing.
+  Result<void> listFolder();
+  bool isListed(std::string_view name) const;
+  Result<void> takeTopicId();
   Result<void> removeTemporaryFiles();
   Result<void> completeSwaps(const std::vector<std::string>& names);
   Result<void> adoptFiles();
   Result<void> loadEpochs();
   Result<void> rebuildEpochs();
   Result<void> recover();
+  /// How many bytes were cut off it.
   Result<uint64_t> recoverSegment(Segment& segment);
+  Result<void> splitIfOverflowing(size_t index);
   bool follows(const Segment& segment) const;
   Result<void> dropSegmentsFrom(size_t index);
   Result<void> syncWhatWasFound();
+  Result<void> rebuildTransactions();
   Result<void> dropIfBelowLogStart();
+  /// Segment::activate() of the last one; nothing where an index is missing, too.
+  Result<std::optional<Offset>> activateLast();
   Result<void> activate();
   Result<void> finishEpochs();
   Result<void> finishProducers();
   Result<void> replayProducers(Offset to);
+  Result<void> adoptProducers();
 
   const LogContext& context_;
   const PartitionLogOptions& options_;
   const events::PartitionTag tag_;
   LoadedLog loaded_;
+  /// What is in the folder, by name. Looked at once: opening thousands of logs is mostly calls like this.
+  std::vector<platform::DirectoryEntry> entries_;
   /// Bases of segments whose index is missing or of an impossible size.
   std::set<Offset> withoutIndex_;
+  /// Bases of segments whose .txnindex cannot be.
+  std::set<Offset> withWrongTransactions_;
   std::optional<Offset> segmentsScannedTo_;
+  /// Bases of segments that were split off the one before.
+  std::set<Offset> splitOff_;
   bool existed_ = false;
   /// Recovery has applied all batches to the producer state.
   bool producersReady_ = false;
 };
 
-Result<void> Loader::prepareFolder() {
-  loaded_.segments = std::make_unique<SegmentList>();
-  loaded_.producers = std::make_unique<ProducerStateManager>(*context_.files, *context_.logger, options_.directory);
-  existed_ = context_.files->exists(options_.directory);
-  TIDEMARK_TRY(makeDirectories(*context_.files, options_.directory));
+Result<void> Loader::listFolder() {
+  auto listed = context_.files->list(options_.directory);
+  existed_ = listed || context_.files->exists(options_.directory);
+  if (!existed_) return makeDirectories(*context_.files, options_.directory);
+  if (!listed) return fail(std::move(listed).error());
+  entries_ = *std::move(listed);
+  return {};
+}
+
+bool Loader::isListed(std::string_view name) const {
+  return std::ranges::binary_search(entries_, name, {}, [](const auto& entry) { return std::string_view(entry.name); });
+}
+
+Result<void> Loader::takeTopicId() {
   const std::string metadata = pathOf(kPartitionMetadataFile);
-  TIDEMARK_ASSIGN(const auto text, readTextFile(*context_.files, metadata));
-  if (text) {
+  if (isListed(kPartitionMetadataFile)) {
+    TIDEMARK_ASSIGN(const std::string text, readText(*context_.files, metadata));
     // A power loss may leave it empty or torn; the id is then told again by whoever creates the log.
-    if (const auto id = decodePartitionMetadata(*text))
+    if (const auto id = decodePartitionMetadata(text))
       loaded_.topicId = *id;
     else
       context_.logger->warning("log", "{} is not readable and is ignored: {}", metadata, id.error().message);
@@ -110,12 +159,13 @@ Result<void> Loader::prepareFolder() {
 }
 
 Result<void> Loader::removeTemporaryFiles() {
-  TIDEMARK_ASSIGN(const auto entries, context_.files->list(options_.directory));
+  bool changed = false;
   std::vector<std::string> swaps;
   std::vector<std::string> cleaned;
   Offset lowestCleaned(INT64_MAX);
-  for (const auto& entry : entries) {
+  for (const auto& entry : entries_) {
     if (entry.name.ends_with(kDeletedSuffix)) {
+      changed = true;
       TIDEMARK_TRY(context_.files->remove(pathOf(entry.name)));
     } else if (const auto offset = segmentOffset(entry.name, kCleanedSuffix)) {
       lowestCleaned = std::min(lowestCleaned, *offset);
@@ -133,7 +183,11 @@ Result<void> Loader::removeTemporaryFiles() {
       valid.push_back(name);
   }
   for (const std::string& name : cleaned) TIDEMARK_TRY(context_.files->remove(pathOf(name)));
-  return valid.empty() ? Result<void>() : completeSwaps(valid);
+  if (!valid.empty()) TIDEMARK_TRY(completeSwaps(valid));
+  if (changed || !swaps.empty() || !cleaned.empty()) {
+    TIDEMARK_ASSIGN(entries_, context_.files->list(options_.directory));
+  }
+  return {};
 }
 
 Result<void> Loader::completeSwaps(const std::vector<std::string>& names) {
@@ -154,8 +208,7 @@ Result<void> Loader::completeSwaps(const std::vector<std::string>& names) {
       to = std::max(to, scanner.header().nextOffset());
     }
   }
-  TIDEMARK_ASSIGN(const auto entries, context_.files->list(options_.directory));
-  for (const auto& entry : entries) {
+  for (const auto& entry : entries_) {
     const auto offset = segmentOffset(entry.name);
     if (offset && *offset >= from && *offset < to) TIDEMARK_TRY(context_.files->remove(pathOf(entry.name)));
   }
@@ -169,20 +222,20 @@ Result<void> Loader::completeSwaps(const std::vector<std::string>& names) {
 Result<void> Loader::adoptFiles() {
   struct Sizes {
     std::optional<uint64_t> log, offsets, times;
-    bool any = false;
+    uint64_t transactions = 0;
   };
   std::map<Offset, Sizes> found;
   std::vector<Offset> snapshots;
-  TIDEMARK_ASSIGN(const auto entries, context_.files->list(options_.directory));
-  for (const auto& entry : entries) {
+  for (const auto& entry : entries_) {
     if (const auto snapshot = offsetOfFileName(entry.name, kSnapshotSuffix)) snapshots.push_back(*snapshot);
     if (const auto base = offsetOfFileName(entry.name, kLogSuffix)) found[*base].log = entry.size;
     if (const auto base = offsetOfFileName(entry.name, kOffsetIndexSuffix)) found[*base].offsets = entry.size;
     if (const auto base = offsetOfFileName(entry.name, kTimeIndexSuffix)) found[*base].times = entry.size;
-    if (const auto base = offsetOfFileName(entry.name, kTxnIndexSuffix)) found[*base].any = true;
+    if (const auto base = offsetOfFileName(entry.name, kTxnIndexSuffix)) found[*base].transactions = entry.size;
   }
   loaded_.producers->adoptSnapshots(std::move(snapshots));
   for (const auto& [base, sizes] : found) {
+    if (!sizes.log && context_.readOnly) continue;
     if (!sizes.log) {
       for (const std::string_view suffix : kSegmentSuffixes) {
         const std::string path = offsetFilePath(options_.directory, base, suffix);
@@ -196,21 +249,23 @@ Result<void> Loader::adoptFiles() {
         *sizes.times % TimeIndexFormat::kSize != 0)
       withoutIndex_.insert(base);
     segments().add(Segment::adopt(context_, tag_, options_.directory, base, options_.config, *sizes.log,
-                                  sizes.offsets.value_or(0), sizes.times.value_or(0)));
+                                  sizes.offsets.value_or(0), sizes.times.value_or(0), sizes.transactions));
+    if (sizes.transactions % kAbortedTxnSize != 0 || (sizes.transactions > 0 && !segments().active()->abortedTxns()))
+      withWrongTransactions_.insert(base);
   }
   return {};
 }
 
 Result<void> Loader::loadEpochs() {
-  const std::string path = pathOf(kEpochFile);
-  TIDEMARK_ASSIGN(const auto text, readTextFile(*context_.files, path));
-  if (text) {
-    auto cache = EpochCache::decode(*text);
-    if (cache) {
+  if (isListed(kEpochFile)) {
+    const std::string path = pathOf(kEpochFile);
+    TIDEMARK_ASSIGN(const std::string text, readText(*context_.files, path));
+    if (auto cache = EpochCache::decode(text)) {
       loaded_.epochs = std::move(*cache);
       return {};
+    } else {
+      context_.logger->warning("log", "{} is not readable and is built anew: {}", path, cache.error().message);
     }
-    context_.logger->warning("log", "{} is not readable and is built anew: {}", path, cache.error().message);
   }
   return rebuildEpochs();
 }
@@ -234,33 +289,61 @@ Result<void> Loader::rebuildEpochs() {
 }
 
 Result<uint64_t> Loader::recoverSegment(Segment& segment) {
-  uint64_t truncated = 0;
+  SegmentCut cut;
+  std::vector<AbortedTxn> aborted;
   TIDEMARK_ASSIGN(const auto scan, segment.recover(
                                        [&](const BatchView& batch, uint64_t position) -> Result<void> {
                                          const BatchHeader& header = batch.header;
                                          if (loaded_.epochs.latestEpoch().value_or(kNoLeaderEpoch) < header.leaderEpoch)
                                            loaded_.epochs.assign(header.leaderEpoch, header.baseOffset);
-                                         loaded_.producers->apply(
-                                             header, markerOf(batch),
-                                             {header.baseOffset, segment.baseOffset(), static_cast<int64_t>(position)});
+                                         noteAborted(loaded_.producers->apply(header, markerOf(batch),
+                                                                              {header.baseOffset, segment.baseOffset(),
+                                                                               static_cast<int64_t>(position)}),
+                                                     aborted);
                                          return {};
                                        },
-                                       &truncated));
+                                       &cut));
+  TIDEMARK_TRY(segment.replaceAborted(aborted));
+  withWrongTransactions_.erase(segment.baseOffset());
   loaded_.producers->advanceTo(std::max(loaded_.producers->end(), scan.nextOffset));
   segmentsScannedTo_ = scan.nextOffset;
   ++loaded_.segmentsScanned;
-  loaded_.removedBytes += static_cast<int64_t>(truncated);
-  if (truncated > 0)
+  loaded_.removedBytes += static_cast<int64_t>(cut.written);
+  if (cut.written > 0)
     context_.logger->warning("log", "{}: {} bytes behind offset {} are no valid batches ({}) and are cut off",
-                             options_.directory, truncated, scan.nextOffset, records::describe(scan.reason));
-  return truncated;
+                             options_.directory, cut.written, scan.nextOffset, records::describe(scan.reason));
+  return cut.bytes;
 }
 
 /// A segment that begins elsewhere than the one before it ends: a power loss took the end of that one, whose bytes were
 /// not synced, while this one's were written. Where compaction leaves gaps nothing can be told; there a roll syncs.
 bool Loader::follows(const Segment& segment) const {
   if (segment.baseOffset() < *segmentsScannedTo_) return false;
+  if (options_.cleanedTo && segment.baseOffset() <= *options_.cleanedTo) return true;
+  if (splitOff_.contains(segment.baseOffset())) return true;
   return segment.baseOffset() == *segmentsScannedTo_ || options_.config.compact || !options_.recoveryPointKnown;
+}
+
+Result<void> Loader::splitIfOverflowing(size_t index) {
+  if (index + 1 == segments().size()) return {};
+  const std::shared_ptr<Segment> segment = segments().at(index);
+  const Offset base = segment->baseOffset();
+  const Offset end = segments().at(index + 1)->baseOffset();
+  TIDEMARK_ASSIGN(const auto file, context_.files->open(offsetFilePath(options_.directory, base, kLogSuffix),
+                                                        platform::OpenMode::Read));
+  TIDEMARK_ASSIGN(const auto split, findOverflow(*file, segment->size(), base, end));
+  if (!split) return {};
+  context_.logger->warning("log", "{}: offsets of segment {} are too far from its base, it is split at {}",
+                           options_.directory, base, split->baseOffset);
+  TIDEMARK_ASSIGN(const auto names, writeSplit(*context_.files, options_.directory, base, segment->size(), *split));
+  TIDEMARK_TRY(completeSwaps(names));
+  const auto adopt = [&](Offset at, uint64_t size) {
+    return Segment::adopt(context_, tag_, options_.directory, at, options_.config, size, 0, 0);
+  };
+  segments().replace(index, 1, adopt(base, split->position));
+  segments().insert(index + 1, adopt(split->baseOffset, segment->size() - split->position));
+  splitOff_.insert(split->baseOffset);
+  return {};
 }
 
 Result<void> Loader::recover() {
@@ -271,9 +354,13 @@ Result<void> Loader::recover() {
   // The file may be older than what was truncated and appended here: the batches tell it better.
   loaded_.epochs.truncateFromEnd(from);
   const auto nowMs = context_.clock->wallMs();
-  TIDEMARK_TRY(loaded_.producers->reload(options_.logStartOffset, from, nowMs, options_.config.producerIdExpirationMs));
+  TIDEMARK_TRY(loaded_.producers->reload(options_.logStartOffset, from, nowMs, options_.config.producerIdExpirationMs,
+                                          options_.highWatermark.value_or(from)));
   TIDEMARK_TRY(replayProducers(from));
+  TIDEMARK_TRY(adoptProducers());
+  if (options_.onRecoveryProgress) options_.onRecoveryProgress(static_cast<int32_t>(segments().size() - index));
   for (; index < segments().size(); ++index) {
+    TIDEMARK_TRY(splitIfOverflowing(index));
     Segment& segment = *segments().at(index);
     if (segmentsScannedTo_ && !follows(segment)) {
       TIDEMARK_TRY(dropSegmentsFrom(index));
@@ -284,7 +371,10 @@ Result<void> Loader::recover() {
     TIDEMARK_TRY(loaded_.producers->takeSnapshot());
     TIDEMARK_ASSIGN(const uint64_t truncated, recoverSegment(segment));
     withoutIndex_.erase(segment.baseOffset());
-    if (truncated > 0) {
+    if (options_.onRecoveryProgress) options_.onRecoveryProgress(static_cast<int32_t>(segments().size() - index) - 1);
+    // Only zeros of a preallocated file were cut, if the next one begins just where this one ends now.
+    const bool goesOn = index + 1 < segments().size() && segments().at(index + 1)->baseOffset() == *segmentsScannedTo_;
+    if (truncated > 0 && !goesOn) {
       TIDEMARK_TRY(dropSegmentsFrom(index + 1));
       break;
     }
@@ -298,7 +388,11 @@ Result<void> Loader::dropSegmentsFrom(size_t index) {
   while (segments().size() > index) {
     Segment& segment = *segments().active();
     context_.logger->warning("log", "{}: segment {} is dropped", options_.directory, segment.baseOffset());
-    loaded_.removedBytes += static_cast<int64_t>(segment.size());
+    TIDEMARK_ASSIGN(const auto file,
+                    context_.files->open(offsetFilePath(options_.directory, segment.baseOffset(), kLogSuffix),
+                                         platform::OpenMode::Read));
+    TIDEMARK_ASSIGN(const uint64_t written, endOfData(*file, 0, segment.size()));
+    loaded_.removedBytes += static_cast<int64_t>(written);
     TIDEMARK_ASSIGN(const auto names, segment.retire());
     for (const std::string& name : names) TIDEMARK_TRY(context_.files->remove(name));
     segments().removeLast();
@@ -314,17 +408,44 @@ Result<void> Loader::syncWhatWasFound() {
   return context_.files->syncDirectory(options_.directory);
 }
 
+/// Transactions that end in a segment may have begun long before it: all headers up to its end are looked at.
+Result<void> Loader::rebuildTransactions() {
+  for (const Offset base : withWrongTransactions_) {
+    const auto segment = segments().exactly(base);
+    if (!segment) continue;
+    context_.logger->warning("log", "{}: the transaction index of segment {} is wrong and is rebuilt",
+                             options_.directory, base);
+    ProducerStateManager producers(*context_.files, *context_.logger, options_.directory);
+    std::vector<AbortedTxn> aborted;
+    const auto next = segments().higher(base);
+    TIDEMARK_TRY(forEachBatch(segments(), Offset(0), next ? next->baseOffset() : Offset(INT64_MAX),
+                              [&](const BatchHeader& header, const std::optional<EndTxnMarker>& marker,
+                                  const LogOffsetMetadata& place) {
+                                const auto ended = producers.apply(header, marker, place);
+                                if (header.baseOffset >= base) noteAborted(ended, aborted);
+                              }));
+    TIDEMARK_TRY(segment->replaceAborted(aborted));
+  }
+  return {};
+}
+
 Result<void> Loader::dropIfBelowLogStart() {
   if (segments().empty()) return {};
   const Segment& last = *segments().active();
   if (last.baseOffset() >= options_.logStartOffset) return {};
-  TIDEMARK_ASSIGN(const auto next, segments().active()->activate());
+  TIDEMARK_ASSIGN(const auto next, activateLast());
   if (!next || *next >= options_.logStartOffset) return {};
   context_.logger->warning("log", "{}: ends at {}, below its start {}: all segments are dropped", options_.directory,
                            *next, options_.logStartOffset);
   TIDEMARK_TRY(dropSegmentsFrom(0));
   loaded_.epochs.clear();
   return loaded_.producers->resetTo(options_.logStartOffset);
+}
+
+Result<std::optional<Offset>> Loader::activateLast() {
+  Segment& last = *segments().active();
+  if (withoutIndex_.contains(last.baseOffset())) return std::nullopt;
+  return last.activate();
 }
 
 Result<void> Loader::activate() {
@@ -340,7 +461,7 @@ Result<void> Loader::activate() {
     if (segment != segments().active() && withoutIndex_.contains(segment->baseOffset()))
       TIDEMARK_TRY(segment->recover({}, nullptr));
   Segment& active = *segments().active();
-  TIDEMARK_ASSIGN(auto next, active.activate());
+  TIDEMARK_ASSIGN(auto next, activateLast());
   if (!next) {
     // An index that is missing or wrong, or a tail that is no batch: this one is read after all.
     TIDEMARK_TRY(active.recover({}, nullptr));
@@ -380,14 +501,23 @@ Result<void> Loader::replayProducers(Offset to) {
   return {};
 }
 
+/// Where snapshots were passed over for the sake of transactions. (Else what is here came from the newest.)
+Result<void> Loader::adoptProducers() {
+  ProducerStateManager& producers = *loaded_.producers;
+  if (!options_.highWatermark || *options_.highWatermark >= producers.end()) return {};
+  return producers.adoptProducers(context_.clock->wallMs(), options_.config.producerIdExpirationMs);
+}
+
 Result<void> Loader::finishProducers() {
   ProducerStateManager& producers = *loaded_.producers;
   std::vector<Offset> bases;
   for (const auto& segment : segments()) bases.push_back(segment->baseOffset());
   if (!producersReady_)
     TIDEMARK_TRY(producers.reload(loaded_.logStart, loaded_.nextOffset, context_.clock->wallMs(),
-                                  options_.config.producerIdExpirationMs));
+                                  options_.config.producerIdExpirationMs,
+                                  options_.highWatermark.value_or(loaded_.nextOffset)));
   TIDEMARK_TRY(replayProducers(loaded_.nextOffset));
+  TIDEMARK_TRY(adoptProducers());
   producers.advanceTo(loaded_.nextOffset);
   // Whom recovery found in the batches may be long gone.
   producers.expire(context_.clock->wallMs(), options_.config.producerIdExpirationMs);
@@ -430,6 +560,10 @@ Result<void> forEachBatch(const SegmentList& segments, Offset from, Offset to,
     }
   }
   return {};
+}
+
+Result<LoadedLog> loadLogForReading(const LogContext& context, const PartitionLogOptions& options) {
+  return Loader(context, options, {}).runForReading();
 }
 
 Result<LoadedLog> loadLog(const LogContext& context, const PartitionLogOptions& options, events::PartitionTag tag) {

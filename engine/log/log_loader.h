@@ -31,6 +31,10 @@ struct LoadedLog {
 /// is read but the headers behind the last index entry of the active one.
 Result<LoadedLog> loadLog(const LogContext& context, const PartitionLogOptions& options, events::PartitionTag tag);
 
+/// What is in the folder as it is, for looking only (PartitionLog::openForReading()). KafkaStorageError if no segment is
+/// there.
+Result<LoadedLog> loadLogForReading(const LogContext& context, const PartitionLogOptions& options);
+
 /// Calls `visit` for each batch in [from, to) of the segments: its header, its transaction marker if it is one, its
 /// place. Reads headers only (and the markers).
 Result<void> forEachBatch(

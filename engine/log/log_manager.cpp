@@ -1,55 +1,27 @@
 #include "log/log_manager.h"
 
 #include <algorithm>
-#include <array>
 
+#include "events/log_events.h"
+#include "events/recorder.h"
+#include "log/cleaner/log_cleaner.h"
 #include "log/directories.h"
 #include "log/file_names.h"
+#include "log/log_directory.h"
 #include "platform/random.h"
 
 namespace tidemark::log {
-namespace {
-
-constexpr std::string_view kMetadataTopic = "__cluster_metadata";
-constexpr size_t kRecoveryPoints = 0;
-constexpr size_t kLogStarts = 1;
-constexpr size_t kHighWatermarks = 2;
-constexpr std::array<std::string_view, 3> kCheckpointFiles = {kRecoveryPointFile, kLogStartFile, kHighWatermarkFile};
-
-Offset checkpointed(const OffsetCheckpoint& checkpoint, const TopicPartition& partition) {
-  const auto found = checkpoint.find(partition);
-  return found == checkpoint.end() ? Offset(0) : std::max(Offset(0), found->second);
-}
-
-}  // namespace
-
-struct LogManager::Directory {
-  std::string path;
-  std::unique_ptr<platform::FileLock> lock;
-  /// There was a marker when it was opened.
-  bool clean = false;
-  std::atomic<bool> offline{false};
-  std::atomic<bool> loaded{false};
-
-  mutable Mutex metaMutex;
-  std::optional<MetaProperties> meta GUARDED_BY(metaMutex);
-
-  /// Held while a checkpoint is gathered and written, so that an older one never replaces a newer one.
-  Mutex checkpointMutex;
-  std::array<std::optional<OffsetCheckpoint>, 3> written GUARDED_BY(checkpointMutex);
-
-  std::string file(std::string_view name) const { return fmt::format("{}/{}", path, name); }
-  Uuid id() const {
-    const Lock guard(metaMutex);
-    return meta ? meta->directoryId : Uuid();
-  }
-};
 
 // --- opening ---
 Result<std::shared_ptr<LogManager>> LogManager::open(platform::Process& process,
                                                      std::shared_ptr<platform::Executor> background,
                                                      events::Recorder* recorder, LogManagerOptions options) {
   auto manager = std::make_shared<LogManager>(Private{}, process, std::move(background), recorder, std::move(options));
+  manager->cleaner_ =
+      std::make_shared<LogCleaner>(process, manager->context_, manager->options_.cleaner,
+                                   [weak = manager->weak_from_this()](const std::shared_ptr<PartitionLog>& log) {
+                                     if (const auto self = weak.lock()) self->onCleaned(*log);
+                                   });
   TIDEMARK_TRY(manager->openDirectories());
   return manager;
 }
@@ -146,89 +118,13 @@ Result<void> LogManager::format(const std::string& clusterId, NodeId nodeId) {
 std::vector<LogDirectoryInfo> LogManager::directories() const {
   std::vector<LogDirectoryInfo> infos;
   for (const auto& directory : directories_)
-    infos.push_back({directory->path, directory->id(), directory->offline.load()});
+    infos.push_back({directory->path, directory->id(), directory->offline.load(), directory->cordoned.load()});
   return infos;
 }
 
-// --- loading ---
-Result<void> LogManager::load(const LoadOptions& options) {
-  const Lock change(changeMutex_);
-  for (const auto& directory : directories_) {
-    if (directory->offline.load()) continue;
-    const auto loaded = loadDirectory(*directory, options);
-    if (loaded)
-      directory->loaded.store(true);
-    else
-      takeOffline(*directory, loaded.error());
-  }
-  loaded_.store(true);
-  arm(retentionArmed_, retentionTimer_, options_.retentionInterval, &LogManager::onRetentionDue);
-  const bool any = std::ranges::any_of(directories_, [](const auto& directory) { return !directory->offline.load(); });
-  if (!any) return fail(ErrorCode::KafkaStorageError, "no log directory could be loaded");
-  return {};
-}
-
-Result<void> LogManager::loadDirectory(Directory& directory, const LoadOptions& options) {
-  platform::FileSystem& files = *context_.files;
-  if (directory.clean) {
-    // Gone before anything is changed, also after a power loss: whatever happens from here on is no clean stop.
-    TIDEMARK_TRY(files.remove(directory.file(kCleanShutdownFile)));
-    TIDEMARK_TRY(files.syncDirectory(directory.path));
-  }
-  std::array<OffsetCheckpoint, 3> offsets;
-  std::array<bool, 3> readable = {true, true, true};
-  for (size_t which = 0; which < offsets.size(); ++which) {
-    const std::string path = directory.file(kCheckpointFiles[which]);
-    TIDEMARK_ASSIGN(const auto text, readTextFile(files, path));
-    if (!text) continue;
-    auto decoded = decodeOffsetCheckpoint(*text);
-    if (!decoded) {
-      context_.logger->warning("log", "{} is not readable and is ignored: {}", path, decoded.error().message);
-      readable[which] = false;
-      continue;
-    }
-    const Lock guard(directory.checkpointMutex);
-    directory.written[which] = *decoded;
-    offsets[which] = std::move(*decoded);
-  }
-  bool lowered = false;
-  TIDEMARK_ASSIGN(const auto entries, files.list(directory.path));
-  for (const auto& entry : entries) {
-    if (!entry.isDirectory) continue;
-    const std::string folder = directory.file(entry.name);
-    if (entry.name.ends_with(kDeleteFolderSuffix)) {
-      removeFolderLater(directory, folder);
-      continue;
-    }
-    const auto partition = partitionOfFolder(entry.name);
-    if (!partition || partition->topic == kMetadataTopic) continue;
-    if (options.isOurs) {
-      TIDEMARK_ASSIGN(const auto text, readTextFile(files, fmt::format("{}/{}", folder, kPartitionMetadataFile)));
-      const Uuid topicId = text ? decodePartitionMetadata(*text).value_or(Uuid()) : Uuid();
-      if (!options.isOurs(*partition, topicId)) {
-        TIDEMARK_TRY(setAside(directory, folder, *partition));
-        continue;
-      }
-    }
-    if (get(*partition)) {
-      context_.logger->error("log", "{} is a second log of {} and is left alone", folder, *partition);
-      continue;
-    }
-    PartitionLogOptions logOptions;
-    logOptions.partition = *partition;
-    logOptions.directory = folder;
-    logOptions.config = options.configOf ? options.configOf(partition->topic) : options_.defaults;
-    logOptions.logStartOffset = checkpointed(offsets[kLogStarts], *partition);
-    logOptions.recoveryPoint = checkpointed(offsets[kRecoveryPoints], *partition);
-    logOptions.recoveryPointKnown = readable[kRecoveryPoints];
-    logOptions.cleanShutdown = directory.clean;
-    TIDEMARK_ASSIGN(const auto log, openLog(directory, std::move(logOptions)));
-    log->updateHighWatermark(checkpointed(offsets[kHighWatermarks], *partition));
-    lowered = lowered || log->recoveryPoint() < checkpointed(offsets[kRecoveryPoints], *partition);
-  }
-  // A log lost its end. Its checkpoint must not promise what is appended there from now on.
-  if (lowered) writeCheckpoint(directory, kRecoveryPoints);
-  return {};
+void LogManager::setCordoned(std::span<const std::string> paths) {
+  for (const auto& directory : directories_)
+    directory->cordoned.store(std::ranges::find(paths, directory->path) != paths.end());
 }
 
 Result<void> LogManager::setAside(Directory& directory, const std::string& folder, const TopicPartition& partition) {
@@ -246,7 +142,7 @@ Result<std::shared_ptr<PartitionLog>> LogManager::openLog(Directory& directory, 
   return log;
 }
 
-LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partition) {
+LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partition, bool future) {
   const auto weak = weak_from_this();
   Directory* const place = &directory;  // lives as long as the manager
   return {
@@ -255,16 +151,22 @@ LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partit
             if (const auto manager = weak.lock()) manager->takeOffline(*place, error);
           },
       .onRecoveryPointLowered =
-          [weak, place, partition] {
+          [weak, place, partition, future] {
             const auto manager = weak.lock();
             if (!manager) return;
-            const auto log = manager->get(partition);
+            const auto log = future ? manager->future(partition) : manager->get(partition);
+            if (!log) return;
+            bool points = false;
+            bool cleaned = false;
             {
               const Lock guard(place->checkpointMutex);
               const auto& written = place->written[kRecoveryPoints];
-              if (!log || !written || checkpointed(*written, partition) <= log->recoveryPoint()) return;
+              points = written && checkpointed(*written, partition) > log->recoveryPoint();
+              const auto& clean = place->written[kCleanerOffsets];
+              cleaned = clean && checkpointed(*clean, partition) > log->cleanedTo().value_or(Offset(0));
             }
-            manager->writeCheckpoint(*place, kRecoveryPoints);
+            if (points) manager->writeCheckpoint(*place, kRecoveryPoints);
+            if (cleaned) manager->writeCheckpoint(*place, kCleanerOffsets);
           },
       .onCheckpointDue =
           [weak] {
@@ -275,12 +177,20 @@ LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partit
             manager->arm(manager->recoveryPointsArmed_, manager->recoveryPointTimer_,
                          manager->options_.recoveryPointInterval, &LogManager::onRecoveryPointsDue);
           },
+      .onCleanable =
+          [weak, partition, future] {
+            if (future) return;
+            if (const auto manager = weak.lock()) manager->noteCleanable(partition);
+          },
   };
 }
 
 void LogManager::takeOffline(Directory& directory, const Error& error) {
   if (directory.offline.exchange(true)) return;
   context_.logger->error("log", "log directory {} goes offline: {}", directory.path, error.message);
+  if (context_.recorder != nullptr)
+    context_.recorder->emit(events::LogDirectoryFailed{.directory = std::string_view(directory.path),
+                                                       .reason = std::string_view(error.message)});
   for (const auto& log : logsIn(directory)) log->takeOffline();
   std::function<void(const Uuid&, const std::string&, const Error&)> handler;
   {
@@ -318,6 +228,8 @@ std::vector<std::shared_ptr<PartitionLog>> LogManager::logsIn(const Directory& d
     const Lock lock(mutex_);
     for (const auto& [partition, entry] : logs_)
       if (entry.directory == &directory) logs.push_back(entry.log);
+    for (const auto& [partition, entry] : futures_)
+      if (entry.directory == &directory) logs.push_back(entry.log);
   }
   std::ranges::sort(logs, {}, [](const auto& log) -> const TopicPartition& { return log->partition(); });
   return logs;
@@ -325,14 +237,14 @@ std::vector<std::shared_ptr<PartitionLog>> LogManager::logsIn(const Directory& d
 
 LogManager::Directory* LogManager::directoryFor(const Uuid& id) {
   Directory* best = nullptr;
-  size_t fewest = SIZE_MAX;
+  std::pair<bool, size_t> fewest(true, SIZE_MAX);
   for (const auto& directory : directories_) {
     if (directory->offline.load()) continue;
     if (!id.isZero()) {
       if (directory->id() == id) return directory.get();
       continue;
     }
-    const size_t count = logsIn(*directory).size();
+    const std::pair count(directory->cordoned.load(), logsIn(*directory).size());
     if (count >= fewest) continue;
     best = directory.get();
     fewest = count;
@@ -347,8 +259,19 @@ Result<std::shared_ptr<PartitionLog>> LogManager::getOrCreate(const TopicPartiti
     if (!topicId.isZero()) TIDEMARK_TRY(log->assignTopicId(topicId));
     return log;
   }
-  Directory* place = directoryFor(directory);
-  if (place == nullptr && !directory.isZero()) place = directoryFor({});
+  Uuid wanted = directory;
+  {
+    const Lock lock(mutex_);
+    if (const auto preferred = preferred_.find(partition); preferred != preferred_.end()) wanted = preferred->second;
+  }
+  Directory* place = directoryFor(wanted);
+  if (place == nullptr && !wanted.isZero()) {
+    // It may be there, where nobody can look: another one in its place would be empty.
+    const bool offline = std::ranges::any_of(directories_, [](const auto& one) { return one->offline.load(); });
+    if (offline)
+      return fail(ErrorCode::KafkaStorageError, fmt::format("the log directory {} of {} is offline", wanted, partition));
+    place = directoryFor({});
+  }
   if (place == nullptr)
     return fail(ErrorCode::KafkaStorageError, fmt::format("no log directory is online for {}", partition));
   PartitionLogOptions options;
@@ -356,7 +279,12 @@ Result<std::shared_ptr<PartitionLog>> LogManager::getOrCreate(const TopicPartiti
   options.topicId = topicId;
   options.directory = place->file(folderName(partition));
   options.config = config;
+  forgetCheckpoints(*place, partition);
   auto log = openLog(*place, std::move(options));
+  if (log) {
+    const Lock lock(mutex_);
+    preferred_.erase(partition);
+  }
   if (!log && log.error().code == ErrorCode::KafkaStorageError) takeOffline(*place, log.error());
   return log;
 }
@@ -374,14 +302,25 @@ Uuid LogManager::directoryOf(const TopicPartition& partition) const {
 Result<void> LogManager::remove(const TopicPartition& partition) {
   const Lock change(changeMutex_);
   Entry entry;
+  Entry copy;
   {
     const Lock lock(mutex_);
-    const auto found = logs_.find(partition);
-    if (found == logs_.end()) return {};
-    entry = std::move(found->second);
-    logs_.erase(found);
+    if (const auto found = futures_.find(partition); found != futures_.end()) {
+      copy = std::move(found->second);
+      futures_.erase(found);
+    }
+    if (const auto found = logs_.find(partition); found != logs_.end()) {
+      entry = std::move(found->second);
+      logs_.erase(found);
+    }
   }
+  if (copy.log) (void)retire(copy);
+  return entry.log ? retire(entry) : Result<void>();
+}
+
+Result<void> LogManager::retire(const Entry& entry) {
   Directory& directory = *entry.directory;
+  const TopicPartition& partition = entry.log->partition();
   entry.log->abandon();
   if (directory.offline.load()) return {};
   const std::string retired =
@@ -391,7 +330,13 @@ Result<void> LogManager::remove(const TopicPartition& partition) {
     takeOffline(directory, renamed.error());
     return renamed;
   }
-  // A new log of the same name must not find the old one's offsets.
+  forgetCheckpoints(directory, partition);
+  removeFolderLater(directory, retired);
+  return {};
+}
+
+/// A new log of the same name must not find the offsets of one that is gone.
+void LogManager::forgetCheckpoints(Directory& directory, const TopicPartition& partition) {
   for (size_t which = 0; which < kCheckpointFiles.size(); ++which) {
     bool named = false;
     {
@@ -400,8 +345,6 @@ Result<void> LogManager::remove(const TopicPartition& partition) {
     }
     if (named) writeCheckpoint(directory, which);
   }
-  removeFolderLater(directory, retired);
-  return {};
 }
 
 void LogManager::removeFolderLater(Directory&, std::string path) {
@@ -415,6 +358,8 @@ void LogManager::removeFolderLater(Directory&, std::string path) {
 
 void LogManager::updateConfig(const std::string& topic, const LogConfig& config) {
   for (const auto& log : all())
+    if (log->partition().topic == topic) log->updateConfig(config);
+  for (const auto& log : futures())
     if (log->partition().topic == topic) log->updateConfig(config);
 }
 
@@ -436,12 +381,16 @@ void LogManager::writeCheckpoint(Directory& directory, size_t which) {
           if (start > log->firstSegmentBase()) offsets[log->partition()] = start;
           break;
         }
+        case kCleanerOffsets:
+          if (const auto cleaned = log->cleanedTo()) offsets[log->partition()] = *cleaned;
+          break;
         default:
           offsets[log->partition()] = log->highWatermark();
       }
     }
     std::optional<OffsetCheckpoint>& written = directory.written[which];
     if (written && *written == offsets) return;
+    if (which == kCleanerOffsets && !written && offsets.empty()) return;
     auto replaced =
         context_.files->replaceFile(directory.file(kCheckpointFiles[which]), asBytes(encodeOffsetCheckpoint(offsets)));
     if (replaced)
@@ -457,8 +406,34 @@ void LogManager::checkpoint() {
     for (size_t which = 0; which < kCheckpointFiles.size(); ++which) writeCheckpoint(*directory, which);
 }
 
+// --- cleaning ---
+void LogManager::noteCleanable(const TopicPartition& partition) {
+  if (!loaded_.load(std::memory_order_relaxed) || stopped_.load()) return;
+  if (const auto log = get(partition)) cleaner_->noteCleanable(log);
+}
+
+void LogManager::onCleaned(const PartitionLog& log) {
+  Directory* directory = nullptr;
+  {
+    const Lock lock(mutex_);
+    const auto found = logs_.find(log.partition());
+    if (found != logs_.end() && found->second.log.get() == &log) directory = found->second.directory;
+  }
+  if (directory != nullptr) writeCheckpoint(*directory, kCleanerOffsets);
+}
+
+void LogManager::configureCleaner(const CleanerConfig& config) {
+  cleaner_->configure(config);
+}
+
+std::vector<CleanerStatus> LogManager::cleanerStatus() const {
+  return cleaner_->status(all());
+}
+
 void LogManager::cleanup() {
-  for (const auto& log : all()) {
+  std::vector<std::shared_ptr<PartitionLog>> logs = all();
+  std::ranges::move(futures(), std::back_inserter(logs));
+  for (const auto& log : logs) {
     if (log->offline()) continue;
     const auto removed = log->deleteOldSegments();
     if (removed && *removed > 0)
@@ -503,6 +478,7 @@ void LogManager::onRetentionDue() {
 Result<void> LogManager::shutdown(BrokerEpoch epoch) {
   const Lock change(changeMutex_);
   if (stopped_.exchange(true)) return {};
+  cleaner_->stop();
   for (const auto& directory : directories_) {
     if (directory->offline.load()) continue;
     bool closed = directory->loaded.load();
@@ -523,6 +499,7 @@ Result<void> LogManager::shutdown(BrokerEpoch epoch) {
   }
   const Lock lock(mutex_);
   logs_.clear();
+  futures_.clear();
   return {};
 }
 

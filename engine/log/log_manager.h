@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/uuid.h"
 #include "log/checkpoints.h"
+#include "log/cleaner/cleaner_types.h"
 #include "log/log_config.h"
 #include "log/log_context.h"
 #include "log/partition_log.h"
@@ -33,6 +34,7 @@ struct LogManagerOptions {
   platform::Duration retentionInterval = std::chrono::minutes(5);
   /// Closed segments whose files stay open.
   size_t openSegments = 256;
+  CleanerConfig cleaner;
 };
 
 /// What the broker knows from the cluster's metadata when it loads its logs.
@@ -42,6 +44,11 @@ struct LoadOptions {
   /// Whether this broker still has a replica of the partition (by the id in partition.metadata, zero if none); null:
   /// all stay. What nobody owns is set aside as `TOPIC-PARTITION.…-stray`.
   std::function<bool(const TopicPartition& partition, const Uuid& topicId)> isOurs;
+  /// The directory that the metadata says the replica is in; zero: it does not say. Null: nobody knows, so that of two
+  /// logs of a partition the first is taken and the other left alone.
+  std::function<Uuid(const TopicPartition& partition, const Uuid& topicId)> directoryOf;
+  /// `num.recovery.threads.per.data.dir`: so many logs of a directory are loaded side by side (startLoading() only).
+  int threadsPerDirectory = 1;
 };
 
 /// One log directory as others see it.
@@ -49,7 +56,10 @@ struct LogDirectoryInfo {
   std::string path;
   Uuid id;
   bool offline = false;
+  bool cordoned = false;
 };
+
+class LogCleaner;
 
 /// All logs of one broker in one or several directories: loading, creating, removing, checkpoints, retention; Kafka's
 /// LogManager. The quorum's `__cluster_metadata-0` is not one of them. Any thread, unless said otherwise. Its lock may
@@ -70,6 +80,10 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   /// Makes a directory ours: writes its `meta.properties` (a fresh directory id if that is zero).
   Result<void> format(const std::string& clusterId, NodeId nodeId);
   std::vector<LogDirectoryInfo> directories() const;
+  /// These and no others are cordoned (KIP-1066): new logs and copies that are to take a log's place go elsewhere; what is
+  /// there stays and is served. Only where all are cordoned does a log still come here that the controller had given to
+  /// this broker before it knew.
+  void setCordoned(std::span<const std::string> paths);
   /// The broker epoch of the last clean stop, if all directories agree on one; else −1. For the registration.
   BrokerEpoch previousBrokerEpoch() const noexcept { return previousBrokerEpoch_; }
   /// The last stop was clean in every directory.
@@ -78,20 +92,53 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   /// Opens every log: nothing is scanned after a clean stop (the marker is removed first). Finishes interrupted
   /// deletions. Blocks; once. A log that cannot be opened takes its directory offline, the others go on.
   Result<void> load(const LoadOptions& options);
+  /// The same on threads of its own, for all directories at once; `done` runs on the background executor. Nothing else
+  /// but stopLoading() may be called until then.
+  void startLoading(LoadOptions options, std::function<void(Result<void>)> done);
+  /// No further log is begun; `done` is told so soon.
+  void stopLoading();
 
   /// Null if there is none.
   std::shared_ptr<PartitionLog> get(const TopicPartition& partition) const;
   std::vector<std::shared_ptr<PartitionLog>> all() const;
-  /// The log, made if missing, in `directory` (an id; zero: the online one with the fewest logs). InconsistentTopicId
-  /// if there is one of another topic of the same name.
+  /// The log, made if missing, in the directory it was preferred to be in, else in `directory` (an id; zero: the online
+  /// one with the fewest logs). InconsistentTopicId if there is one of another topic of the same name; KafkaStorageError if
+  /// `directory` is offline.
   Result<std::shared_ptr<PartitionLog>> getOrCreate(const TopicPartition& partition, const Uuid& topicId,
                                                     const LogConfig& config, const Uuid& directory = {});
   /// The directory of a log; zero if there is none.
   Uuid directoryOf(const TopicPartition& partition) const;
-  /// Renames the folder to `….<hex>-delete` and removes it in the background.
+  /// Renames the folder to `….<hex>-delete` and removes it in the background, also that of a copy.
   Result<void> remove(const TopicPartition& partition);
+
+  // --- moving a log to another directory (KIP-113) ---
+  /// The id of a directory that logs may be moved to, by its path as configured. LogDirNotFound; KafkaStorageError if it is
+  /// offline; InvalidReplicaAssignment if it is cordoned.
+  Result<Uuid> directoryForMove(const std::string& path) const;
+  std::string pathOf(const Uuid& directory) const;
+  /// Where a log is to be made that is not there yet; forgotten once it was made.
+  void preferDirectory(const TopicPartition& partition, const Uuid& directory);
+  /// The copy that will take the log's place, in `TOPIC-PARTITION.…-future` of another directory; null if there is none.
+  std::shared_ptr<PartitionLog> future(const TopicPartition& partition) const;
+  std::vector<std::shared_ptr<PartitionLog>> futures() const;
+  Uuid futureDirectoryOf(const TopicPartition& partition) const;
+  /// An empty copy of the log that is there, which is not cleaned any more. KafkaStorageError while any directory is
+  /// offline: it may hold another copy.
+  Result<std::shared_ptr<PartitionLog>> createFuture(const TopicPartition& partition, const Uuid& directory);
+  /// Gives the copy up: its folder goes, the log is cleaned again.
+  Result<void> removeFuture(const TopicPartition& partition);
+  /// Has all of the copy on disk, and its offsets in the checkpoints of its directory. Blocks.
+  Result<void> prepareFuture(const TopicPartition& partition);
+  /// The copy, which ends where the log does, takes its place: it is closed, gets the folder's name and is opened again;
+  /// the old folder goes. Nobody may append to either meanwhile. On failure the log stays what it is, and the copy's
+  /// directory is offline.
+  Result<std::shared_ptr<PartitionLog>> replaceWithFuture(const TopicPartition& partition);
   /// Every log of the topic takes the new settings.
   void updateConfig(const std::string& topic, const LogConfig& config);
+  /// The broker's settings of the cleaner changed.
+  void configureCleaner(const CleanerConfig& config);
+  /// Where each compacted log stands, by name.
+  std::vector<CleanerStatus> cleanerStatus() const;
   /// What new logs take when nobody says else, and getOrCreate's caller falls back to.
   const LogConfig& defaults() const noexcept { return options_.defaults; }
 
@@ -118,6 +165,9 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
     Directory* directory = nullptr;
   };
   struct Private {};
+  struct LoadJob;
+  struct LoadPlace;
+  struct Loading;
 
  public:
   LogManager(Private, platform::Process& process, std::shared_ptr<platform::Executor> background,
@@ -126,10 +176,27 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
  private:
   Result<void> openDirectories();
   Result<void> openDirectory(Directory& directory);
-  Result<void> loadDirectory(Directory& directory, const LoadOptions& options);
+  /// Finds what is to be loaded; touches no log yet.
+  std::shared_ptr<Loading> planLoading(LoadOptions options);
+  Result<void> planDirectory(LoadPlace& place, Loading& loading);
+  /// Loads the next log of the directory, if there is one left.
+  bool loadNext(Loading& loading, LoadPlace& place, int thread);
+  Result<void> loadLogOf(Loading& loading, LoadPlace& place, LoadJob& job, int thread);
+  void postLoading(const std::shared_ptr<Loading>& loading, size_t worker);
+  void loadOn(const std::shared_ptr<Loading>& loading, size_t worker);
+  void workerEnded(const std::shared_ptr<Loading>& loading);
+  Result<void> finishLoading(Loading& loading);
   Result<void> setAside(Directory& directory, const std::string& folder, const TopicPartition& partition);
   Result<std::shared_ptr<PartitionLog>> openLog(Directory& directory, PartitionLogOptions options);
-  LogHooks hooksFor(Directory& directory, const TopicPartition& partition);
+  LogHooks hooksFor(Directory& directory, const TopicPartition& partition, bool future = false);
+  Result<std::shared_ptr<PartitionLog>> openFuture(Directory& directory, PartitionLogOptions options);
+  Result<std::shared_ptr<PartitionLog>> takePlace(const TopicPartition& partition, const std::shared_ptr<PartitionLog>& source,
+                                                  const Entry& future);
+  /// Renames the folder to `…-delete`, forgets the log's offsets and has it removed.
+  Result<void> retire(const Entry& entry);
+  void forgetCheckpoints(Directory& directory, const TopicPartition& partition);
+  void settleDoubles(Loading& loading);
+  void promoteFutures(Loading& loading);
   void takeOffline(Directory& directory, const Error& error);
   Directory* directoryFor(const Uuid& id);
   /// Gathers one offset of each log and replaces the file if its text changed.
@@ -137,6 +204,9 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   std::vector<std::shared_ptr<PartitionLog>> logsIn(const Directory& directory) const;
   void removeFolderLater(Directory& directory, std::string path);
   void arm(std::atomic<bool>& armed, platform::Timer& timer, platform::Duration after, void (LogManager::*due)());
+  /// Tells the cleaner that a log may have something to clean.
+  void noteCleanable(const TopicPartition& partition);
+  void onCleaned(const PartitionLog& log);
   void onHighWatermarksDue();
   void onRecoveryPointsDue();
   void onRetentionDue();
@@ -154,12 +224,19 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   std::atomic<bool> highWatermarksArmed_{false};
   std::atomic<bool> recoveryPointsArmed_{false};
   std::atomic<bool> retentionArmed_{false};
+  /// Made by open().
+  std::shared_ptr<LogCleaner> cleaner_;
 
   /// Held while a log is made or removed; taken before mutex_.
   Mutex changeMutex_;
   mutable Mutex mutex_;
   std::unordered_map<TopicPartition, Entry> logs_ GUARDED_BY(mutex_);
+  /// Copies that will take the place of what is in logs_.
+  std::unordered_map<TopicPartition, Entry> futures_ GUARDED_BY(mutex_);
+  std::unordered_map<TopicPartition, Uuid> preferred_ GUARDED_BY(mutex_);
   std::function<void(const Uuid&, const std::string&, const Error&)> onDirectoryFailure_ GUARDED_BY(mutex_);
+  /// While logs are loaded on threads.
+  std::shared_ptr<Loading> loading_ GUARDED_BY(mutex_);
   // Of the background executor.
   platform::Timer highWatermarkTimer_;
   platform::Timer recoveryPointTimer_;

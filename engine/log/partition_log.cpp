@@ -37,6 +37,15 @@ Result<std::shared_ptr<PartitionLog>> PartitionLog::open(LogContext context, Par
   return log;
 }
 
+Result<std::shared_ptr<const PartitionLog>> PartitionLog::openForReading(LogContext context,
+                                                                         PartitionLogOptions options) {
+  context.readOnly = true;
+  context.recorder = nullptr;
+  TIDEMARK_ASSIGN(auto loaded, loadLogForReading(context, options));
+  return std::make_shared<const PartitionLog>(Private{}, std::move(context), std::move(options), events::PartitionTag{},
+                                              std::move(loaded));
+}
+
 PartitionLog::PartitionLog(Private, LogContext context, PartitionLogOptions options, events::PartitionTag tag,
                            LoadedLog loaded)
     : context_(std::move(context)),
@@ -51,11 +60,14 @@ PartitionLog::PartitionLog(Private, LogContext context, PartitionLogOptions opti
       producers_(std::move(loaded.producers)),
       logStart_(loaded.logStart),
       recoveryPoint_(loaded.recoveryPoint),
-      namesDirty_(true) {
+      namesDirty_(true),
+      cleanedTo_(options.cleanedTo) {
   const Lock lock(mutex_);
   const Segment& active = *segments_->active();
   logEnd_ = {loaded.nextOffset, active.baseOffset(), static_cast<int64_t>(active.size())};
   highWatermark_ = clamp({.offset = logStart_});
+  if (cleanedTo_ && *cleanedTo_ > logEnd_.offset) cleanedTo_ = std::nullopt;
+  waitForStable();
   if (epochs_.dirty()) due_.epochs = due_.any = true;
   if (context_.recorder != nullptr && loaded.segmentsScanned > 0)
     context_.recorder->emit(events::LogRecovered{.partition = tag_,
@@ -67,12 +79,17 @@ PartitionLog::PartitionLog(Private, LogContext context, PartitionLogOptions opti
 PartitionLog::~PartitionLog() = default;
 
 Result<void> PartitionLog::close() {
-  return synced([this]() REQUIRES(syncMutex_) -> Result<void> {
+  endCleaning();
+  std::vector<std::string> retired;
+  const auto closed = synced([&]() REQUIRES(syncMutex_) -> Result<void> {
     TIDEMARK_TRY(failIfSo(closeFiles()));
     const Lock lock(mutex_);
     closed_ = true;
+    retired = std::move(retired_);
     return {};
   });
+  removeNow(retired);
+  return closed;
 }
 
 Result<void> PartitionLog::closeFiles() {
@@ -83,8 +100,12 @@ Result<void> PartitionLog::closeFiles() {
     TIDEMARK_TRY(segments_->active()->addLastTimeEntry());
     producers_->advanceTo(logEnd_.offset);
     TIDEMARK_ASSIGN(snapshot, producers_->takeSnapshot());
-    if (snapshot) namesDirty_ = true;
     end = logEnd_.offset;
+    // It may have been there: from a roll or a truncation, which sync none.
+    const std::vector<Offset>& snapshots = producers_->snapshots();
+    if (!snapshot && !snapshots.empty() && snapshots.back() == end)
+      snapshot = offsetFilePath(directory_, end, kSnapshotSuffix);
+    if (snapshot) namesDirty_ = true;
   }
   if (snapshot) {
     TIDEMARK_ASSIGN(const auto file, context_.files->open(*snapshot, platform::OpenMode::ReadWrite));
@@ -94,6 +115,7 @@ Result<void> PartitionLog::closeFiles() {
 }
 
 void PartitionLog::abandon() {
+  endCleaning();
   const Lock syncLock(syncMutex_);
   const Lock lock(mutex_);
   closed_ = true;
@@ -142,23 +164,48 @@ void PartitionLog::afterChange() {
   }
   if (due.recoveryPointLowered && hooks_.onRecoveryPointLowered) hooks_.onRecoveryPointLowered();
   if (due.checkpoint && hooks_.onCheckpointDue) hooks_.onCheckpointDue();
-  if (due.flushNow) (void)flush();  // a failure has taken the log offline
-  if (!due.epochs && !due.flushBelow && due.filesToRemove.empty()) return;
-  auto work = [self = weak_from_this(), epochs = due.epochs, below = due.flushBelow,
-               names = std::move(due.filesToRemove)] {
-    const auto log = self.lock();
-    if (!log) return;
-    for (const std::string& name : names) {
-      if (!log->context_.files->exists(name)) continue;
-      const auto removed = log->context_.files->remove(name);
-      if (!removed) log->context_.logger->warning("log", "{} is left behind: {}", name, removed.error().message);
-    }
-    if (epochs || below) (void)log->catchUp(epochs, below);
+  if (due.cleanable && hooks_.onCleanable) hooks_.onCleanable();
+  if (!due.filesToRemove.empty()) removeLater(std::move(due.filesToRemove));
+  if (due.flushAfterMs) flushLater(*due.flushAfterMs);
+  if (!due.epochs && !due.flushBelow) return;
+  auto work = [self = weak_from_this(), epochs = due.epochs, below = due.flushBelow] {
+    if (const auto log = self.lock()) (void)log->catchUp(epochs, below);
   };
   if (context_.background)
     context_.background->post(std::move(work));
   else
     work();
+}
+
+void PartitionLog::removeLater(std::vector<std::string> names) {
+  platform::Duration delay{};
+  {
+    const Lock lock(mutex_);
+    retired_.insert(retired_.end(), names.begin(), names.end());
+    delay = std::chrono::milliseconds(std::max<int64_t>(0, config_->fileDeleteDelayMs));
+  }
+  auto work = [self = weak_from_this(), names = std::move(names)] {
+    if (const auto log = self.lock()) log->removeNow(names);
+  };
+  if (!context_.background) return work();
+  if (delay == platform::Duration()) return context_.background->post(std::move(work));
+  // The task holds its own timer: nobody else has to.
+  auto timer = std::make_shared<platform::Timer>();
+  context_.background->post([background = context_.background, timer, delay, work = std::move(work)]() mutable {
+    *timer = background->schedule(delay, [timer, work = std::move(work)] { work(); });
+  });
+}
+
+void PartitionLog::removeNow(const std::vector<std::string>& names) {
+  {
+    const Lock lock(mutex_);
+    std::erase_if(retired_, [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); });
+  }
+  for (const std::string& name : names) {
+    if (!context_.files->exists(name)) continue;
+    const auto removed = context_.files->remove(name);
+    if (!removed) context_.logger->warning("log", "{} is left behind: {}", name, removed.error().message);
+  }
 }
 
 // --- flush ---
@@ -230,6 +277,61 @@ Result<void> PartitionLog::flush(std::optional<Offset> upTo) {
   return synced([this, upTo]() REQUIRES(syncMutex_) { return failIfSo(flushLocked(upTo)); });
 }
 
+Result<void> PartitionLog::flushReaching(Offset target) {
+  const auto own = std::make_shared<JointFlush>();
+  std::shared_ptr<JointFlush> joined;
+  const auto led = [&]() -> Result<void> {
+    // Taken before anybody can join, until the flush has ended.
+    const WriterLock leading(own->running);
+    {
+      const Lock lock(mutex_);
+      if (recoveryPoint_ >= target) return {};
+      joined = nextFlush_;
+      if (joined) {
+        joined->target = std::max(joined->target, target);
+        return {};
+      }
+      own->target = target;
+      nextFlush_ = own;
+    }
+    const Lock syncLock(syncMutex_);
+    {
+      const Lock lock(mutex_);
+      nextFlush_ = nullptr;
+      // The flush before may have reached our record, and not those of all who joined since.
+      if (recoveryPoint_ >= own->target) return {};
+      TIDEMARK_TRY(checkUsable());
+    }
+    return failIfSo(flushLocked(std::nullopt));
+  }();
+  if (!joined) {
+    afterChange();
+    return led;
+  }
+  // All wake at once: were it the sync lock that they waited for, each would find the next sync begun before its turn.
+  { const ReaderLock ended(joined->running); }
+  const Lock lock(mutex_);
+  return recoveryPoint_ >= target ? Result<void>() : checkUsable();
+}
+
+void PartitionLog::flushLater(int64_t afterMs) {
+  if (!context_.background) return;
+  // The task holds its own timer: nobody else has to.
+  auto timer = std::make_shared<platform::Timer>();
+  context_.background->post([background = context_.background, timer, afterMs, self = weak_from_this()] {
+    *timer = background->schedule(std::chrono::milliseconds(std::min<int64_t>(afterMs, int64_t{1} << 40)), [timer, self] {
+      const auto log = self.lock();
+      if (!log) return;
+      {
+        const Lock lock(log->mutex_);
+        log->flushTimerArmed_ = false;
+        if (log->recoveryPoint_ >= log->logEnd_.offset) return;
+      }
+      (void)log->flush();
+    });
+  });
+}
+
 Result<void> PartitionLog::catchUp(bool epochs, std::optional<Offset> flushBelow) {
   return synced([&]() REQUIRES(syncMutex_) -> Result<void> {
     if (epochs) TIDEMARK_TRY(failIfSo(writeEpochs()));
@@ -293,6 +395,10 @@ void PartitionLog::setHighWatermark(const LogOffsetMetadata& offset, NodeId slow
   if (offset.offset == from) return;
   producers_->onHighWatermark(offset.offset);
   due_.checkpoint = due_.any = true;
+  if (offset.offset >= stableWanted_ && lastStableMetadata().offset >= stableWanted_) {
+    waitForStable();
+    noteCleanable();
+  }
   if (context_.recorder != nullptr && offset.offset > from)
     context_.recorder->emit(
         events::HighWatermarkAdvanced{.partition = tag_, .from = from, .to = offset.offset, .slowest = slowest});
@@ -402,8 +508,12 @@ std::shared_ptr<const LogConfig> PartitionLog::config() const {
 
 void PartitionLog::updateConfig(const LogConfig& config) {
   auto next = std::make_shared<const LogConfig>(config);
-  const Lock lock(mutex_);
-  config_ = std::move(next);
+  {
+    const Lock lock(mutex_);
+    config_ = std::move(next);
+    noteCleanable();
+  }
+  afterChange();
 }
 
 void PartitionLog::expireProducers() {

@@ -14,14 +14,17 @@
 #include "base/result.h"
 #include "base/uuid.h"
 #include "events/text.h"
+#include "log/cleaner/clean_view.h"
 #include "log/epoch_cache.h"
 #include "log/log_config.h"
 #include "log/log_context.h"
 #include "log/log_types.h"
+#include "log/txn_index.h"
 #include "records/validator.h"
 
 namespace tidemark::log {
 
+class LookupTrace;
 class ProducerStateManager;
 class Segment;
 class SegmentList;
@@ -32,11 +35,14 @@ struct LogHooks {
   /// Writing, or a sync, failed: whatever was promised since is in doubt. Called once; the whole log directory goes
   /// offline.
   std::function<void(const Error&)> onFailure;
-  /// The recovery point fell (truncation). The checkpoint must be on disk before anything is appended again, so this
+  /// The recovery point (or where the cleaner got to) fell (truncation). The checkpoint must be on disk before anything is appended again, so this
   /// returns only then.
   std::function<void()> onRecoveryPointLowered;
   /// The high watermark, the log start or the recovery point moved: a checkpoint is due some time.
   std::function<void()> onCheckpointDue;
+  /// There may be something to clean: a closed segment became stable, or the topic's settings changed. Only of topics
+  /// that are compacted.
+  std::function<void()> onCleanable;
 };
 
 struct PartitionLogOptions {
@@ -54,7 +60,13 @@ struct PartitionLogOptions {
   bool recoveryPointKnown = true;
   /// The broker stopped cleanly: nothing is scanned.
   bool cleanShutdown = false;
+  /// As checkpointed; nothing: not known.
+  std::optional<Offset> highWatermark;
+  /// As checkpointed: where the last cleaning ended. Below it offsets may have gaps.
+  std::optional<Offset> cleanedTo;
   LogHooks hooks;
+  /// Told while the log is opened after an unclean stop: how many segments are still to be read.
+  std::function<void(int32_t remainingSegments)> onRecoveryProgress;
 };
 
 /// One replica of one partition on disk: segments, indexes, leader epochs, producer state; Kafka's UnifiedLog. Files as
@@ -70,6 +82,10 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// Opens or makes the log. After an unclean stop everything from the recovery point on is read again, cut at the
   /// first bad batch and indexed anew.
   static Result<std::shared_ptr<PartitionLog>> open(LogContext context, PartitionLogOptions options);
+  /// Opens what is in a folder for whoever only looks: nothing in it is changed, whether a broker runs on it or not, in
+  /// whatever state it is. The log ends behind the last whole batch; indexes that are missing or wrong count as empty;
+  /// no producers are known. Of the options the folder, the settings and the log start count.
+  static Result<std::shared_ptr<const PartitionLog>> openForReading(LogContext context, PartitionLogOptions options);
   ~PartitionLog();
   PartitionLog(const PartitionLog&) = delete;
   PartitionLog& operator=(const PartitionLog&) = delete;
@@ -92,7 +108,9 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// From the batch that holds `start` on, up to `maxBytes` of one segment. `minOneMessage`: the first batch comes
   /// whole even if it is larger. OffsetOutOfRange outside [log start, log end]. A slice stays readable, but its bytes
   /// may change if the log is truncated meanwhile.
-  Result<ReadResult> read(Offset start, size_t maxBytes, FetchIsolation isolation, bool minOneMessage) const;
+  /// `trace`, here and below: is told each step of the lookup, may be null.
+  Result<ReadResult> read(Offset start, size_t maxBytes, FetchIsolation isolation, bool minOneMessage,
+                          LookupTrace* trace = nullptr) const;
   /// The same with a bound of the caller's (at most the log end): nothing at or after `upperBound` is read.
   Result<ReadResult> readBelow(Offset start, size_t maxBytes, Offset upperBound, bool minOneMessage) const;
   /// The whole batches of read(), in memory: for whoever interprets records (quorum, coordinators).
@@ -100,9 +118,13 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
                                bool minOneMessage = true) const;
   Result<ByteVector> readBytesBelow(Offset start, size_t maxBytes, Offset upperBound, bool minOneMessage = true) const;
 
+  /// Aborted transactions whose data or marker lies in [from, upTo), in the order of their markers; perhaps a few
+  /// beyond.
+  Result<std::vector<AbortedTxn>> abortedTransactions(Offset from, Offset upTo) const;
+
   /// ListOffsets: the first record from `timestampMs` on, or one of the special timestamps (k…Timestamp). Latest is the
   /// log end: the caller bounds it by what its reader may see. Nothing if there is no such record.
-  Result<std::optional<TimestampAndOffset>> offsetForTimestamp(int64_t timestampMs) const;
+  Result<std::optional<TimestampAndOffset>> offsetForTimestamp(int64_t timestampMs, LookupTrace* trace = nullptr) const;
 
   /// The place of an offset between log start and log end, for fetch sizes.
   Result<LogOffsetMetadata> locate(Offset offset) const;
@@ -174,6 +196,27 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// Drops producers that were silent for too long.
   void expireProducers();
 
+  // --- cleaning; for the cleaner ---
+  CleanView cleanView(bool withProducers) const;
+  /// Where the last cleaning ended; nothing: never cleaned. Falls with a truncation.
+  std::optional<Offset> cleanedTo() const;
+  /// Nothing happens if the log was truncated since.
+  void setCleanedTo(Offset offset, uint64_t truncations);
+  /// Runs `work`, a cleaning; close(), abandon() and a move wait for its end, which it comes to soon once mayClean()
+  /// says no.
+  Result<void> cleaning(const std::function<Result<void>()>& work);
+  bool mayClean(uint64_t truncations) const;
+  /// The log is being copied to another directory: it is not cleaned meanwhile, or the copy would keep what the cleaner
+  /// dropped, or lose the tombstone of what it has. Returns once a cleaning that runs has stopped.
+  void pauseCleaning();
+  void resumeCleaning();
+  /// An empty segment whose files are named `.cleaned`.
+  Result<std::shared_ptr<Segment>> newCleanedSegment(Offset base) const;
+  /// `cleaned`, which is on disk, takes the place of `old`, which are neighbours. False: some of them are gone or were
+  /// cut, nothing was done. An error before the swap began leaves the log as it was; one in it takes the log offline.
+  Result<bool> replaceSegments(std::span<const std::shared_ptr<Segment>> old, const std::shared_ptr<Segment>& cleaned,
+                               uint64_t truncations);
+
   // --- settings and looks ---
   const TopicPartition& partition() const noexcept { return partition_; }
   /// The folder's path.
@@ -213,8 +256,10 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset) REQUIRES(mutex_);
   Result<void> rollTo(Offset baseOffset) REQUIRES(mutex_);
   Result<void> write(const Group& group, bool asLeader) REQUIRES(mutex_);
-  void noteAppended(const Group& group, int64_t position, Offset segmentBase, bool asLeader) REQUIRES(mutex_);
+  Result<void> noteAppended(const Group& group, int64_t position, Segment& segment, bool asLeader) REQUIRES(mutex_);
   void assignEpoch(LeaderEpoch epoch, Offset startOffset) REQUIRES(mutex_);
+  /// `flush.messages` were appended: whoever appended waits until all below this is on disk.
+  std::optional<Offset> dueFlush() const REQUIRES(mutex_);
   void setLogEnd(Offset offset) REQUIRES(mutex_);
   void setHighWatermark(const LogOffsetMetadata& offset, NodeId slowest) REQUIRES(mutex_);
   LogOffsetMetadata clamp(const LogOffsetMetadata& offset) const REQUIRES(mutex_);
@@ -223,11 +268,23 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   void setLogStart(Offset offset) REQUIRES(mutex_);
   Result<void> truncatePart(Offset offset) REQUIRES(mutex_);
   Result<void> truncateFully(Offset offset, std::optional<Offset> logStartOffset) REQUIRES(mutex_);
+  void lowerCleanedTo(Offset offset) REQUIRES(mutex_);
   Result<void> rebuildProducers() REQUIRES(mutex_);
   Result<size_t> countDeletable() REQUIRES(mutex_);
   Result<int> removeFirstSegments(size_t count) REQUIRES(mutex_);
   /// Renames the segment's files and has them removed later.
   Result<void> retire(Segment& segment) REQUIRES(mutex_);
+  Result<void> swapLocked(size_t first, std::span<const std::shared_ptr<Segment>> old,
+                          const std::shared_ptr<Segment>& cleaned) REQUIRES(mutex_);
+  /// The cleaner is told once the lock is free.
+  void noteCleanable() REQUIRES(mutex_);
+  /// Works out stableWanted_ anew.
+  void waitForStable() REQUIRES(mutex_);
+  /// Nothing is cleaned any more, and whoever was at it has stopped.
+  void endCleaning();
+  /// Has files removed once the topic's delay is over.
+  void removeLater(std::vector<std::string> names);
+  void removeNow(const std::vector<std::string>& names);
 
   // Called without it.
   /// Runs what became due under the lock: hooks, files to remove, checkpoints, flushes.
@@ -239,12 +296,18 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> synced(const std::function<Result<void>()>& work);
   /// What an append left for the background.
   Result<void> catchUp(bool epochs, std::optional<Offset> flushBelow);
+  /// Everything below `target`, which was appended, is on disk once it returns. One flushes for all that come until it
+  /// begins (group commit); they wait for its end.
+  Result<void> flushReaching(Offset target);
+  void flushLater(int64_t afterMs);
   Result<void> closeFiles() REQUIRES(syncMutex_);
   Result<void> failIfSo(Result<void> result);
 
   Result<ReadResult> readBounded(Offset start, size_t maxBytes, std::optional<FetchIsolation> isolation,
-                                 Offset upperBound, bool minOneMessage) const;
+                                 Offset upperBound, bool minOneMessage, LookupTrace* trace = nullptr) const;
   Result<LogOffsetMetadata> locateFrom(std::shared_ptr<Segment> segment, Offset offset) const;
+  Result<std::vector<AbortedTransaction>> abortedIn(const Segment& segment, Offset start, uint64_t end,
+                                                    Offset bound) const;
   Result<ByteVector> wholeBatches(const Result<ReadResult>& read) const;
   /// Repeats `look` while segments went away under it.
   template <class Look>
@@ -259,6 +322,10 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// Set under the lock, only from false to true.
   std::atomic<bool> offline_{false};
 
+  /// Held while the log is cleaned; taken before all others.
+  Mutex cleanMutex_;
+  std::atomic<bool> cleaningCancelled_{false};
+  std::atomic<bool> cleaningPaused_{false};
   /// Held over syncs, never by an append; taken before mutex_. Whoever has it knows that no sync of a write it waits
   /// for is still on its way.
   mutable Mutex syncMutex_;
@@ -281,14 +348,32 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// Names changed in the folder since it was last synced.
   bool namesDirty_ GUARDED_BY(mutex_) = false;
   int64_t recordsSinceFlush_ GUARDED_BY(mutex_) = 0;
+  struct JointFlush {
+    /// Whoever leads it holds this one till its end.
+    SharedMutex running;
+    /// All who joined need what lies below this on disk. Of the log's lock.
+    Offset target;
+  };
+  /// The flush that appenders may still join. Null: the next one leads.
+  std::shared_ptr<JointFlush> nextFlush_ GUARDED_BY(mutex_);
+  /// A flush by `flush.ms` is on its way.
+  bool flushTimerArmed_ GUARDED_BY(mutex_) = false;
+  uint64_t truncations_ GUARDED_BY(mutex_) = 0;
+  std::optional<Offset> cleanedTo_ GUARDED_BY(mutex_);
+  /// Once the last stable offset gets there, another closed segment may be cleaned.
+  Offset stableWanted_ GUARDED_BY(mutex_){INT64_MAX};
+  /// Renamed, but readers may still come for them: removed when `file.delete.delay.ms` is over.
+  std::vector<std::string> retired_ GUARDED_BY(mutex_);
 
   // What became due under the lock and is done after it.
   struct Due {
     std::optional<Error> failure;
     bool recoveryPointLowered = false;
     bool checkpoint = false;
+    bool cleanable = false;
     bool epochs = false;
-    bool flushNow = false;
+    /// The first record since a flush came: so long it may wait.
+    std::optional<int64_t> flushAfterMs;
     /// A roll: everything below is to be flushed in the background.
     std::optional<Offset> flushBelow;
     std::vector<std::string> filesToRemove;

@@ -54,6 +54,7 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
                   .logAppendTimeMs = validated->logAppendTimeMs,
                   .recordCount = header.recordCount,
                   .sizeInBytes = static_cast<int64_t>(bytes.size())};
+  std::optional<Offset> flushTo;
   const auto result = [&]() -> Result<void> {
     const Lock lock(mutex_);
     TIDEMARK_TRY(checkUsable());
@@ -80,10 +81,13 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
     TIDEMARK_TRY(write({bytes, std::span(&header, 1)}, true));
     info.firstOffset = header.baseOffset;
     info.lastOffset = header.lastOffset();
+    flushTo = dueFlush();
     return {};
   }();
   afterChange();
   if (!result) return refuse(result.error());
+  if (flushTo)
+    if (const auto flushed = flushReaching(*flushTo); !flushed) return refuse(flushed.error());
   return info;
 }
 
@@ -118,6 +122,7 @@ Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch 
   info.lastOffset = headers.back().lastOffset();
   info.lastLeaderEpoch = headers.back().leaderEpoch;
 
+  std::optional<Offset> flushTo;
   const auto result = [&]() -> Result<void> {
     const Lock lock(mutex_);
     TIDEMARK_TRY(checkUsable());
@@ -141,10 +146,13 @@ Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch 
       }
       size += batch;
     }
-    return write({batches.subspan(start, size), std::span(headers).subspan(first)}, false);
+    TIDEMARK_TRY(write({batches.subspan(start, size), std::span(headers).subspan(first)}, false));
+    flushTo = dueFlush();
+    return {};
   }();
   afterChange();
   if (!result) return fail(result.error());
+  if (flushTo) TIDEMARK_TRY(flushReaching(*flushTo));
   return info;
 }
 
@@ -157,18 +165,24 @@ Result<void> PartitionLog::write(const Group& group, bool asLeader) {
   const auto written = active.append(group.bytes, group.headers, *config_);
   // Bytes may be there that nobody counts: nothing is appended behind them any more.
   if (!written) return fail(goOffline(written.error()));
-  noteAppended(group, position, active.baseOffset(), asLeader);
+  const auto noted = noteAppended(group, position, active, asLeader);
+  if (!noted) return fail(goOffline(noted.error()));
   setLogEnd(last.next());
   return {};
 }
 
-void PartitionLog::noteAppended(const Group& group, int64_t position, Offset segmentBase, bool asLeader) {
+Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Segment& segment, bool asLeader) {
   size_t at = 0;
   for (const BatchHeader& header : group.headers) {
     const int64_t batchPosition = position + static_cast<int64_t>(at);
     if (header.hasProducerId()) {
       const BatchView batch{header, group.bytes.subspan(at, header.sizeInBytes())};
-      producers_->apply(header, markerOf(batch), {header.baseOffset, segmentBase, batchPosition});
+      const auto ended = producers_->apply(header, markerOf(batch), {header.baseOffset, segment.baseOffset(), batchPosition});
+      if (ended && ended->aborted) {
+        if (!segment.hasAborted()) namesDirty_ = true;
+        const AbortedTxn entry{ended->producerId, ended->firstOffset, ended->lastOffset, ended->lastStableOffset};
+        TIDEMARK_TRY(segment.appendAborted(std::span(&entry, 1)));
+      }
     }
     if (context_.recorder != nullptr)
       context_.recorder->emit(events::BatchAppended{.partition = tag_,
@@ -183,7 +197,16 @@ void PartitionLog::noteAppended(const Group& group, int64_t position, Offset seg
     at += header.sizeInBytes();
   }
   producers_->advanceTo(group.headers.back().nextOffset());
-  if (recordsSinceFlush_ >= config_->flushMessages) due_.flushNow = due_.any = true;
+  if (config_->flushMs < INT64_MAX && !flushTimerArmed_) {
+    flushTimerArmed_ = true;
+    due_.flushAfterMs = config_->flushMs;
+    due_.any = true;
+  }
+  return {};
+}
+
+std::optional<Offset> PartitionLog::dueFlush() const {
+  return recordsSinceFlush_ >= config_->flushMessages ? std::optional(logEnd_.offset) : std::nullopt;
 }
 
 void PartitionLog::setLogEnd(Offset offset) {
@@ -236,6 +259,8 @@ Result<void> PartitionLog::rollTo(Offset baseOffset) {
     // Recovery finds a lost end by the gap it leaves, unless gaps are usual. Rare enough to be done here.
     if (config_->compact) TIDEMARK_TRY(closed->sync(false));
     TIDEMARK_TRY(closed->becomeInactive());
+    // All of it was flushed: no start will read it again, so that its last time index entry must be on disk as well.
+    if (recoveryPoint_ >= logEnd_.offset) TIDEMARK_TRY(closed->sync(true));
     producers_->advanceTo(baseOffset);
     TIDEMARK_TRY(producers_->takeSnapshot());
     due_.flushBelow = baseOffset;
@@ -250,6 +275,10 @@ Result<void> PartitionLog::rollTo(Offset baseOffset) {
                                                   .closedBaseOffset = closed->baseOffset(),
                                                   .closedSizeInBytes = static_cast<int64_t>(closed->size())});
   setLogEnd(logEnd_.offset);
+  if (baseOffset <= lastStableMetadata().offset)
+    noteCleanable();
+  else
+    stableWanted_ = std::min(stableWanted_, baseOffset);
   return {};
 }
 

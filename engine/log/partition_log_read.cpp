@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "log/header_scanner.h"
+#include "log/lookup_trace.h"
 #include "log/partition_log.h"
 #include "log/producer_state.h"
 #include "log/segment.h"
@@ -26,8 +27,8 @@ auto PartitionLog::stable(const Look& look) const -> decltype(look()) {
 }
 
 Result<ReadResult> PartitionLog::read(Offset start, size_t maxBytes, FetchIsolation isolation,
-                                      bool minOneMessage) const {
-  return stable([&] { return readBounded(start, maxBytes, isolation, kNoOffset, minOneMessage); });
+                                      bool minOneMessage, LookupTrace* trace) const {
+  return stable([&] { return readBounded(start, maxBytes, isolation, kNoOffset, minOneMessage, trace); });
 }
 
 Result<ReadResult> PartitionLog::readBelow(Offset start, size_t maxBytes, Offset upperBound, bool minOneMessage) const {
@@ -35,7 +36,8 @@ Result<ReadResult> PartitionLog::readBelow(Offset start, size_t maxBytes, Offset
 }
 
 Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std::optional<FetchIsolation> isolation,
-                                             Offset upperBound, bool minOneMessage) const {
+                                             Offset upperBound, bool minOneMessage, LookupTrace* trace) const {
+  if (trace != nullptr) trace->begin();
   LogOffsetMetadata bound;
   std::shared_ptr<Segment> segment;
   std::shared_ptr<Segment> segmentOfBound;
@@ -54,6 +56,14 @@ Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std:
     else
       bound = lastStableMetadata();
     segment = segments_->floor(start);
+    if (trace != nullptr && segment && start < bound.offset) {
+      const size_t index = segments_->floorIndex(start);
+      trace->add({.kind = LookupStep::Kind::SegmentChosen,
+                  .segmentBase = segment->baseOffset(),
+                  .entry = index,
+                  .count = segments_->size(),
+                  .offset = start});
+    }
     if (bound.offsetOnly()) segmentOfBound = segments_->floor(bound.offset);
   }
   if (bound.offsetOnly() && start < bound.offset) {
@@ -63,6 +73,8 @@ Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std:
   }
   ReadResult result;
   result.start.offset = start;
+  if (trace != nullptr && start >= bound.offset)
+    trace->add({.kind = LookupStep::Kind::KnownOffset, .segmentBase = bound.segmentBaseOffset, .offset = start});
   if (start == bound.offset && !bound.offsetOnly()) {
     result.start = bound;
     return result;
@@ -74,7 +86,7 @@ Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std:
   while (segment && segment->baseOffset() <= bound.segmentBaseOffset) {
     const uint64_t end =
         segment->baseOffset() == bound.segmentBaseOffset ? static_cast<uint64_t>(bound.position) : segment->size();
-    TIDEMARK_ASSIGN(const auto found, segment->find(start, end));
+    TIDEMARK_ASSIGN(const auto found, segment->find(start, end, trace));
     if (found) {
       result.start = {start, segment->baseOffset(), static_cast<int64_t>(found->position)};
       const size_t firstSize = found->header.sizeInBytes();
@@ -83,14 +95,56 @@ Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std:
       TIDEMARK_ASSIGN(const auto files, segment->files());
       result.slice = {files->log(), found->position, std::min<uint64_t>(end - found->position, allowed)};
       result.firstBatchIncomplete = allowed < firstSize;
+      if (isolation == FetchIsolation::Committed) {
+        TIDEMARK_ASSIGN(result.abortedTransactions,
+                        abortedIn(*segment, start, found->position + result.slice.length, bound.offset));
+      }
       return result;
     }
     // Nothing that high in this one (compaction, or a truncation inside a batch): the next that has data.
     const Lock lock(mutex_);
     segment = segments_->higher(segment->baseOffset());
+    if (trace != nullptr && segment)
+      trace->add({.kind = LookupStep::Kind::SegmentChosen,
+                  .segmentBase = segment->baseOffset(),
+                  .entry = segments_->floorIndex(segment->baseOffset()),
+                  .count = segments_->size(),
+                  .offset = start});
   }
   result.start = bound;
   return result;
+}
+
+Result<std::vector<AbortedTxn>> PartitionLog::abortedTransactions(Offset from, Offset upTo) const {
+  std::vector<std::shared_ptr<Segment>> segments;
+  {
+    const Lock lock(mutex_);
+    size_t index = segments_->floorIndex(from);
+    for (index = index == segments_->size() ? 0 : index; index < segments_->size(); ++index)
+      if (segments_->at(index)->hasAborted()) segments.push_back(segments_->at(index));
+  }
+  std::vector<AbortedTxn> aborted;
+  for (const auto& segment : segments) {
+    TIDEMARK_ASSIGN(const auto entries, segment->abortedTxns());
+    if (selectAborted(entries, from, upTo, aborted)) break;
+  }
+  return aborted;
+}
+
+/// For a reader who gets the bytes below `end` of `segment`, from `start` on and below `bound`.
+Result<std::vector<AbortedTransaction>> PartitionLog::abortedIn(const Segment& segment, Offset start, uint64_t end,
+                                                                Offset bound) const {
+  Offset upTo = bound;
+  {
+    const Lock lock(mutex_);
+    if (const auto next = segments_->higher(segment.baseOffset())) upTo = std::min(upTo, next->baseOffset());
+  }
+  TIDEMARK_ASSIGN(upTo, segment.boundOfBytes(end, upTo));
+  TIDEMARK_ASSIGN(const auto found, abortedTransactions(start, upTo));
+  std::vector<AbortedTransaction> aborted;
+  aborted.reserve(found.size());
+  for (const AbortedTxn& entry : found) aborted.push_back({entry.producerId, entry.firstOffset});
+  return aborted;
 }
 
 Result<LogOffsetMetadata> PartitionLog::locateFrom(std::shared_ptr<Segment> segment, Offset offset) const {
@@ -154,9 +208,12 @@ std::vector<std::shared_ptr<Segment>> PartitionLog::segmentsFrom(Offset offset) 
   return segments;
 }
 
-Result<std::optional<TimestampAndOffset>> PartitionLog::offsetForTimestamp(int64_t timestampMs) const {
+Result<std::optional<TimestampAndOffset>> PartitionLog::offsetForTimestamp(int64_t timestampMs,
+                                                                           LookupTrace* trace) const {
   using Answer = Result<std::optional<TimestampAndOffset>>;
+  using Kind = LookupStep::Kind;
   return stable([&]() -> Answer {
+    if (trace != nullptr) trace->begin();
     Offset start;
     {
       const Lock lock(mutex_);
@@ -165,32 +222,50 @@ Result<std::optional<TimestampAndOffset>> PartitionLog::offsetForTimestamp(int64
       if (timestampMs == kEarliestTimestamp || timestampMs == kEarliestLocalTimestamp) {
         TimestampAndOffset earliest;
         earliest.offset = logStart_;
+        if (trace != nullptr) trace->add({.kind = Kind::KnownOffset, .offset = logStart_});
         const auto entry = epochs_.earliest();
         if (entry && entry->startOffset <= logStart_) earliest.leaderEpoch = entry->epoch;
         return earliest;
       }
+      if (timestampMs == kLatestTimestamp && trace != nullptr)
+        trace->add({.kind = Kind::KnownOffset, .offset = logEnd_.offset});
       if (timestampMs == kLatestTimestamp)
         return TimestampAndOffset{.offset = logEnd_.offset,
                                   .leaderEpoch = epochs_.latestEpoch().value_or(kNoLeaderEpoch)};
     }
     if (timestampMs == kLatestTieredTimestamp || timestampMs < kLatestTieredTimestamp) return std::nullopt;
     const auto segments = segmentsFrom(start);
+    const auto told = [&](Kind kind, size_t index, int64_t largest) {
+      if (trace != nullptr)
+        trace->add({.kind = kind,
+                    .segmentBase = segments[index]->baseOffset(),
+                    .entry = index,
+                    .count = segments.size(),
+                    .timestampMs = largest});
+    };
     if (timestampMs == kMaxTimestamp) {
-      std::shared_ptr<Segment> best;
+      std::optional<size_t> best;
       int64_t bestTimestamp = records::kNoTimestamp;
-      for (const auto& segment : segments) {
-        TIDEMARK_ASSIGN(const int64_t largest, segment->maxTimestampMs());
-        if (largest <= bestTimestamp) continue;
-        best = segment;
+      for (size_t i = 0; i < segments.size(); ++i) {
+        TIDEMARK_ASSIGN(const int64_t largest, segments[i]->maxTimestampMs());
+        if (largest <= bestTimestamp) {
+          told(Kind::SegmentSkipped, i, largest);
+          continue;
+        }
+        // Until a later one has a larger one.
+        if (best) told(Kind::SegmentSkipped, *best, bestTimestamp);
+        best = i;
         bestTimestamp = largest;
       }
       if (!best) return std::nullopt;
-      return best->findMaxTimestamp(best->size());
+      told(Kind::SegmentChosen, *best, bestTimestamp);
+      return segments[*best]->findMaxTimestamp(segments[*best]->size(), trace);
     }
-    for (const auto& segment : segments) {
-      TIDEMARK_ASSIGN(const int64_t largest, segment->maxTimestampMs());
+    for (size_t i = 0; i < segments.size(); ++i) {
+      TIDEMARK_ASSIGN(const int64_t largest, segments[i]->maxTimestampMs());
+      told(largest < timestampMs ? Kind::SegmentSkipped : Kind::SegmentChosen, i, largest);
       if (largest < timestampMs) continue;
-      TIDEMARK_ASSIGN(auto found, segment->findByTimestamp(timestampMs, start, segment->size()));
+      TIDEMARK_ASSIGN(auto found, segments[i]->findByTimestamp(timestampMs, start, segments[i]->size(), trace));
       if (found) return found;
     }
     return std::nullopt;

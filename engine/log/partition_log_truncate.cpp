@@ -61,6 +61,7 @@ Result<void> PartitionLog::truncateFullyAndStartAt(Offset offset, std::optional<
 
 Result<void> PartitionLog::truncatePart(Offset offset) {
   ++removals_;
+  ++truncations_;
   // From the last, and on disk before the rest is cut: what is left after a crash is always a front part of the log.
   const size_t before = segments_->size();
   while (segments_->active()->baseOffset() > offset) {
@@ -76,11 +77,21 @@ Result<void> PartitionLog::truncatePart(Offset offset) {
   if (epochs_.dirty()) due_.epochs = due_.any = true;
   setLogEnd(offset);
   logStart_ = std::min(logStart_, offset);
+  lowerCleanedTo(offset);
   return rebuildProducers();
+}
+
+/// What is appended in place of what was cut is dirty: the checkpoint must not say otherwise.
+void PartitionLog::lowerCleanedTo(Offset offset) {
+  waitForStable();
+  if (!cleanedTo_ || *cleanedTo_ <= offset) return;
+  cleanedTo_ = offset;
+  due_.recoveryPointLowered = due_.any = true;
 }
 
 Result<void> PartitionLog::truncateFully(Offset offset, std::optional<Offset> logStartOffset) {
   ++removals_;
+  ++truncations_;
   while (!segments_->empty()) {
     const std::shared_ptr<Segment> last = segments_->active();
     segments_->removeLast();
@@ -95,15 +106,17 @@ Result<void> PartitionLog::truncateFully(Offset offset, std::optional<Offset> lo
   logStart_ = logStartOffset.value_or(offset);
   TIDEMARK_TRY(producers_->resetTo(offset));
   logEnd_ = {offset, offset, 0};
-  setHighWatermark(logEnd_, kNoNode);
+  setHighWatermark(clamp({.offset = offset}), kNoNode);
   recoveryPoint_ = offset;
   due_.recoveryPointLowered = due_.checkpoint = due_.any = true;
+  lowerCleanedTo(logStart_);
   return {};
 }
 
 Result<void> PartitionLog::rebuildProducers() {
   ProducerStateManager& producers = *producers_;
-  TIDEMARK_TRY(producers.reload(logStart_, logEnd_.offset, context_.clock->wallMs(), config_->producerIdExpirationMs));
+  TIDEMARK_TRY(producers.reload(logStart_, logEnd_.offset, context_.clock->wallMs(), config_->producerIdExpirationMs,
+                                highWatermark_.offset));
   if (producers.end() < logEnd_.offset)
     TIDEMARK_TRY(forEachBatch(
         *segments_, std::max(producers.end(), logStart_), logEnd_.offset,

@@ -15,6 +15,8 @@ using records::Origin;
 
 namespace {
 
+constexpr uint64_t kMaxSnapshot = 256u << 20;
+
 constexpr int64_t kSequences = int64_t{1} << 31;
 
 bool follows(int32_t last, int32_t next) {
@@ -136,7 +138,8 @@ std::optional<EndedTransaction> ProducerStateManager::apply(const BatchHeader& h
     node.mapped().last = header.lastOffset();
     unreplicated_.insert(std::move(node));
   }
-  return EndedTransaction{header.producerId, first, header.lastOffset(), !marker->commit};
+  return EndedTransaction{header.producerId, first, header.lastOffset(), !marker->commit,
+                          open_.empty() ? header.nextOffset() : open_.begin()->first};
 }
 
 // --- transactions ---
@@ -177,6 +180,15 @@ std::vector<ProducerInfo> ProducerStateManager::producers() const {
   return infos;
 }
 
+std::unordered_map<ProducerId, LastProducerRecord> ProducerStateManager::lastRecords() const {
+  std::unordered_map<ProducerId, LastProducerRecord> records;
+  records.reserve(producers_.size());
+  for (const auto& [id, producer] : producers_)
+    records[id] = {producer.hasBatches() ? std::optional(producer.lastBatch().lastOffset) : std::nullopt,
+                   producer.epoch()};
+  return records;
+}
+
 void ProducerStateManager::expire(int64_t nowMs, int64_t expirationMs) {
   std::erase_if(producers_, [&](const auto& entry) {
     return entry.second.transactionStart() == kNoOffset && nowMs - entry.second.lastTimestampMs() >= expirationMs;
@@ -214,7 +226,6 @@ Result<std::optional<std::string>> ProducerStateManager::takeSnapshot() {
 }
 
 Result<void> ProducerStateManager::loadSnapshot(Offset offset, int64_t nowMs, int64_t expirationMs) {
-  constexpr uint64_t kMaxSnapshot = 256u << 20;
   TIDEMARK_ASSIGN(const ByteVector bytes, files_.readFile(pathOf(offset), kMaxSnapshot));
   TIDEMARK_ASSIGN(auto entries, decodeProducerSnapshot(bytes));
   for (ProducerEntry& entry : entries) {
@@ -226,7 +237,8 @@ Result<void> ProducerStateManager::loadSnapshot(Offset offset, int64_t nowMs, in
   return {};
 }
 
-Result<void> ProducerStateManager::reload(Offset logStart, Offset logEnd, int64_t nowMs, int64_t expirationMs) {
+Result<void> ProducerStateManager::reload(Offset logStart, Offset logEnd, int64_t nowMs, int64_t expirationMs,
+                                          Offset notAbove) {
   const auto outside = [&](Offset offset) { return offset > logEnd || offset <= logStart; };
   for (const Offset offset : std::vector<Offset>(snapshots_))
     if (outside(offset)) TIDEMARK_TRY(removeSnapshot(offset));
@@ -235,19 +247,37 @@ Result<void> ProducerStateManager::reload(Offset logStart, Offset logEnd, int64_
     return {};
   }
   clear();
-  while (!snapshots_.empty()) {
-    const Offset newest = snapshots_.back();
+  end_ = lastSnapshot_ = logStart;
+  for (size_t i = snapshots_.size(); i-- > 0;) {
+    const Offset newest = snapshots_[i];
+    if (newest > notAbove) continue;
     const auto loaded = loadSnapshot(newest, nowMs, expirationMs);
     if (loaded) {
-      end_ = lastSnapshot_ = newest;
-      return {};
+      end_ = newest;
+      break;
     }
     if (loaded.error().code != ErrorCode::CorruptMessage) return loaded;
     logger_.warning("log", "{} is damaged and is removed: {}", pathOf(newest), loaded.error().message);
     clear();
     TIDEMARK_TRY(removeSnapshot(newest));
   }
-  end_ = lastSnapshot_ = logStart;
+  if (!snapshots_.empty()) lastSnapshot_ = snapshots_.back();
+  return {};
+}
+
+Result<void> ProducerStateManager::adoptProducers(int64_t nowMs, int64_t expirationMs) {
+  if (!std::ranges::binary_search(snapshots_, end_)) return {};
+  TIDEMARK_ASSIGN(const ByteVector bytes, files_.readFile(pathOf(end_), kMaxSnapshot));
+  const auto entries = decodeProducerSnapshot(bytes);
+  if (!entries) return {};
+  for (const ProducerEntry& entry : *entries) {
+    if (entry.transactionStart() == kNoOffset && nowMs - entry.lastTimestampMs() >= expirationMs) continue;
+    const auto applied = producers_.find(entry.id());
+    if (applied != producers_.end() && applied->second.hasBatches()) continue;
+    if (entry.transactionStart() != kNoOffset)
+      open_.try_emplace(entry.transactionStart(), OpenTransaction{entry.id(), {.offset = entry.transactionStart()}});
+    producers_.insert_or_assign(entry.id(), entry);
+  }
   return {};
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "log/cleaner/clean_view.h"
 #include "log/log_types.h"
 #include "platform/file_system.h"
 #include "platform/logger.h"
@@ -82,6 +83,8 @@ struct EndedTransaction {
   /// Of the marker.
   Offset lastOffset;
   bool aborted = false;
+  /// First offset of the oldest transaction that is still open, else the marker's offset + 1.
+  Offset lastStableOffset;
 };
 
 /// The producers of one log (Kafka's ProducerStateManager): which sequence comes next, which batches are repeated,
@@ -119,6 +122,8 @@ class ProducerStateManager {
   bool empty() const noexcept { return producers_.empty(); }
   /// By producer id.
   std::vector<ProducerInfo> producers() const;
+  /// For the cleaner: where each producer's newest state is.
+  std::unordered_map<ProducerId, LastProducerRecord> lastRecords() const;
   /// Forgets who was silent for `expirationMs` and has no transaction open.
   void expire(int64_t nowMs, int64_t expirationMs);
 
@@ -129,13 +134,20 @@ class ProducerStateManager {
   /// Writes a snapshot named by end(), if the state moved since the last. Returns its path if it wrote one. Not synced.
   Result<std::optional<std::string>> takeSnapshot();
   /// Goes back to the newest snapshot in (logStart, logEnd], unless the state holds at logEnd already; snapshots
-  /// outside are removed, damaged ones too. end() is then the offset from which batches have to be applied again.
-  Result<void> reload(Offset logStart, Offset logEnd, int64_t nowMs, int64_t expirationMs);
+  /// outside are removed, damaged ones too. Of those above `notAbove`, the high watermark, none is loaded: transactions
+  /// whose markers lie between are in no snapshot, and keep their records unstable. end() is then the offset from which
+  /// batches have to be applied again.
+  Result<void> reload(Offset logStart, Offset logEnd, int64_t nowMs, int64_t expirationMs,
+                      Offset notAbove = Offset(INT64_MAX));
   /// Nothing is known, the state holds at `offset`; all snapshots are removed.
   Result<void> resetTo(Offset offset);
   Result<void> removeSnapshot(Offset offset);
   /// Removes those before the newest that belong to no segment.
   Result<void> removeStraySnapshots(const std::vector<Offset>& segmentBases);
+
+  /// Producers of whom the batches that were applied tell nothing, since theirs lie below the log start: as the snapshot
+  /// at end() has them, which reload() passed over. A damaged one counts as none.
+  Result<void> adoptProducers(int64_t nowMs, int64_t expirationMs);
 
  private:
   struct OpenTransaction {

@@ -15,7 +15,11 @@ using records::Step;
 
 namespace {
 
-constexpr int64_t kMaxRelativeOffset = INT32_MAX;
+/// Space is set aside for segments of this size on, an eighth of what they have at a time: small topics stay small.
+constexpr uint64_t kReserveFrom = 1 << 20;
+constexpr uint64_t kReservedPart = 8;
+constexpr uint64_t kLeastReserved = 256 << 10;
+constexpr uint64_t kMostReserved = 8 << 20;
 
 /// A batch's bytes, whole.
 Result<ByteVector> readBatch(const platform::File& file, const BatchPosition& at) {
@@ -28,18 +32,34 @@ Result<ByteVector> readBatch(const platform::File& file, const BatchPosition& at
 /// The first record of the batch for which `wanted` holds.
 template <class Predicate>
 Result<std::optional<TimestampAndOffset>> findRecord(const platform::File& file, const BatchPosition& at,
-                                                     const Predicate& wanted) {
+                                                     const Predicate& wanted, LookupTrace* trace) {
+  if (trace != nullptr) trace->addBatch(LookupStep::Kind::BatchFound, at.position, at.header, true);
   TIDEMARK_ASSIGN(const ByteVector bytes, readBatch(file, at));
   const records::BatchView batch{at.header, bytes};
   ByteVector buffer;
   TIDEMARK_ASSIGN(const ByteView payload, records::openPayload(batch, buffer));
   records::RecordCursor cursor(batch.header, payload);
   Step step = cursor.next();
+  size_t looked = 0;
   for (; step == Step::Next; step = cursor.next()) {
-    const records::RecordView& record = cursor.record();
-    if (wanted(record)) return TimestampAndOffset{record.timestampMs, record.offset, batch.header.leaderEpoch};
+    const records::RecordView record = cursor.record();
+    if (wanted(record)) {
+      if (trace != nullptr)
+        trace->add({.kind = LookupStep::Kind::RecordFound,
+                    .entry = looked,
+                    .count = static_cast<size_t>(batch.header.recordCount),
+                    .offset = record.offset,
+                    .timestampMs = record.timestampMs,
+                    .position = static_cast<int64_t>(at.position)});
+      return TimestampAndOffset{record.timestampMs, record.offset, batch.header.leaderEpoch};
+    }
+    ++looked;
   }
   if (step == Step::Corrupt) return fail(ErrorCode::CorruptMessage, file.path() + ": " + cursor.reason());
+  if (trace != nullptr)
+    trace->add({.kind = LookupStep::Kind::NoRecordInBatch,
+                .count = looked,
+                .position = static_cast<int64_t>(at.position)});
   return std::nullopt;
 }
 
@@ -61,13 +81,21 @@ Segment::~Segment() {
 }
 
 std::string Segment::path(std::string_view suffix) const {
-  return offsetFilePath(directory_, base_, suffix);
+  return offsetFilePath(directory_, base_, suffix).append(extra_);
 }
 
 Result<std::shared_ptr<Segment>> Segment::create(const LogContext& context, events::PartitionTag tag,
-                                                 const std::string& directory, Offset base, const LogConfig& config) {
+                                                 const std::string& directory, Offset base, const LogConfig& config,
+                                                 std::string_view extra) {
   std::shared_ptr<Segment> segment(new Segment(context, tag, directory, base, config));
+  segment->extra_ = extra;
   TIDEMARK_ASSIGN(auto log, context.files->open(segment->path(kLogSuffix), OpenMode::Truncate));
+  if (config.preallocate) {
+    segment->preallocated_ = static_cast<uint64_t>(config.segmentBytes);
+    // The space first, where the disk can set it aside; then the length, which Kafka's own files have.
+    log->reserve(segment->preallocated_);
+    TIDEMARK_TRY(log->truncate(segment->preallocated_));
+  }
   TIDEMARK_ASSIGN(auto files, segment->writeIndexes(std::move(log), {}, {}));
   const Lock lock(segment->mutex_);
   segment->pinned_ = std::move(files);
@@ -77,11 +105,13 @@ Result<std::shared_ptr<Segment>> Segment::create(const LogContext& context, even
 
 std::shared_ptr<Segment> Segment::adopt(const LogContext& context, events::PartitionTag tag,
                                         const std::string& directory, Offset base, const LogConfig& config,
-                                        uint64_t logSize, uint64_t offsetIndexSize, uint64_t timeIndexSize) {
+                                        uint64_t logSize, uint64_t offsetIndexSize, uint64_t timeIndexSize,
+                                        uint64_t txnIndexSize) {
   std::shared_ptr<Segment> segment(new Segment(context, tag, directory, base, config));
   segment->size_.store(logSize, std::memory_order_release);
   segment->offsetEntries_.store(static_cast<int64_t>(offsetIndexSize / OffsetIndexFormat::kSize));
   segment->timeEntries_.store(static_cast<int64_t>(timeIndexSize / TimeIndexFormat::kSize));
+  segment->txnEntries_.store(txnIndexSize / kAbortedTxnSize);
   return segment;
 }
 
@@ -113,16 +143,14 @@ Result<std::shared_ptr<SegmentFiles>> Segment::writeIndexes(std::shared_ptr<plat
 }
 
 Result<std::shared_ptr<SegmentFiles>> Segment::openChecked() const {
-  const std::string offsetName = path(kOffsetIndexSuffix);
-  const std::string timeName = path(kTimeIndexSuffix);
-  if (!context_.files->exists(offsetName) || !context_.files->exists(timeName)) return nullptr;
-  TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
+  const OpenMode mode = context_.readOnly ? OpenMode::Read : OpenMode::ReadWrite;
+  TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), mode));
 
-  TIDEMARK_ASSIGN(auto offsetFile, context_.files->open(offsetName, OpenMode::ReadWrite));
+  TIDEMARK_ASSIGN(auto offsetFile, context_.files->open(path(kOffsetIndexSuffix), mode));
   TIDEMARK_ASSIGN(const uint64_t offsetSize, offsetFile->size());
   TIDEMARK_ASSIGN(const auto offsetCount, countEntries(*offsetFile, offsetSize, OffsetIndexFormat::kSize));
   if (!offsetCount) return nullptr;
-  if (*offsetCount * OffsetIndexFormat::kSize < offsetSize)
+  if (*offsetCount * OffsetIndexFormat::kSize < offsetSize && !context_.readOnly)
     TIDEMARK_TRY(offsetFile->truncate(*offsetCount * OffsetIndexFormat::kSize));
   auto offsets = std::make_unique<OffsetIndex>(std::move(offsetFile), base_, *offsetCount);
   if (*offsetCount > 0) {
@@ -130,11 +158,11 @@ Result<std::shared_ptr<SegmentFiles>> Segment::openChecked() const {
     if (last.offset <= base_ || last.position <= 0 || static_cast<uint64_t>(last.position) >= size()) return nullptr;
   }
 
-  TIDEMARK_ASSIGN(auto timeFile, context_.files->open(timeName, OpenMode::ReadWrite));
+  TIDEMARK_ASSIGN(auto timeFile, context_.files->open(path(kTimeIndexSuffix), mode));
   TIDEMARK_ASSIGN(const uint64_t timeSize, timeFile->size());
   TIDEMARK_ASSIGN(const auto timeCount, countEntries(*timeFile, timeSize, TimeIndexFormat::kSize));
   if (!timeCount) return nullptr;
-  if (*timeCount * TimeIndexFormat::kSize < timeSize)
+  if (*timeCount * TimeIndexFormat::kSize < timeSize && !context_.readOnly)
     TIDEMARK_TRY(timeFile->truncate(*timeCount * TimeIndexFormat::kSize));
   auto times = std::make_unique<TimeIndex>(std::move(timeFile), base_, *timeCount);
   if (*timeCount > 0) {
@@ -148,8 +176,15 @@ Result<std::shared_ptr<SegmentFiles>> Segment::openChecked() const {
 }
 
 Result<std::shared_ptr<SegmentFiles>> Segment::openFiles() const {
-  TIDEMARK_ASSIGN(auto files, openChecked());
-  if (files) return files;
+  if (context_.files->exists(path(kOffsetIndexSuffix)) && context_.files->exists(path(kTimeIndexSuffix))) {
+    TIDEMARK_ASSIGN(auto files, openChecked());
+    if (files) return files;
+  }
+  if (context_.readOnly) {
+    TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::Read));
+    return std::make_shared<SegmentFiles>(std::move(log), std::make_unique<OffsetIndex>(nullptr, base_, 0),
+                                          std::make_unique<TimeIndex>(nullptr, base_, 0), false);
+  }
   context_.logger->warning("log", "{}: an index is missing or wrong and is rebuilt", path(kLogSuffix));
   TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
   TIDEMARK_ASSIGN(auto scan, scanSegment(*log, size(), base_, indexIntervalBytes_, {}));
@@ -163,54 +198,87 @@ Result<std::shared_ptr<SegmentFiles>> Segment::files() const {
     if (pinned_) return pinned_;
   }
   if (auto kept = context_.handles->find(id_)) return kept;
+  const Lock opening(openMutex_);
+  if (retired_) return fail(ErrorCode::KafkaStorageError, path(kLogSuffix) + " is no longer part of its log");
+  if (auto kept = context_.handles->find(id_)) return kept;
   TIDEMARK_ASSIGN(auto opened, openFiles());
   context_.handles->insert(id_, opened);
   return opened;
 }
 
 // --- readers ---
-Result<uint64_t> Segment::startOfSearch(const SegmentFiles& files, Offset target) const {
+Result<uint64_t> Segment::startOfSearch(const SegmentFiles& files, Offset target, LookupTrace* trace) const {
+  if (trace != nullptr) {
+    trace->enter(base_);
+    if (!files.indexesUsable()) trace->add({.kind = LookupStep::Kind::IndexUnusable});
+  }
   TIDEMARK_ASSIGN(const auto view, files.offsetIndex().view());
-  const auto floor = view.floor([target](const OffsetIndexEntry& entry) { return entry.offset <= target; });
-  return floor ? static_cast<uint64_t>(floor->position) : 0;
+  const auto floor = view.floor(target.value(), trace);
+  const uint64_t start = floor ? static_cast<uint64_t>(floor->position) : 0;
+  if (trace != nullptr)
+    trace->add({.kind = LookupStep::Kind::ScanBegins, .offset = target, .position = static_cast<int64_t>(start)});
+  return start;
 }
 
-Result<std::optional<BatchPosition>> Segment::find(Offset target, uint64_t end) const {
+Result<std::optional<BatchPosition>> Segment::find(Offset target, uint64_t end, LookupTrace* trace) const {
   TIDEMARK_ASSIGN(const auto open, files());
-  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, target));
+  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, target, trace));
   HeaderScanner scanner(*open->log(), start, std::min(end, size()));
   while (true) {
     TIDEMARK_ASSIGN(const Step step, scanner.next());
     if (step == Step::Corrupt)
       return fail(ErrorCode::CorruptMessage,
                   fmt::format("{}: there is no batch at byte {}", open->log()->path(), scanner.position()));
-    if (step == Step::End) return std::nullopt;
-    if (scanner.header().lastOffset() >= target) return BatchPosition{scanner.position(), scanner.header()};
+    if (step == Step::End) {
+      if (trace != nullptr)
+        trace->add({.kind = LookupStep::Kind::NotInSegment,
+                    .offset = target,
+                    .position = static_cast<int64_t>(scanner.position())});
+      return std::nullopt;
+    }
+    const bool found = scanner.header().lastOffset() >= target;
+    if (trace != nullptr) [[unlikely]]
+      trace->addBatch(LookupStep::Kind::BatchScanned, scanner.position(), scanner.header(), found);
+    if (!found) continue;
+    if (trace != nullptr) trace->addBatch(LookupStep::Kind::BatchFound, scanner.position(), scanner.header(), true);
+    return BatchPosition{scanner.position(), scanner.header()};
   }
 }
 
 Result<std::optional<TimestampAndOffset>> Segment::findByTimestamp(int64_t timestampMs, Offset startOffset,
-                                                                   uint64_t end) const {
+                                                                   uint64_t end, LookupTrace* trace) const {
   TIDEMARK_ASSIGN(const auto open, files());
   TIDEMARK_ASSIGN(const auto times, open->timeIndex().view());
-  const auto floor =
-      times.floor([timestampMs](const TimeIndexEntry& entry) { return entry.timestampMs <= timestampMs; });
+  if (trace != nullptr) trace->enter(base_);
+  const auto floor = times.floor(timestampMs, trace);
   const Offset from = std::max(startOffset, floor ? floor->offset : base_);
-  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, from));
+  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, from, trace));
   HeaderScanner scanner(*open->log(), start, std::min(end, size()));
   while (true) {
     TIDEMARK_ASSIGN(const Step step, scanner.next());
-    if (step != Step::Next) return std::nullopt;
-    if (scanner.header().maxTimestampMs < timestampMs || scanner.header().lastOffset() < startOffset) continue;
-    TIDEMARK_ASSIGN(auto found, findRecord(*open->log(), {scanner.position(), scanner.header()},
-                                           [&](const records::RecordView& record) {
-                                             return record.timestampMs >= timestampMs && record.offset >= startOffset;
-                                           }));
+    if (step != Step::Next) {
+      if (trace != nullptr)
+        trace->add({.kind = LookupStep::Kind::NotInSegment,
+                    .timestampMs = timestampMs,
+                    .position = static_cast<int64_t>(scanner.position())});
+      return std::nullopt;
+    }
+    const bool possible =
+        scanner.header().maxTimestampMs >= timestampMs && scanner.header().lastOffset() >= startOffset;
+    if (trace != nullptr) [[unlikely]]
+      trace->addBatch(LookupStep::Kind::BatchScanned, scanner.position(), scanner.header(), possible);
+    if (!possible) continue;
+    TIDEMARK_ASSIGN(auto found, findRecord(
+                                    *open->log(), {scanner.position(), scanner.header()},
+                                    [&](const records::RecordView& record) {
+                                      return record.timestampMs >= timestampMs && record.offset >= startOffset;
+                                    },
+                                    trace));
     if (found) return found;
   }
 }
 
-Result<std::optional<TimestampAndOffset>> Segment::findMaxTimestamp(uint64_t end) const {
+Result<std::optional<TimestampAndOffset>> Segment::findMaxTimestamp(uint64_t end, LookupTrace* trace) const {
   TIDEMARK_TRY(maxTimestampMs());
   TimeIndexEntry max;
   {
@@ -220,14 +288,18 @@ Result<std::optional<TimestampAndOffset>> Segment::findMaxTimestamp(uint64_t end
   if (max.timestampMs < 0) return std::nullopt;
   TIDEMARK_ASSIGN(const auto open, files());
   // The entry names the last offset of the batch.
-  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, max.offset));
+  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, max.offset, trace));
   HeaderScanner scanner(*open->log(), start, std::min(end, size()));
   while (true) {
     TIDEMARK_ASSIGN(const Step step, scanner.next());
     if (step != Step::Next) return std::nullopt;
-    if (scanner.header().maxTimestampMs != max.timestampMs) continue;
-    return findRecord(*open->log(), {scanner.position(), scanner.header()},
-                      [&](const records::RecordView& record) { return record.timestampMs == max.timestampMs; });
+    const bool holdsIt = scanner.header().maxTimestampMs == max.timestampMs;
+    if (trace != nullptr) [[unlikely]]
+      trace->addBatch(LookupStep::Kind::BatchScanned, scanner.position(), scanner.header(), holdsIt);
+    if (!holdsIt) continue;
+    return findRecord(
+        *open->log(), {scanner.position(), scanner.header()},
+        [&](const records::RecordView& record) { return record.timestampMs == max.timestampMs; }, trace);
   }
 }
 
@@ -246,6 +318,21 @@ Result<int64_t> Segment::maxTimestampMs() const {
   return maxTimestamp_->timestampMs;
 }
 
+Result<int64_t> Segment::firstTimestampMs() const {
+  {
+    const Lock lock(mutex_);
+    if (firstTimestampMs_) return *firstTimestampMs_;
+  }
+  if (size() == 0) return records::kNoTimestamp;
+  TIDEMARK_ASSIGN(const auto open, files());
+  HeaderScanner scanner(*open->log(), 0, size());
+  TIDEMARK_ASSIGN(const Step step, scanner.next());
+  const int64_t first = step == Step::Next ? scanner.header().maxTimestampMs : records::kNoTimestamp;
+  const Lock lock(mutex_);
+  firstTimestampMs_ = first;
+  return first;
+}
+
 SegmentInfo Segment::info() const {
   SegmentInfo info{.baseOffset = base_, .sizeInBytes = static_cast<int64_t>(size())};
   info.maxTimestampMs = maxTimestampMs().value_or(records::kNoTimestamp);
@@ -254,6 +341,35 @@ SegmentInfo Segment::info() const {
   const Lock lock(mutex_);
   info.active = pinned_ != nullptr;
   return info;
+}
+
+Result<Offset> Segment::boundForReading() {
+  TIDEMARK_ASSIGN(const auto open, files());
+  TIDEMARK_ASSIGN(const auto view, open->offsetIndex().view());
+  TIDEMARK_ASSIGN(const uint64_t fileSize, open->log()->size());
+  uint64_t from = view.count() > 0 ? static_cast<uint64_t>(view.entryAt(view.count() - 1).position) : 0;
+  for (;; from = 0) {
+    Offset next = base_;
+    TimeIndexEntry max{records::kNoTimestamp, base_};
+    if (const size_t count = open->timeIndex().count(); from > 0 && count > 0) {
+      TIDEMARK_ASSIGN(max, open->timeIndex().readEntry(count - 1));
+    }
+    HeaderScanner scanner(*open->log(), from, fileSize);
+    Step step = Step::Next;
+    while (true) {
+      TIDEMARK_ASSIGN(step, scanner.next());
+      if (step != Step::Next) break;
+      next = std::max(next, scanner.header().nextOffset());
+      if (scanner.header().maxTimestampMs > max.timestampMs)
+        max = {scanner.header().maxTimestampMs, scanner.header().lastOffset()};
+    }
+    // An entry that leads into the middle of a batch: from the front then.
+    if (step == Step::Corrupt && from > 0 && next == base_) continue;
+    size_.store(scanner.position(), std::memory_order_release);
+    const Lock lock(mutex_);
+    maxTimestamp_ = max;
+    return next;
+  }
 }
 
 // --- writer ---
@@ -287,12 +403,15 @@ Result<std::optional<Offset>> Segment::activate() {
 }
 
 Result<SegmentScan> Segment::recover(const std::function<Result<void>(const records::BatchView&, uint64_t)>& visit,
-                                     uint64_t* truncatedBytes) {
+                                     SegmentCut* cut) {
   TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
   TIDEMARK_ASSIGN(const uint64_t fileSize, log->size());
   TIDEMARK_ASSIGN(auto scan, scanSegment(*log, fileSize, base_, indexIntervalBytes_, visit));
+  if (cut != nullptr) {
+    TIDEMARK_ASSIGN(const uint64_t written, endOfData(*log, scan.validBytes, fileSize));
+    *cut = {.bytes = fileSize - scan.validBytes, .written = written - scan.validBytes};
+  }
   if (scan.validBytes < fileSize) TIDEMARK_TRY(log->truncate(scan.validBytes));
-  if (truncatedBytes != nullptr) *truncatedBytes = fileSize - scan.validBytes;
   size_.store(scan.validBytes, std::memory_order_release);
   if (scan.rule.takeTimeEntry()) scan.timeEntries.push_back(scan.rule.timeEntry());
   TIDEMARK_TRY(writeIndexes(std::move(log), scan.offsetEntries, scan.timeEntries));
@@ -312,16 +431,17 @@ Result<void> Segment::append(ByteView bytes, std::span<const records::BatchHeade
   }
   TIDEMARK_INVARIANT(open != nullptr, path(kLogSuffix) + " is not the active segment");
   uint64_t position = size_.load(std::memory_order_relaxed);
-  logDirty_.store(true, std::memory_order_relaxed);
+  reserveSpace(*open->log(), position + bytes.size(), config);
   TIDEMARK_TRY(open->log()->writeAt(position, bytes));
+  // Only now: a sync that runs meanwhile takes the mark away, and may not have seen what was written after it began.
+  logDirty_.store(true);
   const auto indexLimit = static_cast<size_t>(config.segmentIndexBytes);
   for (const records::BatchHeader& header : headers) {
     const auto entries = rule_.next(header, position, config.indexIntervalBytes);
-    if (entries.offset || entries.time) indexesDirty_.store(true, std::memory_order_relaxed);
     if (entries.offset && open->offsetIndex().count() < indexLimit / OffsetIndexFormat::kSize) {
       TIDEMARK_TRY(open->offsetIndex().append(rule_.offsetEntry()));
       offsetEntries_.fetch_add(1, std::memory_order_relaxed);
-      if (context_.recorder != nullptr)
+      if (context_.recorder != nullptr && extra_.empty())
         context_.recorder->emit(events::IndexEntryAdded{
             .partition = tag_, .offset = header.lastOffset(), .position = static_cast<int64_t>(position)});
     }
@@ -329,11 +449,30 @@ Result<void> Segment::append(ByteView bytes, std::span<const records::BatchHeade
       TIDEMARK_TRY(open->timeIndex().append(rule_.timeEntry()));
       timeEntries_.fetch_add(1, std::memory_order_relaxed);
     }
+    if (entries.offset || entries.time) indexesDirty_.store(true);
     position += header.sizeInBytes();
   }
   size_.store(position, std::memory_order_release);
   const Lock lock(mutex_);
   maxTimestamp_ = TimeIndexEntry{rule_.maxTimestampMs(), rule_.maxTimestampOffset()};
+  return {};
+}
+
+void Segment::reserveSpace(platform::File& log, uint64_t end, const LogConfig& config) {
+  if (end <= preallocated_) return;
+  if (end <= reserved_ || end < kReserveFrom) return;
+  reserved_ = std::max(end, std::min(end + std::clamp(end / kReservedPart, kLeastReserved, kMostReserved),
+                                     static_cast<uint64_t>(config.segmentBytes)));
+  if (reserved_ > end) log.reserve(reserved_);
+}
+
+Result<void> Segment::releaseSpace(platform::File& log) {
+  if (preallocated_ > size()) {
+    TIDEMARK_TRY(log.truncate(size()));
+    logDirty_.store(true);
+  }
+  if (reserved_ > size()) log.releaseReserved();
+  preallocated_ = reserved_ = 0;
   return {};
 }
 
@@ -344,25 +483,17 @@ Result<bool> Segment::shouldRoll(size_t bytes, int64_t maxTimestampMs, Offset la
   if (bytes > limit || size > limit - bytes) return true;
   if (lastOffset - base_ > kMaxRelativeOffset) return true;
   std::shared_ptr<SegmentFiles> open;
-  std::optional<int64_t> first;
   {
     const Lock lock(mutex_);
     open = pinned_;
-    first = firstTimestampMs_;
   }
   const auto indexLimit = static_cast<size_t>(config.segmentIndexBytes);
   if (open->offsetIndex().count() >= indexLimit / OffsetIndexFormat::kSize ||
       open->timeIndex().count() >= indexLimit / TimeIndexFormat::kSize)
     return true;
   if (size == 0) return false;
-  if (!first) {
-    HeaderScanner scanner(*open->log(), 0, size);
-    TIDEMARK_ASSIGN(const Step step, scanner.next());
-    first = step == Step::Next ? scanner.header().maxTimestampMs : records::kNoTimestamp;
-    const Lock lock(mutex_);
-    firstTimestampMs_ = first;
-  }
-  const int64_t waited = *first >= 0 ? maxTimestampMs - *first : context_.clock->wallMs() - createdMs();
+  TIDEMARK_ASSIGN(const int64_t first, firstTimestampMs());
+  const int64_t waited = first >= 0 ? maxTimestampMs - first : context_.clock->wallMs() - createdMs();
   return waited > config.rollAfterMs() - rollJitterMs;
 }
 
@@ -380,7 +511,10 @@ Result<Offset> Segment::truncateTo(Offset offset) {
 
   const uint64_t newSize = found ? found->position : size();
   size_.store(newSize, std::memory_order_release);
-  if (found) TIDEMARK_TRY(open->log()->truncate(newSize));
+  // Also what was preallocated behind the last batch goes: the file ends where the batches do.
+  if (found || preallocated_ > newSize) TIDEMARK_TRY(open->log()->truncate(newSize));
+  preallocated_ = 0;
+  TIDEMARK_TRY(truncateAborted(offset));
   TIDEMARK_ASSIGN(auto truncated, writeIndexes(open->log(), offsets, times));
   context_.handles->erase(id_);
   if (newSize == 0) createdMs_.store(context_.clock->wallMs(), std::memory_order_relaxed);
@@ -409,9 +543,10 @@ Result<void> Segment::addLastTimeEntry() {
     const Lock lock(mutex_);
     open = pinned_;
   }
+  if (open) TIDEMARK_TRY(releaseSpace(*open->log()));
   if (!open || !rule_.takeTimeEntry()) return {};
-  indexesDirty_.store(true, std::memory_order_relaxed);
   TIDEMARK_TRY(open->timeIndex().append(rule_.timeEntry()));
+  indexesDirty_.store(true);
   timeEntries_.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
@@ -424,33 +559,23 @@ Result<void> Segment::becomeInactive() {
     open = std::move(pinned_);
     pinned_ = nullptr;
   }
-  if (open) context_.handles->insert(id_, std::move(open));
+  if (!open) return {};
+  TIDEMARK_TRY(open->offsetIndex().writePending());
+  TIDEMARK_TRY(open->timeIndex().writePending());
+  context_.handles->insert(id_, std::move(open));
   return {};
 }
 
 Result<void> Segment::sync(bool indexes) const {
+  if (indexes) TIDEMARK_TRY(syncAborted());
   const bool syncIndexes = indexes && indexesDirty_.load();
   if (!logDirty_.load() && !syncIndexes) return {};
   TIDEMARK_ASSIGN(const auto open, files());
   if (logDirty_.exchange(false)) TIDEMARK_TRY(open->log()->sync());
   if (!syncIndexes) return {};
   indexesDirty_.store(false);
-  TIDEMARK_TRY(open->offsetIndex().file().sync());
-  return open->timeIndex().file().sync();
-}
-
-Result<std::vector<std::string>> Segment::retire() {
-  std::vector<std::string> names;
-  // The .log goes first: without it the others are left-overs that the next start removes.
-  for (const std::string_view suffix : {kLogSuffix, kOffsetIndexSuffix, kTimeIndexSuffix, kTxnIndexSuffix}) {
-    const std::string name = path(suffix);
-    if (!context_.files->exists(name)) continue;
-    std::string retired = name + std::string(kDeletedSuffix);
-    TIDEMARK_TRY(context_.files->rename(name, retired));
-    names.push_back(std::move(retired));
-  }
-  context_.handles->erase(id_);
-  return names;
+  TIDEMARK_TRY(open->offsetIndex().sync());
+  return open->timeIndex().sync();
 }
 
 // --- list ---
@@ -485,6 +610,16 @@ void SegmentList::add(std::shared_ptr<Segment> segment) {
 
 void SegmentList::removeFirst(size_t count) {
   segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
+}
+
+void SegmentList::replace(size_t first, size_t count, std::shared_ptr<Segment> segment) {
+  const auto at = segments_.begin() + static_cast<ptrdiff_t>(first);
+  *at = std::move(segment);
+  segments_.erase(at + 1, at + static_cast<ptrdiff_t>(count));
+}
+
+void SegmentList::insert(size_t index, std::shared_ptr<Segment> segment) {
+  segments_.insert(segments_.begin() + static_cast<ptrdiff_t>(index), std::move(segment));
 }
 
 void SegmentList::removeLast() {

@@ -12,7 +12,6 @@ using records::Step;
 namespace {
 
 constexpr size_t kChunk = 1u << 20;
-constexpr int64_t kMaxRelativeOffset = INT32_MAX;
 
 /// Bytes of the batch that `bytes` begins with, 0 if too few are there to tell or the length is impossible.
 uint64_t claimedSize(ByteView bytes) {
@@ -73,6 +72,22 @@ Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offse
     return scan;
   }
   return scan;
+}
+
+Result<uint64_t> endOfData(const platform::File& file, uint64_t from, uint64_t end) {
+  ByteVector buffer;
+  while (end > from) {
+    const uint64_t start = end - std::min<uint64_t>(kChunk, end - from);
+    TIDEMARK_ASSIGN(const uint64_t data, file.nextData(start));
+    if (data < end) {
+      buffer.resize(end - start);
+      TIDEMARK_ASSIGN(const size_t got, file.readAt(start, buffer));
+      for (size_t i = got; i-- > 0;)
+        if (buffer[i] != 0) return start + i + 1;
+    }
+    end = start;
+  }
+  return from;
 }
 
 }  // namespace tidemark::log

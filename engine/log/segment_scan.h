@@ -11,6 +11,9 @@
 
 namespace tidemark::log {
 
+/// How far an offset may lie above its segment's base: an index entry has 32 bits for it, one of them the sign.
+inline constexpr int64_t kMaxRelativeOffset = INT32_MAX;
+
 /// The rule by which Kafka indexes batches, in one place for appends and rebuilds: before a batch is written, if more
 /// than the interval was written since the last entry (or the segment's start), it gets an entry in each index.
 class IndexRule {
@@ -100,5 +103,8 @@ struct SegmentScan {
 /// Reads a megabyte at a time, more only for a batch that is larger.
 Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offset base, int32_t indexIntervalBytes,
                                 const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit);
+
+/// One past the last byte in [from, end) that is not zero; `from` if all are. Holes of the file are not read.
+Result<uint64_t> endOfData(const platform::File& file, uint64_t from, uint64_t end);
 
 }  // namespace tidemark::log
