@@ -21,6 +21,8 @@ struct ServeOptions {
   /// Said by the user, so that it is worth a word if it does not apply.
   bool portGiven = false;
   std::string data;
+  /// Of each broker.
+  int logDirectories = 1;
   /// key=value
   std::vector<std::string> settings;
   bool json = false;

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace tidemark::app {
@@ -18,17 +20,20 @@ std::mutex& outputMutex() {
   return mutex;
 }
 
-void write(std::FILE* to, std::string_view line) {
-  const std::lock_guard lock(outputMutex());
-  std::fwrite(line.data(), 1, line.size(), to);
-  std::fputc('\n', to);
-  std::fflush(to);
+/// Why standard output could not be written; 0: all of it was. Under the mutex.
+int outputError = 0;
+
+bool write(std::FILE* to, std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0;
 }
 
 /// A longer line is no command of anybody's.
 constexpr size_t kLongestLine = 64 * 1024;
 /// How much of such a line is worth repeating.
 constexpr size_t kShown = 64;
+/// Endless input costs next to nothing and cannot keep signals waiting: so many lines, then a pause.
+constexpr int kLinesAtOnce = 64;
+constexpr int kPauseMs = 20;
 
 }  // namespace
 
@@ -37,6 +42,9 @@ Console::Console() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  // The terminal is gone; under nohup that is to be ignored.
+  struct sigaction hangUp = {};
+  if (::sigaction(SIGHUP, nullptr, &hangUp) == 0 && hangUp.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   ended_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -52,41 +60,82 @@ void Console::end() {
   [[maybe_unused]] const ssize_t written = ::write(ended_, &one, sizeof one);
 }
 
-void Console::run(const std::function<void(const std::string&)>& line, const std::function<void()>& signal) {
+bool Console::handOn(const std::function<bool(const std::string&)>& line) {
+  size_t begin = 0;
+  bool wanted = true;
+  size_t end = buffered_.find('\n');
+  for (int lines = 0; wanted && lines < kLinesAtOnce && end != std::string::npos; ++lines) {
+    wanted = line(buffered_.substr(begin, end - begin));
+    begin = end + 1;
+    end = buffered_.find('\n', begin);
+  }
+  buffered_.erase(0, begin);
+  if (!wanted || end != std::string::npos || buffered_.size() <= kLongestLine) return wanted;
+  // Nobody writes commands like that: answered once, and no longer listened to.
+  line(buffered_.substr(0, kShown));
+  return false;
+}
+
+void Console::run(const std::function<bool(const std::string&)>& line, const std::function<void()>& signal) {
   std::array<pollfd, 3> watched{{{.fd = ended_, .events = POLLIN, .revents = 0},
                                  {.fd = signals_, .events = POLLIN, .revents = 0},
                                  {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}}};
-  for (;;) {
-    if (::poll(watched.data(), watched.size(), -1) < 0) continue;
+  bool listening = true;
+  while (true) {
+    // While lines wait, input is not looked at: it is taken up again after a pause.
+    const bool waiting = listening && buffered_.find('\n') != std::string::npos;
+    watched[2].fd = listening && !waiting ? STDIN_FILENO : -1;
+    if (::poll(watched.data(), watched.size(), waiting ? kPauseMs : -1) < 0) continue;
     if (watched[0].revents != 0) return;
     if (watched[1].revents != 0) {
       signalfd_siginfo info;
       while (::read(signals_, &info, sizeof info) == sizeof info) signal();
     }
-    if (watched[2].revents == 0) continue;
-    std::array<char, 4096> chunk;
-    const ssize_t count = ::read(STDIN_FILENO, chunk.data(), chunk.size());
-    if (count <= 0) {
-      // Nobody speaks any more; the signals remain.
-      watched[2].fd = -1;
-      if (!buffered_.empty()) line(std::exchange(buffered_, {}));
-      continue;
+    if (watched[2].fd >= 0 && watched[2].revents != 0) {
+      std::array<char, 4096> chunk;
+      const ssize_t count = ::read(STDIN_FILENO, chunk.data(), chunk.size());
+      if (count <= 0) {
+        // Nobody speaks any more; the signals remain.
+        listening = false;
+        if (!buffered_.empty()) line(std::exchange(buffered_, {}));
+        continue;
+      }
+      buffered_.append(chunk.data(), static_cast<size_t>(count));
     }
-    buffered_.append(chunk.data(), static_cast<size_t>(count));
-    size_t begin = 0;
-    for (size_t end = buffered_.find('\n'); end != std::string::npos; end = buffered_.find('\n', begin)) {
-      if (!std::exchange(skipping_, false)) line(buffered_.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    buffered_.erase(0, begin);
-    if (buffered_.size() <= kLongestLine) continue;
-    // Heard once, for an answer; the rest of it is not looked at.
-    if (!std::exchange(skipping_, true)) line(buffered_.substr(0, kShown));
-    buffered_.clear();
+    if (listening && !handOn(line)) listening = false;
   }
 }
 
-void Console::print(std::string_view line) { write(stdout, line); }
-void Console::complain(std::string_view line) { write(stderr, line); }
+void Console::print(std::string_view line) {
+  std::string whole(line);
+  whole += '\n';
+  printText(whole);
+}
+
+bool Console::printText(std::string_view text) {
+  const std::lock_guard lock(outputMutex());
+  if (outputError == 0 && !write(stdout, text)) outputError = errno == 0 ? EIO : errno;
+  return outputError == 0;
+}
+
+void Console::complain(std::string_view line) {
+  const std::lock_guard lock(outputMutex());
+  std::string whole(line);
+  whole += '\n';
+  // Where this cannot be written nothing can be said.
+  static_cast<void>(write(stderr, whole));
+}
+
+int Console::finish(int status) {
+  printText({});
+  int error = 0;
+  {
+    const std::lock_guard lock(outputMutex());
+    error = outputError;
+  }
+  if (error == 0) return status;
+  complain(std::string("tidemark: the output could not be written: ") + std::strerror(error));
+  return status == 0 ? 1 : status;
+}
 
 }  // namespace tidemark::app

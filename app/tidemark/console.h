@@ -18,22 +18,29 @@ class Console {
   Console& operator=(const Console&) = delete;
 
   /// Waits (without using time) and calls back on this thread until end() was called: `line` for each line of standard
-  /// input, without its end; `signal` for each SIGINT or SIGTERM.
-  void run(const std::function<void(const std::string&)>& line, const std::function<void()>& signal);
+  /// input, without its end, at most some thousands a second; it returns whether further ones are wanted. `signal` for
+  /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup). Input without lines ends the listening.
+  void run(const std::function<bool(const std::string&)>& line, const std::function<void()>& signal);
   /// Any thread.
   void end();
 
   /// One line on standard output, whole and at once. Any thread.
   static void print(std::string_view line);
-  /// The same on standard error.
+  /// Text with its own line ends; false: standard output takes no more, now or before. Any thread.
+  static bool printText(std::string_view text);
+  /// A line on standard error.
   static void complain(std::string_view line);
+  /// Whatever a command did, it failed if its output could not be written: says so and turns its exit `status` into a
+  /// failure. At the end of the program.
+  static int finish(int status);
 
  private:
   int signals_ = -1;
   int ended_ = -1;
+  /// Hands on at most kLinesAtOnce of the lines that are buffered. False: none is wanted any more.
+  bool handOn(const std::function<bool(const std::string&)>& line);
+
   std::string buffered_;
-  /// In the middle of a line that was too long.
-  bool skipping_ = false;
 };
 
 }  // namespace tidemark::app

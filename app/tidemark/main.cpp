@@ -3,17 +3,27 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "tidemark/commands.h"
+#include "tidemark/console.h"
+#include "tidemark/storage.h"
 
 namespace {
 
 /// `tidemark` without a command opens the window, which is a program of its own beside this one.
-int openWindow(char** argv) {
+int openWindow(char** argv, const CLI::App& app) {
+  const auto set = [](const char* name) { return std::getenv(name) != nullptr && *std::getenv(name) != '\0'; };
+  if (!set("DISPLAY") && !set("WAYLAND_DISPLAY") && !set("QT_QPA_PLATFORM")) {
+    std::fprintf(stderr, "tidemark: without a command it opens its window, and there is no display here (DISPLAY and WAYLAND_DISPLAY are empty)\n\n%s",
+                 app.help().c_str());
+    return tidemark::app::kFailed;
+  }
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
   const std::string window = own.parent_path() / "tidemark-window";
   std::string name = window;
@@ -27,11 +37,14 @@ int openWindow(char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   using namespace tidemark::app;
-  if (argc == 1) return openWindow(argv);
-  CLI::App app{"Tidemark: real brokers of a Kafka-protocol cluster, to watch and to break", "tidemark"};
+  CLI::App app{"Tidemark: real brokers of a Kafka-protocol cluster, to watch and to break.\n"
+               "`tidemark` alone opens the window; the commands below need none.", "tidemark"};
   app.require_subcommand(1);
+  app.set_version_flag("--version", "tidemark " TIDEMARK_VERSION);
   app.set_help_all_flag("--help-all", "help of all commands");
 
   ServeOptions serving;
@@ -39,12 +52,15 @@ int main(int argc, char** argv) {
   CLI::App* serveCommand = app.add_subcommand("serve", "run a cluster (or, with --config, one node) until Ctrl-C");
   serveCommand->footer(
       "While it runs, standard input takes commands and each is answered by one line of JSON:\n"
-      "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics");
+      "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics\n"
+      "  fault JSON | faults | heal FAULT|all | step FAULT [COUNT] | help | quit\n"
+      "Topics come into being at their first use; `tidemark topics create NAME` makes one with what you want.");
   serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1, 3 or 5")->capture_default_str();
-  serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->capture_default_str();
+  serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->check(CLI::Range(0, 65535))->capture_default_str();
   serveCommand->add_option("--host", serving.host, "address to listen on")->capture_default_str();
   serveCommand->add_option("--advertise", serving.advertise, "host name that clients are told, if it is another; with --host 0.0.0.0 or :: this machine's");
   serveCommand->add_option("--data", serving.data, "folder for the data, goes on with what is there; without: a temporary one");
+  serveCommand->add_option("--log-dirs", serving.logDirectories, "log directories of each broker, as if it had so many disks")->check(CLI::Range(1, 16))->capture_default_str();
   serveCommand->add_option("--set", serving.settings, "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
   serveCommand->add_option("--config", file, "run one node from this Kafka configuration file instead");
   serveCommand->add_flag("--json", serving.json, "print one line of JSON when all brokers are ready");
@@ -77,15 +93,21 @@ int main(int argc, char** argv) {
   action("describe", "partitions, leaders, replicas and ISR", true);
   action("delete", "remove a topic with all its records", true);
 
+  StorageCommands storage(app);
+
+  if (argc == 1) return openWindow(argv, app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    std::ostringstream output;
+    const int status = app.exit(error, output, std::cerr);
+    Console::printText(output.str());
+    return status == 0 ? kOk : kUsage;
   }
   if (serveCommand->parsed()) {
     serving.portGiven = serveCommand->count("--port") > 0;
     if (file.empty()) return serve(serving);
-    for (const char* lone : {"--brokers", "--port", "--host", "--data", "--advertise"})
+    for (const char* lone : {"--brokers", "--port", "--host", "--data", "--log-dirs", "--advertise"})
       if (serveCommand->count(lone) > 0) {
         std::fprintf(stderr, "tidemark: %s and --config exclude each other: the file says it\n", lone);
         return kUsage;
@@ -93,5 +115,12 @@ int main(int argc, char** argv) {
     return serveNode(file, serving.settings, serving.json, serving.verbose);
   }
   if (formatCommand->parsed()) return formatStorage(formatting);
+  if (storage.parsed()) return storage.run();
   return topics(topicOptions);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tidemark::app::Console::finish(run(argc, argv));
 }

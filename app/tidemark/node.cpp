@@ -104,12 +104,13 @@ int serveNode(const std::string& file, const std::vector<std::string>& settings,
   node->start();
   if (node->broker() == nullptr) announce();
   bool stopping = false;
-  console.run([](const std::string&) {},
+  console.run([](const std::string&) { return false; },
               [&] {
                 if (std::exchange(stopping, true)) {
                   console.end();
                   return;
                 }
+                Console::complain("tidemark: the node hands over and shuts down in control; a second Ctrl-C ends it at once");
                 node->shutdownBroker(kHandOver, [&] { node->shutdownController(kResign, [&] { console.end(); }); });
               });
   finish();

@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 
 #include "cluster/cluster.h"
 #include "config/config_table.h"
+#include "faults/fault_json.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 
@@ -42,27 +45,51 @@ std::string machineName() {
 /// Commands of standard input, as `serve --help` lists them.
 class Commands {
  public:
-  explicit Commands(cluster::Cluster& cluster) : cluster_(cluster) {}
+  Commands(cluster::Cluster& cluster, std::function<void()> quit) : cluster_(cluster), quit_(std::move(quit)) {}
 
-  void run(const std::string& line) {
+  /// False: what comes is no commands, and is not listened to any more.
+  bool run(const std::string& line) {
+    known_ = true;
+    take(line);
+    strangers_ = known_ ? 0 : strangers_ + 1;
+    if (strangers_ < kStrangers) return true;
+    say(failure("", {ErrorCode::InvalidRequest,
+                     fmt::format("{} lines in a row were no commands: standard input is not listened to any more", kStrangers)}));
+    return false;
+  }
+
+ private:
+  void take(const std::string& line) {
     std::istringstream words(line);
     std::string verb;
     std::string object;
     std::string more;
     words >> verb >> object >> more;
     if (verb.empty()) return;
+    // Its JSON may hold blanks.
+    if (verb == "fault") return fault(line.substr(line.find(verb) + verb.size()));
+    if (verb == "step") return step(object, more);
     if (!more.empty()) return refuse(verb, fmt::format("\"{}\" is one word too many", more));
+    const bool alone = verb == "topics" || verb == "faults" || verb == "help" || verb == "quit";
+    if (alone && !object.empty()) return refuse(verb, fmt::format("\"{}\" is one word too many", object));
     if (verb == "leader") return leader(object);
     if (verb == "topics") return topics();
+    if (verb == "faults") return faults();
+    if (verb == "heal") return heal(object);
+    if (verb == "help") return say({{"ok", true}, {"command", verb}, {"commands", kList}});
+    if (verb == "quit") {
+      say({{"ok", true}, {"command", verb}});
+      return quit_();
+    }
     if (verb == "kill") return broker(verb, object, &cluster::Cluster::killBroker);
     if (verb == "pause") return broker(verb, object, &cluster::Cluster::pauseBroker);
     if (verb == "resume") return broker(verb, object, &cluster::Cluster::resumeBroker);
     if (verb == "restart") return broker(verb, object, &cluster::Cluster::restartBroker);
     if (verb == "stop") return broker(verb, object, &cluster::Cluster::stopBroker);
-    refuse(verb, "unknown command: kill N, pause N, resume N, restart N, stop N, leader TOPIC-PARTITION, topics");
+    known_ = false;
+    refuse(verb, fmt::format("unknown command; there are {}", kList));
   }
 
- private:
   void refuse(const std::string& verb, const std::string& why) { say(failure(verb, {ErrorCode::InvalidRequest, why})); }
 
   void broker(const std::string& verb, const std::string& text, void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
@@ -89,12 +116,66 @@ class Commands {
   }
 
   void topics() {
-    cluster_.listTopics([](const std::vector<std::string>& names) {
-      say({{"ok", true}, {"command", "topics"}, {"topics", names}});
+    cluster_.listTopics([](const Result<std::vector<std::string>>& names) {
+      say(names ? json{{"ok", true}, {"command", "topics"}, {"topics", *names}} : failure("topics", names.error()));
     });
   }
 
+  static std::optional<int> number(const std::string& text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() && value > 0 ? std::optional(value) : std::nullopt;
+  }
+
+  void fault(const std::string& text) {
+    auto parsed = faults::parseFault(text);
+    if (!parsed) return say(failure("fault", parsed.error()));
+    cluster_.setFault(*std::move(parsed), [](const Result<int>& id) {
+      say(id ? json{{"ok", true}, {"command", "fault"}, {"fault", *id}} : failure("fault", id.error()));
+    });
+  }
+
+  void heal(const std::string& which) {
+    const auto answer = [which](const Result<void>& healed) {
+      say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}} : failure("heal", healed.error()));
+    };
+    if (which == "all") return cluster_.healAll(answer);
+    const auto id = number(which);
+    if (!id) return refuse("heal", fmt::format("\"{}\" is neither a fault's number nor all", which));
+    cluster_.healFault(*id, answer);
+  }
+
+  void step(const std::string& which, const std::string& many) {
+    const auto id = number(which);
+    const auto count = many.empty() ? std::optional(1) : number(many);
+    if (!id || !count) return refuse("step", "write step FAULT or step FAULT COUNT");
+    cluster_.stepFault(*id, static_cast<size_t>(*count), [](const Result<size_t>& passed) {
+      say(passed ? json{{"ok", true}, {"command", "step"}, {"passed", *passed}} : failure("step", passed.error()));
+    });
+  }
+
+  void faults() {
+    cluster_.listFaults([](const std::vector<faults::FaultStatus>& all) {
+      const auto ms = [](platform::Duration duration) { return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(); };
+      json list = json::array();
+      for (const faults::FaultStatus& each : all) {
+        json shown{{"id", each.id}, {"fault", json::parse(faults::toJson(each.fault))}, {"state", each.waits ? "waiting" : "active"}, {"sinceMs", ms(each.since)}, {"fired", each.fired}};
+        if (each.left) shown["leftMs"] = ms(*each.left);
+        list.push_back(std::move(shown));
+      }
+      say({{"ok", true}, {"command", "faults"}, {"faults", std::move(list)}});
+    });
+  }
+
+  static constexpr const char* kList =
+      "kill N, pause N, resume N, restart N, stop N, fault JSON, faults, heal FAULT|all, step FAULT [COUNT], "
+      "leader TOPIC-PARTITION, topics, help, quit";
+  /// So many lines that are none in a row come from no person.
+  static constexpr int kStrangers = 100;
   cluster::Cluster& cluster_;
+  const std::function<void()> quit_;
+  bool known_ = true;
+  int strangers_ = 0;
 };
 
 void announce(const ServeOptions& options, const cluster::Ready& ready) {
@@ -109,9 +190,11 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
     say({{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}});
     return;
   }
-  Console::print(fmt::format("{} brokers are ready: bootstrap {}", ready.brokers.size(), ready.bootstrap));
-  Console::print("The lab's profile is in force (shorter times than Kafka's): " + ready.profile);
-  Console::print("Ctrl-C stops them in control, a second one at once.");
+  Console::print(fmt::format("{}: bootstrap {}", ready.brokers.size() == 1 ? "1 broker is ready" : fmt::format("{} brokers are ready", ready.brokers.size()),
+                             ready.bootstrap));
+  Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " + ready.profile);
+  Console::print(fmt::format("Topics come into being at their first use, or by `tidemark topics --bootstrap {} create NAME`.", ready.bootstrap));
+  Console::print("Ctrl-C stops the brokers in control, a second one at once; `help` lists what can be typed here.");
 }
 
 }  // namespace
@@ -127,6 +210,7 @@ int serve(const ServeOptions& options) {
                                 .host = options.host,
                                 .port = options.port,
                                 .dataFolder = options.data,
+                                .logDirectories = options.logDirectories,
                                 .firstTopic = {},
                                 .settings = {}};
   for (const std::string& text : options.settings) {
@@ -167,15 +251,16 @@ int serve(const ServeOptions& options) {
     }
     cluster.whenReady([&options](const cluster::Ready& ready) { announce(options, ready); });
   });
-  Commands commands(cluster);
-  console.run([&commands](const std::string& line) { commands.run(line); },
-              [&] {
-                if (stopping.exchange(true)) {
-                  cluster.abandon([&console](const Result<void>&) { console.end(); });
-                } else {
-                  cluster.shutdown([&console](const Result<void>&) { console.end(); });
-                }
-              });
+  const auto stop = [&] {
+    if (stopping.exchange(true)) {
+      cluster.abandon([&console](const Result<void>&) { console.end(); });
+    } else {
+      Console::complain("tidemark: the brokers shut down in control; a second Ctrl-C ends them at once");
+      cluster.shutdown([&console](const Result<void>&) { console.end(); });
+    }
+  };
+  Commands commands(cluster, stop);
+  console.run([&commands](const std::string& line) { return commands.run(line); }, stop);
   return status;
 }
 

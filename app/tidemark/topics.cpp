@@ -55,7 +55,7 @@ void describe(const client::TopicDescription& topic, bool asJson) {
     Console::print(json{{"topic", topic.name}, {"id", topic.id.toString()}, {"internal", topic.internal}, {"partitions", std::move(partitions)}}.dump());
     return;
   }
-  Console::print(fmt::format("{}  id {}  {} partitions{}", topic.name, topic.id, topic.partitions.size(), topic.internal ? "  internal" : ""));
+  Console::print(fmt::format("{}  id {}  {} partition{}{}", topic.name, topic.id, topic.partitions.size(), topic.partitions.size() == 1 ? "" : "s", topic.internal ? "  internal" : ""));
   for (const auto& [index, partition] : topic.partitions)
     Console::print(fmt::format("  {:>4}  leader {:>3}  epoch {:>3}  replicas {}  isr {}", index, partition.leader, partition.leaderEpoch,
                                join(partition.replicas), join(partition.isr)));
@@ -93,7 +93,10 @@ int topics(const TopicsOptions& options) {
   int status = kOk;
   const auto finish = [&](const Error& error) {
     if (error.code != ErrorCode::None) {
-      Console::complain(fmt::format("tidemark: {}{}", error.message, error.message.empty() ? errorName(error.code) : ""));
+      // One wording for whatever is done to a topic that is not there.
+      Console::complain(error.code == ErrorCode::UnknownTopicOrPartition
+                            ? fmt::format("tidemark: there is no topic {}", options.name)
+                            : fmt::format("tidemark: {}{}", error.message, error.message.empty() ? errorName(error.code) : ""));
       status = kFailed;
     }
     console.end();
@@ -114,7 +117,7 @@ int topics(const TopicsOptions& options) {
     } else if (options.action == "delete") {
       admin->deleteTopic(options.name, [&](Result<void> done) {
         if (done) Console::print(options.json ? json{{"deleted", options.name}}.dump() : fmt::format("deleted {}", options.name));
-        finish(done ? none : Error{done.error().code, fmt::format("{}: {}", options.name, done.error().message)});
+        finish(done ? none : done.error());
       });
     } else if (options.action == "list") {
       admin->listTopics([&](Result<std::vector<std::string>> names) {
@@ -130,7 +133,7 @@ int topics(const TopicsOptions& options) {
       });
     }
   });
-  console.run([](const std::string&) {}, [&] { finish({ErrorCode::UnknownServerError, "interrupted"}); });
+  console.run([](const std::string&) { return false; }, [&] { finish({ErrorCode::UnknownServerError, "interrupted"}); });
   process->kill({});
   process->awaitStopped();
   admin.reset();
