@@ -11,7 +11,7 @@ namespace {
 // Raise `maxSupported` (what nodes offer) and `finalizedAtFormat` of a feature with the work that implements it.
 constexpr std::array kFeatures = {
     FeatureDefinition{kMetadataVersionFeature, kMinimumMetadataVersion, kLatestMetadataVersion, kLatestMetadataVersion},
-    FeatureDefinition{kEligibleLeaderReplicasFeature, 0, 0, 0},
+    FeatureDefinition{kEligibleLeaderReplicasFeature, 0, 1, 1},
     FeatureDefinition{kGroupVersionFeature, 0, 0, 0},
     FeatureDefinition{kKRaftVersionFeature, 0, 1, 1},
     FeatureDefinition{kShareVersionFeature, 0, 0, 0},

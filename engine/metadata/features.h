@@ -17,6 +17,8 @@ inline constexpr std::string_view kStreamsVersionFeature = "streams.version";
 /// 4.4-IV2, the newest production level of Kafka 4.4, and the oldest that 4.4 starts from (3.3-IV3).
 inline constexpr int16_t kLatestMetadataVersion = 33;
 inline constexpr int16_t kMinimumMetadataVersion = 7;
+/// 4.0-IV1
+inline constexpr int16_t kFirstMetadataVersionWithElr = 23;
 
 /// A feature as this program knows it. `finalizedAtFormat` is the one place where a level is raised once what it turns
 /// on is implemented; a node registers with [min, max] as supported.
@@ -44,7 +46,7 @@ class MetadataVersion {
   constexpr bool supportsDelegationTokens() const noexcept { return level_ >= 14; }
   constexpr bool supportsControllerRegistration() const noexcept { return level_ >= 15; }
   constexpr bool supportsDirectoryAssignment() const noexcept { return level_ >= 17; }
-  constexpr bool supportsElr() const noexcept { return level_ >= 23; }
+  constexpr bool supportsElr() const noexcept { return level_ >= kFirstMetadataVersionWithElr; }
   constexpr bool supportsCordonedDirectories() const noexcept { return level_ >= 30; }
   constexpr bool supportsControllerUnregistration() const noexcept { return level_ >= 33; }
   /// Below 12 (3.6-IV0), from 7 on: a smaller ISR raises the leader epoch.

@@ -37,6 +37,13 @@ bool BrokerRegistration::hasOnlineDirectory(const Uuid& directory) const noexcep
   return directories.empty() || std::ranges::binary_search(directories, directory);
 }
 
+bool BrokerRegistration::hasUncordonedDirectory() const noexcept {
+  if (!cordonedDirectories || directories.empty()) return true;
+  return std::ranges::any_of(directories, [this](const Uuid& directory) {
+    return std::ranges::find(*cordonedDirectories, directory) == cordonedDirectories->end();
+  });
+}
+
 bool PartitionRegistration::isReplica(NodeId node) const noexcept {
   return contains(replicas, node);
 }

@@ -61,6 +61,8 @@ struct BrokerRegistration {
   /// Nothing: the broker does not tell.
   std::optional<std::vector<Uuid>> cordonedDirectories;
 
+  /// New replicas may be placed on it: not all of its directories are cordoned.
+  bool hasUncordonedDirectory() const noexcept;
   /// May lead partitions and be in an ISR.
   bool isActive() const noexcept { return !fenced && !inControlledShutdown; }
   const Endpoint* endpoint(std::string_view listener) const noexcept;
@@ -106,6 +108,8 @@ struct PartitionRegistration {
   NodeId preferredLeader() const noexcept { return replicas.empty() ? kNoNode : replicas.front(); }
   /// Migrating if `node` is no replica.
   Uuid directoryOf(NodeId node) const noexcept;
+  /// Who may lead next: the ISR, without one the ELR, without both the last leader.
+  const std::vector<NodeId>& electable() const noexcept { return !isr.empty() ? isr : !elr.empty() ? elr : lastKnownElr; }
   bool isReassigning() const noexcept { return !removingReplicas.empty() || !addingReplicas.empty(); }
   friend bool operator==(const PartitionRegistration&, const PartitionRegistration&) = default;
 };

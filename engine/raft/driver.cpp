@@ -92,9 +92,9 @@ void RaftNode::Driver::start() {
     Lock lock(mutex_);
     return voters_.voters();
   }();
-  process_.log().info(kComponent, "starts as {} of {} voters, epoch {}, log end {}",
+  process_.log().info(kComponent, "starts as {} of {} voter{}, epoch {}, log end {}",
                       voters.isVoter(machine_.identity().self) ? "one" : "an observer", voters.size(),
-                      stored_ ? stored_->epoch.value() : 0, log_->endOffset());
+                      voters.size() == 1 ? "" : "s", stored_ ? stored_->epoch.value() : 0, log_->endOffset());
   machine_.setVoters(at, std::move(voters), effects);
   machine_.start(at, stored_, effects);
   perform(std::move(effects));

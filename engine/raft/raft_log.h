@@ -63,6 +63,8 @@ class RawSnapshot {
   virtual OffsetAndEpoch id() const = 0;
   virtual uint64_t sizeInBytes() const = 0;
   virtual Result<size_t> readAt(uint64_t position, MutableBytes into) const = 0;
+  /// Where it lies, for messages.
+  virtual const std::string& path() const = 0;
 };
 
 /// The metadata log with its snapshots. Owned by a RaftNode, used on its executor only, but for endOffsetForEpoch(),

@@ -151,7 +151,7 @@ bool StateMachine::handle(const Moment& at, NodeId from, const FetchSnapshotResp
   if (follower == nullptr || !follower->snapshot) return false;
   const bool fits = answer.error == ErrorCode::None && answer.snapshotId == *follower->snapshot &&
                     answer.position == follower->snapshotPosition &&
-                    (answer.bytes.size() > 0 || answer.size == answer.position);
+                    (!answer.bytes.empty() || answer.size == answer.position);
   follower->fetchDeadline = at.now + config_.fetchTimeout;
   if (!fits) {
     // It is gone, or the leader serves another: ask with a fetch again.

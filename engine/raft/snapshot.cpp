@@ -78,7 +78,7 @@ Result<void> SnapshotWriter::freeze() {
 Result<ByteView> RecordsSnapshotReader::readBatch() {
   const auto bad = [this](std::string_view why) {
     return fail(ErrorCode::CorruptMessage,
-                fmt::format("snapshot {}, byte {}: {}", snapshotFileName(raw_->id()), position_, why));
+                fmt::format("snapshot {}, byte {}: {}", raw_->path(), position_, why));
   };
   const uint64_t left = raw_->sizeInBytes() - position_;
   if (left == 0) return bad("it ends without a footer");
@@ -100,10 +100,10 @@ Result<std::unique_ptr<RecordsSnapshotReader>> RecordsSnapshotReader::open(std::
   std::unique_ptr<RecordsSnapshotReader> reader(new RecordsSnapshotReader(std::move(raw)));
   TIDEMARK_ASSIGN(const ByteView batch, reader->readBatch());
   if (!records::BatchHeader::read(batch.data()).isControl())
-    return fail(ErrorCode::CorruptMessage, fmt::format("snapshot {} has no header", snapshotFileName(reader->id())));
+    return fail(ErrorCode::CorruptMessage, fmt::format("snapshot {} has no header", reader->raw_->path()));
   TIDEMARK_ASSIGN(ControlContents contents, readControlBatch(batch));
   if (!contents.snapshotHeaderTimestampMs)
-    return fail(ErrorCode::CorruptMessage, fmt::format("snapshot {} has no header", snapshotFileName(reader->id())));
+    return fail(ErrorCode::CorruptMessage, fmt::format("snapshot {} has no header", reader->raw_->path()));
   reader->header_.lastContainedLogTimestampMs = *contents.snapshotHeaderTimestampMs;
   if (!contents.versions.empty()) reader->header_.kraftVersion = contents.versions.back().version;
   if (!contents.voters.empty()) reader->header_.voters = std::move(contents.voters.back().voters);
@@ -128,7 +128,7 @@ Result<std::optional<std::vector<ByteView>>> RecordsSnapshotReader::next() {
     while ((step = cursor.next()) == records::Step::Next) values.push_back(cursor.record().value.value_or(ByteView()));
     if (step == records::Step::Corrupt)
       return fail(ErrorCode::CorruptMessage,
-                  fmt::format("snapshot {}: {}", snapshotFileName(raw_->id()), cursor.reason()));
+                  fmt::format("snapshot {}: {}", raw_->path(), cursor.reason()));
     if (!values.empty()) return values;
   }
   return None();

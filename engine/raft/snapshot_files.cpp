@@ -18,6 +18,7 @@ class FileSnapshot final : public RawSnapshot {
   OffsetAndEpoch id() const override { return id_; }
   uint64_t sizeInBytes() const override { return size_; }
   Result<size_t> readAt(uint64_t position, MutableBytes into) const override { return file_->readAt(position, into); }
+  const std::string& path() const override { return file_->path(); }
 
  private:
   OffsetAndEpoch id_;
@@ -107,7 +108,7 @@ Result<std::shared_ptr<const RawSnapshot>> SnapshotFiles::read(OffsetAndEpoch id
   {
     Lock lock(mutex_);
     if (!ids_.contains(id))
-      return fail(ErrorCode::SnapshotNotFound, fmt::format("there is no snapshot {}", snapshotFileName(id)));
+      return fail(ErrorCode::SnapshotNotFound, fmt::format("there is no snapshot {}", path(id)));
   }
   TIDEMARK_ASSIGN(auto file, files_.open(path(id), platform::OpenMode::Read));
   TIDEMARK_ASSIGN(const uint64_t size, file->size());

@@ -75,8 +75,41 @@ Result<void> checkName(const ControllerView& view, const ConfigResource& resourc
   return fail(ErrorCode::InvalidRequest, fmt::format("Unknown resource type {}", static_cast<int>(resource.type)));
 }
 
+constexpr std::string_view kMinInsyncReplicas = "min.insync.replicas";
+
+/// New values of a resource's keys; none: deleted.
+using Alterations = std::map<std::string, std::optional<std::string>>;
+
+Result<void> checkMinInsyncReplicas(const ControllerView& view, const ConfigResource& resource, const Alterations& alterations) {
+  const auto altered = alterations.find(std::string(kMinInsyncReplicas));
+  if (!view.elrEnabled() || resource.type != ResourceType::Broker || altered == alterations.end()) return {};
+  if (!resource.name.empty()) {
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("Broker-level {} cannot be altered while ELR is enabled.", kMinInsyncReplicas));
+  }
+  if (!altered->second) {
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("Cluster-level {} cannot be removed while ELR is enabled.", kMinInsyncReplicas));
+  }
+  return {};
+}
+
+/// Who is eligible was worked out with the minimum of before.
+Records clearedElrs(const ControllerView& view, const Records& records) {
+  Records cleared;
+  if (!view.elrEnabled()) return cleared;
+  for (const Record& record : records) {
+    const auto* config = record.as<protocol::ConfigRecord>();
+    if (!config || config->name != kMinInsyncReplicas) continue;
+    protocol::ClearElrRecord clear;
+    if (config->resourceType == static_cast<int8_t>(ResourceType::Topic)) clear.topicName = config->resourceName;
+    cleared.push_back({std::move(clear)});
+  }
+  return cleared;
+}
+
 /// A broker's dynamic keys: known, changeable at that level, valid.
-Result<void> checkBrokerValues(const ConfigResource& resource, const ConfigMap& altered) {
+Result<void> checkBrokerValues(const ControllerView& view, const ConfigResource& resource, const ConfigMap& altered) {
   for (const auto& [name, text] : altered) {
     const config::ConfigDefinition* key = config::configTable(ConfigLevel::Broker).find(name);
     if (!key) continue;  // a plug-in's, or one of a single listener
@@ -87,17 +120,20 @@ Result<void> checkBrokerValues(const ConfigResource& resource, const ConfigMap& 
       return fail(ErrorCode::InvalidRequest,
                   fmt::format("Cannot update these configs at default cluster level: Set({})", name));
     }
+    if (name == "cordoned.log.dirs" && !view.version().supportsCordonedDirectories())
+      return fail(ErrorCode::InvalidConfig, "cordoned.log.dirs has no effect at the cluster's metadata.version: at least 30 (4.3-IV0) is needed");
     TIDEMARK_TRY(config::parseValue(*key, text));
   }
   return {};
 }
 
-Result<void> checkValues(const ConfigResource& resource, const ConfigMap& all, const ConfigMap& altered) {
+Result<void> checkValues(const ControllerView& view, const ConfigResource& resource, const ConfigMap& all,
+                         const ConfigMap& altered) {
   switch (resource.type) {
     case ResourceType::Topic:
       return config::validateTopicConfig(all);
     case ResourceType::Broker:
-      return checkBrokerValues(resource, altered);
+      return checkBrokerValues(view, resource, altered);
     case ResourceType::Group:
       return config::validateGroupConfig(all);
     case ResourceType::ClientMetrics:
@@ -109,13 +145,11 @@ Result<void> checkValues(const ConfigResource& resource, const ConfigMap& all, c
   return {};
 }
 
-/// New values of a resource's keys; none: deleted.
-using Alterations = std::map<std::string, std::optional<std::string>>;
-
 /// Checks the resource as it would become, and adds the records that make it so.
 Result<void> alter(const ControllerView& view, const ConfigResource& resource, const Alterations& alterations,
                    Records& records) {
   TIDEMARK_TRY(checkName(view, resource));
+  TIDEMARK_TRY(checkMinInsyncReplicas(view, resource, alterations));
   const ConfigMap& before = view.image.configs.of(resource.type, resource.name);
   ConfigMap after = before;
   ConfigMap altered;
@@ -127,7 +161,7 @@ Result<void> alter(const ControllerView& view, const ConfigResource& resource, c
       after.erase(name);
     }
   }
-  TIDEMARK_TRY(checkValues(resource, after, altered));
+  TIDEMARK_TRY(checkValues(view, resource, after, altered));
   for (const auto& [name, value] : alterations) {
     const auto old = before.find(name);
     const bool same = value ? old != before.end() && old->second == *value : old == before.end();
@@ -253,6 +287,7 @@ Outcome<Response> alterAll(const ControllerView& view, const Request& request, c
     if (result) std::ranges::move(records, std::back_inserter(outcome.records));
   }
   for (const ConfigResource& resource : twice) answer(resource, fail(ErrorCode::InvalidRequest, "Duplicate resource."));
+  std::ranges::move(clearedElrs(view, outcome.records), std::back_inserter(outcome.records));
   if (request.validateOnly) outcome.records.clear();
   return outcome;
 }
@@ -271,6 +306,32 @@ HandlerResult<protocol::AlterConfigsResponse> handle(const ControllerView& view,
   return alterAll<protocol::AlterConfigsResponse>(
       view, request,
       [&](const ConfigResource& resource, const auto& configs) { return replacement(view, resource, configs); });
+}
+
+Record minInsyncReplicasRecord(int32_t value) {
+  protocol::ConfigRecord record{.resourceType = static_cast<int8_t>(ResourceType::Broker), .name = kMinInsyncReplicas};
+  record.value = protocol::Text(std::to_string(value));
+  return {std::move(record)};
+}
+
+int32_t staticMinInsyncReplicas(const ControllerSettings& settings) {
+  const config::ConfigMap none;
+  return config::TopicConfig::resolve(none, {none, none, settings.properties}).minInsyncReplicas;
+}
+
+Records elrSafetyRecords(const ControllerView& view) {
+  Records records;
+  if (!view.image.configs.clusterDefault().contains(std::string(kMinInsyncReplicas)))
+    records.push_back(minInsyncReplicasRecord(staticMinInsyncReplicas(view.settings)));
+  for (const auto& [resource, values] : view.image.configs.resources) {
+    if (resource.type != ResourceType::Broker || resource.name.empty() || !values->contains(std::string(kMinInsyncReplicas)))
+      continue;
+    protocol::ConfigRecord record{
+        .resourceType = static_cast<int8_t>(ResourceType::Broker), .resourceName = resource.name, .name = kMinInsyncReplicas};
+    record.value.reset();
+    records.push_back({std::move(record)});
+  }
+  return records;
 }
 
 bool enablesUncleanElection(const Records& records) {

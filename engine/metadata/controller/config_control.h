@@ -19,6 +19,16 @@ HandlerResult<protocol::IncrementalAlterConfigsResponse> handle(
 HandlerResult<protocol::AlterConfigsResponse> handle(const ControllerView& view,
                                                      const protocol::AlterConfigsRequest& request);
 
+// With the ELR feature brokers and controllers must agree on what the minimum is (KIP-966): it is set for the whole cluster or
+// for a topic, never for one broker.
+
+/// The default of all brokers for min.insync.replicas.
+Record minInsyncReplicasRecord(int32_t value);
+/// min.insync.replicas of a node's own configuration.
+int32_t staticMinInsyncReplicas(const ControllerSettings& settings);
+/// What has to be in force before the ELR feature is: a default of all brokers, and no value of a single one.
+Records elrSafetyRecords(const ControllerView& view);
+
 /// Whether `records` turn unclean leader election on for something.
 bool enablesUncleanElection(const Records& records);
 

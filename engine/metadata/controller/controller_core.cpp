@@ -15,6 +15,12 @@
 #include "platform/logger.h"
 
 namespace tidemark::metadata {
+namespace {
+
+/// Preferred replicas that are elected in one go (Kafka's MAX_ELECTIONS_PER_IMBALANCE).
+constexpr size_t kMaxElectionsAtOnce = 1000;
+
+}  // namespace
 
 void ControllerDriver::Core::committed(const CommittedState& state) {
   committed_ = state;
@@ -51,7 +57,7 @@ void ControllerDriver::Core::activate(LeaderEpoch epoch, const CommittedState& s
   lastAppendTime_ = now();
   heartbeats_.reset(image_, now(), state.end.offset);
   const Records& bootstrap = state.bootstrap ? *state.bootstrap : setup_.bootstrap;
-  const Records records = activationRecords(image_, state.inTransaction, bootstrap);
+  const Records records = activationRecords(image_, state.inTransaction, bootstrap, staticMinInsyncReplicas(setup_.settings));
   if (const Result<void> appended = append(records, true); !appended && active_) {
     setup_.process->log().error("controller", "Activation failed: {}", appended.error().message);
     setup_.appender->resign(epoch_);
@@ -62,6 +68,7 @@ void ControllerDriver::Core::activate(LeaderEpoch epoch, const CommittedState& s
   if (setup_.recorder) setup_.recorder->emit(events::ControllerActivated{.epoch = epoch});
   armSessionTimer();
   armIdleTimer();
+  if (setup_.settings.leaderImbalanceCheck) armBalanceTimer(*setup_.settings.leaderImbalanceCheck);
 }
 
 void ControllerDriver::Core::deactivate(const std::string& reason) {
@@ -70,6 +77,7 @@ void ControllerDriver::Core::deactivate(const std::string& reason) {
   sessionTimer_.cancel();
   sessionArmed_ = false;
   idleTimer_.cancel();
+  balanceTimer_.cancel();
   heartbeats_.clear();
   image_ = *committed_.image;
   std::deque<std::pair<Offset, Completion>> pending = std::exchange(deferred_, {});
@@ -230,6 +238,27 @@ void ControllerDriver::Core::armIdleTimer() {
     }
     self->armIdleTimer();
   });
+}
+
+void ControllerDriver::Core::armBalanceTimer(platform::Duration after) {
+  if (!active_) return;
+  balanceTimer_ = executor().schedule(after, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->balanceLeaders();
+  });
+}
+
+void ControllerDriver::Core::balanceLeaders() {
+  const std::optional<Offset> next = nextOffset();
+  if (!next) return;
+  Records elections;
+  electPreferredLeaders(view(*next, 0), kMaxElectionsAtOnce, elections);
+  if (const Result<void> appended = append(elections, false); !appended) {
+    setup_.process->log().warning("controller", "Leaders stay where they are: {}", appended.error().message);
+  }
+  // What is left goes after whatever waits in the queue.
+  const bool more = elections.size() >= kMaxElectionsAtOnce;
+  armBalanceTimer(more ? platform::Duration(0) : *setup_.settings.leaderImbalanceCheck);
+  updateStatus();
 }
 
 ControllerStatus ControllerDriver::Core::status() const {

@@ -73,6 +73,8 @@ class ControllerDriver::Core : public std::enable_shared_from_this<ControllerDri
   void fenceStaleBrokers();
   void armSessionTimer();
   void armIdleTimer();
+  void armBalanceTimer(platform::Duration after);
+  void balanceLeaders();
   void updateStatus();
   platform::MonotonicTime now() const { return setup_.process->clock().monotonic(); }
 
@@ -89,6 +91,7 @@ class ControllerDriver::Core : public std::enable_shared_from_this<ControllerDri
   platform::Timer sessionTimer_;
   bool sessionArmed_ = false;
   platform::Timer idleTimer_;
+  platform::Timer balanceTimer_;
 
   mutable Mutex mutex_;
   ControllerStatus status_ GUARDED_BY(mutex_);

@@ -5,6 +5,7 @@
 #include "metadata/controller/controller_core.h"
 #include "metadata/controller/feature_control.h"
 #include "metadata/controller/partition_control.h"
+#include "metadata/controller/reassignment_control.h"
 #include "metadata/controller/topic_control.h"
 
 namespace tidemark::metadata {
@@ -48,6 +49,8 @@ TIDEMARK_SERVES(CreateTopicsRequest);
 TIDEMARK_SERVES(DeleteTopicsRequest);
 TIDEMARK_SERVES(CreatePartitionsRequest);
 TIDEMARK_SERVES(AlterPartitionRequest);
+TIDEMARK_SERVES(AlterPartitionReassignmentsRequest);
+TIDEMARK_SERVES(ListPartitionReassignmentsRequest);
 TIDEMARK_SERVES(AssignReplicasToDirsRequest);
 TIDEMARK_SERVES(ElectLeadersRequest);
 TIDEMARK_SERVES(AlterConfigsRequest);

@@ -17,7 +17,9 @@ events::ElectionCause causeOf(const PartitionRegistration& before, const Partiti
   using events::ElectionCause;
   if (after.leaderRecoveryState == LeaderRecoveryState::Recovering &&
       before.leaderRecoveryState != LeaderRecoveryState::Recovering)
-    return ElectionCause::Unclean;
+    return before.isr.empty() && before.elr.empty() && before.lastKnownElr == std::vector{after.leader}
+               ? ElectionCause::LastLeader
+               : ElectionCause::Unclean;
   if (!before.hasLeader()) return ElectionCause::Returned;
   if (!after.isReplica(before.leader)) return ElectionCause::Reassigned;
   const BrokerRegistration* old = cluster.cluster.broker(before.leader);

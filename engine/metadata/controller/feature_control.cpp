@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "metadata/controller/config_control.h"
+
 namespace tidemark::metadata {
 namespace {
 
@@ -63,6 +65,9 @@ Result<void> checkUpdate(const ControllerView& view, std::string_view feature, i
   if (type == UpgradeType::Unknown) return refuse("The controller does not support the given upgrade type.");
   if (level < 0) return refuse("A feature version cannot be less than 0.");
   if (const auto reason = reasonNotSupported(view, feature, level)) return refuse(*reason);
+  if (feature == kEligibleLeaderReplicasFeature && level > 0 && !view.version().supportsElr()) {
+    return refuse(fmt::format("It depends on {} level {}.", kMetadataVersionFeature, kFirstMetadataVersionWithElr));
+  }
   const int16_t current = view.image.features.level(feature);
   if (level > current && type != UpgradeType::Upgrade) return refuse("Can't downgrade to a newer version.");
   if (level >= current) return {};
@@ -100,6 +105,9 @@ HandlerResult<protocol::UpdateFeaturesResponse> handle(const ControllerView& vie
           "The update failed for all features since the following feature had an error: {}", checked.error().message));
       return outcome;
     }
+    // Before the level: nobody sees it without them.
+    if (update.feature == kEligibleLeaderReplicasFeature && update.maxVersionLevel > 0)
+      std::ranges::move(elrSafetyRecords(view), std::back_inserter(outcome.records));
     outcome.records.push_back(
         {protocol::FeatureLevelRecord{.name = update.feature, .featureLevel = update.maxVersionLevel}});
     protocol::UpdateFeaturesResponse::UpdatableFeatureResult result{.feature = update.feature};
@@ -135,7 +143,7 @@ Records bootstrapRecords() {
   return records;
 }
 
-Records activationRecords(const Image& image, bool inTransaction, const Records& bootstrap) {
+Records activationRecords(const Image& image, bool inTransaction, const Records& bootstrap, int32_t minInsyncReplicas) {
   Records records;
   if (inTransaction) {
     protocol::AbortTransactionRecord abort;
@@ -147,6 +155,11 @@ Records activationRecords(const Image& image, bool inTransaction, const Records&
   begin.name = protocol::Text("Bootstrap records");
   records.push_back({std::move(begin)});
   std::ranges::copy(bootstrap, std::back_inserter(records));
+  const bool elr = std::ranges::any_of(bootstrap, [](const Record& record) {
+    const auto* level = record.as<protocol::FeatureLevelRecord>();
+    return level != nullptr && level->name == kEligibleLeaderReplicasFeature && level->featureLevel > 0;
+  });
+  if (elr) records.push_back(minInsyncReplicasRecord(minInsyncReplicas));
   records.push_back({protocol::EndTransactionRecord()});
   return records;
 }

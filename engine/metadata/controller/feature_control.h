@@ -28,6 +28,7 @@ Records bootstrapRecords();
 
 /// What a new active controller appends before it serves: nothing, the abort of a transaction that its predecessor left
 /// open, and, on an empty log, the bootstrap records in a transaction.
-Records activationRecords(const Image& image, bool inTransaction, const Records& bootstrap);
+/// `minInsyncReplicas`: of this node's own configuration, see minInsyncReplicasRecord().
+Records activationRecords(const Image& image, bool inTransaction, const Records& bootstrap, int32_t minInsyncReplicas);
 
 }  // namespace tidemark::metadata

@@ -75,6 +75,18 @@ void cleanUpIncarnation(const ControllerView& view, NodeId broker, bool wasClean
   generateLeaderAndIsrUpdates(view, {.uncleanShutdown = broker}, inElr(broker), records);
 }
 
+void electPreferredLeaders(const ControllerView& view, size_t limit, Records& records) {
+  for (const auto& [id, topic] : view.image.topics.byId) {
+    for (const auto& [index, partition] : topic->partitions) {
+      if (records.size() >= limit) return;
+      if (partition->leader == partition->preferredLeader()) continue;
+      PartitionChangeBuilder builder(view, *topic, index, *partition);
+      builder.election(Election::Preferred);
+      if (std::optional<Record> record = builder.build()) records.push_back(std::move(*record));
+    }
+  }
+}
+
 void electUncleanLeaders(const ControllerView& view, Records& records) {
   for (const auto& [id, topic] : view.image.topics.byId) {
     std::optional<bool> enabled;

@@ -31,6 +31,9 @@ void beginControlledShutdown(const ControllerView& view, const BrokerRegistratio
 /// Before a new incarnation registers: what the last one was part of.
 void cleanUpIncarnation(const ControllerView& view, NodeId broker, bool wasClean, Records& records);
 
+/// Gives leadership back to preferred replicas that are in sync, of `limit` partitions at most.
+void electPreferredLeaders(const ControllerView& view, size_t limit, Records& records);
+
 /// Partitions that have no leader although unclean election is allowed for them: elects one where any replica lives.
 void electUncleanLeaders(const ControllerView& view, Records& records);
 

@@ -83,7 +83,7 @@ void PartitionChangeBuilder::completeReassignment() {
   if (targetRemoving_.empty() && targetAdding_.empty()) return;
   const std::vector<NodeId> isr = without(targetIsr_, targetRemoving_);
   const std::vector<NodeId> replicas = without(targetReplicas_, targetRemoving_);
-  if (isr.empty() || replicas.empty() || !containsAll(isr, targetAdding_)) return;
+  if (isr.empty() || replicas.empty() || !containsAll(isr, replicas)) return;
   targetIsr_ = isr;
   targetReplicas_ = replicas;
   targetRemoving_.clear();
@@ -122,6 +122,11 @@ bool PartitionChangeBuilder::isValidLeader(NodeId node) const {
   return (contains(targetIsr_, node) || (targetIsr_.empty() && contains(targetElr_, node))) && isAcceptable(node);
 }
 
+bool PartitionChangeBuilder::canElectLastKnownLeader() const {
+  return elrEnabled_ && targetIsr_.empty() && targetElr_.empty() && partition_.lastKnownElr.size() == 1 &&
+         isAcceptable(partition_.lastKnownElr.front());
+}
+
 PartitionChangeBuilder::Elected PartitionChangeBuilder::elect() const {
   const NodeId preferred = targetReplicas_.front();
   if (election_ == Election::Preferred && isValidLeader(preferred)) return {preferred};
@@ -129,6 +134,7 @@ PartitionChangeBuilder::Elected PartitionChangeBuilder::elect() const {
   for (NodeId node : targetReplicas_) {
     if (isValidLeader(node)) return {node};
   }
+  if (canElectLastKnownLeader()) return {partition_.lastKnownElr.front(), true};
   if (election_ == Election::Unclean) {
     for (NodeId node : targetReplicas_) {
       if (isAcceptable(node)) return {node, true};

@@ -15,8 +15,10 @@ namespace tidemark::metadata {
 /// Which nodes a partition may be given to.
 enum class Election : uint8_t {
   Preferred,  ///< the first replica if it can, then as Online
-  Online,     ///< the leader if it can go on, then any member of the ISR (or, with an empty ISR, of the ELR)
-  Unclean,    ///< then, at the price of records, any live replica
+  /// The leader if it can go on, then any member of the ISR or, with an empty ISR, of the ELR. With both empty nobody is
+  /// known to hold all that was committed: then the last leader, as soon as it is back (KIP-966).
+  Online,
+  Unclean,  ///< then, at the price of records, any live replica
 };
 
 /// Works out what has to change in one partition when its ISR, its leader or its directories do: Kafka's
@@ -40,6 +42,18 @@ class PartitionChangeBuilder {
     targetIsr_ = std::move(isr);
     return *this;
   }
+  PartitionChangeBuilder& targetReplicas(std::vector<NodeId> replicas) {
+    targetReplicas_ = std::move(replicas);
+    return *this;
+  }
+  PartitionChangeBuilder& targetRemoving(std::vector<NodeId> replicas) {
+    targetRemoving_ = std::move(replicas);
+    return *this;
+  }
+  PartitionChangeBuilder& targetAdding(std::vector<NodeId> replicas) {
+    targetAdding_ = std::move(replicas);
+    return *this;
+  }
   PartitionChangeBuilder& targetLeaderRecoveryState(LeaderRecoveryState state) {
     targetRecovery_ = state;
     return *this;
@@ -61,6 +75,7 @@ class PartitionChangeBuilder {
   void completeReassignment();
   void populateTargetElr();
   Elected elect() const;
+  bool canElectLastKnownLeader() const;
   bool isValidLeader(NodeId node) const;
   bool isAcceptable(NodeId node) const;
   void tryElection(protocol::PartitionChangeRecord& record);

@@ -56,6 +56,10 @@ class RackList {
     std::map<std::optional<std::string>, Rack> racks;
     for (const auto& [id, broker] : cluster.brokers) {
       if (broker->inControlledShutdown) continue;
+      if (!broker->hasUncordonedDirectory()) {
+        anyCordoned_ = true;
+        continue;
+      }
       Rack& rack = racks[broker->rack];
       (broker->fenced ? rack.fenced : rack.unfenced).add(id);
       unfenced_ += broker->fenced ? 0 : 1;
@@ -71,6 +75,8 @@ class RackList {
 
   size_t total() const noexcept { return total_; }
   size_t unfenced() const noexcept { return unfenced_; }
+  /// A broker was left out because all of its directories are cordoned.
+  bool anyCordoned() const noexcept { return anyCordoned_; }
 
   std::vector<NodeId> place(size_t replicationFactor) {
     // Once each broker led, go on in another order, so that the same assignments do not come again.
@@ -112,6 +118,7 @@ class RackList {
   std::vector<Rack> racks_;
   size_t total_ = 0;
   size_t unfenced_ = 0;
+  bool anyCordoned_ = false;
   size_t offset_ = 0;
   size_t pass_ = 0;
 };
@@ -126,7 +133,9 @@ Result<std::vector<std::vector<NodeId>>> placeReplicas(const ClusterImage& clust
         fmt::format("Invalid replication factor {}: the replication factor must be positive.", replicationFactor));
   }
   RackList racks(cluster, random);
-  if (racks.unfenced() == 0) return refuse("All brokers are currently fenced.");
+  if (racks.unfenced() == 0)
+    return refuse(racks.anyCordoned() ? "All brokers are currently fenced, or all of their log directories are cordoned."
+                                      : "All brokers are currently fenced.");
   if (static_cast<size_t>(replicationFactor) > racks.total()) {
     return refuse(
         fmt::format("The target replication factor of {} cannot be reached because only {} broker(s) are registered.",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct ControllerSettings {
   platform::Duration sessionTimeout = std::chrono::seconds(9);
   /// metadata.max.idle.interval.ms: a NoOpRecord is appended after so long without another; 0: never.
   platform::Duration maxIdle = std::chrono::milliseconds(500);
+  /// leader.imbalance.check.interval.seconds, how often leadership goes back to preferred replicas; nothing: never
+  /// (auto.leader.rebalance.enable is off).
+  std::optional<platform::Duration> leaderImbalanceCheck;
   int32_t defaultPartitions = 1;
   int16_t defaultReplicationFactor = 1;
   bool deleteTopicEnable = true;

@@ -66,22 +66,10 @@ Error noneActive(int16_t replicationFactor) {
 Result<PartitionRegistration> manualPartition(const ControllerView& view, int32_t index,
                                               const std::vector<int32_t>& brokerIds,
                                               std::optional<size_t> replicationFactor) {
-  const auto refuse = [](std::string message) { return fail(ErrorCode::InvalidReplicaAssignment, std::move(message)); };
-  if (brokerIds.empty()) return refuse("The manual partition assignment includes an empty replica list.");
-  std::vector<NodeId> replicas;
-  for (int32_t id : brokerIds) {
-    const NodeId node(id);
-    if (!view.image.cluster.broker(node)) {
-      return refuse(
-          fmt::format("The manual partition assignment includes broker {}, but no such broker is registered.", id));
-    }
-    if (std::ranges::find(replicas, node) != replicas.end()) {
-      return refuse(fmt::format("The manual partition assignment includes the broker {} more than once.", id));
-    }
-    replicas.push_back(node);
-  }
+  TIDEMARK_ASSIGN(const std::vector<NodeId> replicas, checkManualReplicas(view, brokerIds));
   if (replicationFactor && replicas.size() != *replicationFactor) {
-    return refuse(
+    return fail(
+        ErrorCode::InvalidReplicaAssignment,
         fmt::format("The manual partition assignment includes a partition with {} replica(s), but this is not "
                     "consistent with previous partitions, which have {} replica(s).",
                     replicas.size(), *replicationFactor));
@@ -332,6 +320,24 @@ Result<void> validateTopicName(std::string_view name) {
         fmt::format("'{}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'", name));
   }
   return {};
+}
+
+Result<std::vector<NodeId>> checkManualReplicas(const ControllerView& view, const std::vector<int32_t>& brokerIds) {
+  const auto refuse = [](std::string message) { return fail(ErrorCode::InvalidReplicaAssignment, std::move(message)); };
+  if (brokerIds.empty()) return refuse("The manual partition assignment includes an empty replica list.");
+  std::vector<NodeId> replicas;
+  for (int32_t id : brokerIds) {
+    const NodeId node(id);
+    if (!view.image.cluster.broker(node)) {
+      return refuse(
+          fmt::format("The manual partition assignment includes broker {}, but no such broker is registered.", id));
+    }
+    if (std::ranges::find(replicas, node) != replicas.end()) {
+      return refuse(fmt::format("The manual partition assignment includes the broker {} more than once.", id));
+    }
+    replicas.push_back(node);
+  }
+  return replicas;
 }
 
 HandlerResult<CreateTopicsResponse> handle(const ControllerView& view, const CreateTopicsRequest& request) {

@@ -30,4 +30,7 @@ HandlerResult<protocol::CreatePartitionsResponse> handle(const ControllerView& v
 /// InvalidTopicException says which part is broken.
 Result<void> validateTopicName(std::string_view name);
 
+/// The replicas that a request names: registered brokers, each once, at least one. InvalidReplicaAssignment.
+Result<std::vector<NodeId>> checkManualReplicas(const ControllerView& view, const std::vector<int32_t>& brokerIds);
+
 }  // namespace tidemark::metadata
