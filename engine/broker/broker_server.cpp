@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "config/config_table.h"
 #include "config/topic_config.h"
 #include "metadata/features.h"
 #include "protocol/api.h"
@@ -13,6 +14,9 @@ namespace tidemark::broker {
 namespace {
 
 using protocol::ApiKey;
+
+/// How long a broker that lost its disks waits for handlers at most.
+constexpr platform::Duration kLongestEnd = std::chrono::seconds(1);
 
 struct Served {
   ApiKey key;
@@ -42,10 +46,14 @@ constexpr std::array kServed = {
     Served{ApiKey::OffsetForLeaderEpoch, handleOffsetForLeaderEpoch},
     Served{ApiKey::DescribeConfigs, handleDescribeConfigs},
     Served{ApiKey::AlterConfigs, handleForwarded},
+    Served{ApiKey::AlterReplicaLogDirs, handleAlterReplicaLogDirs},
+    Served{ApiKey::DescribeLogDirs, handleDescribeLogDirs},
     Served{ApiKey::CreatePartitions, handleForwarded},
     Served{ApiKey::DeleteGroups, handleDeleteGroups},
     Served{ApiKey::ElectLeaders, handleForwarded},
     Served{ApiKey::IncrementalAlterConfigs, handleForwarded},
+    Served{ApiKey::AlterPartitionReassignments, handleForwarded},
+    Served{ApiKey::ListPartitionReassignments, handleForwarded},
     Served{ApiKey::OffsetDelete, handleOffsetDelete},
     Served{ApiKey::DescribeQuorum, handleForwarded},
     Served{ApiKey::DescribeCluster, handleDescribeCluster},
@@ -60,10 +68,6 @@ constexpr auto handlersByKey = [] {
   return table;
 }();
 
-std::shared_ptr<platform::Executor> serial(platform::Process& process, const char* name) {
-  return process.createExecutor({.name = name, .threads = 1});
-}
-
 /// A change that brings everything there is in `image`.
 replication::MetadataChange everything(const metadata::ImagePtr& image) {
   replication::MetadataChange change;
@@ -76,7 +80,29 @@ replication::MetadataChange everything(const metadata::ImagePtr& image) {
   return change;
 }
 
-coordinator::GroupConfig groupConfig(const config::BrokerConfig& config) {
+/// A rate in bytes per second, which is a dynamic value only.
+int64_t rateLimit(const metadata::ConfigsImage& configs, NodeId self, std::string_view key) {
+  const config::ConfigDefinition* definition = config::configTable(config::ConfigLevel::QuotaBroker).find(key);
+  for (const config::ConfigMap* layer : {&configs.broker(self), &configs.clusterDefault()}) {
+    const auto found = layer->find(key);
+    if (found == layer->end()) continue;
+    if (const auto value = config::parseValue(*definition, found->second); value && std::holds_alternative<int64_t>(*value))
+      return std::get<int64_t>(*value);
+  }
+  return INT64_MAX;
+}
+
+/// replica.selector.class. Of the classes that Kafka has, and by its names alone.
+bool isRackAware(const config::BrokerConfig& config, platform::Logger& log) {
+  if (config.isNull("replica.selector.class")) return false;
+  const std::string name = config.getString("replica.selector.class");
+  if (name == "org.apache.kafka.common.replica.RackAwareReplicaSelector") return true;
+  if (name != "org.apache.kafka.common.replica.LeaderSelector")
+    log.warning("broker", "replica.selector.class={} is not known: consumers read from leaders", name);
+  return false;
+}
+
+coordinator::GroupConfig groupConfig(const config::BrokerConfig& config, events::Recorder& recorder) {
   coordinator::GroupConfig group;
   group.minSessionTimeout = config.getMs("group.min.session.timeout.ms");
   group.maxSessionTimeout = config.getMs("group.max.session.timeout.ms");
@@ -87,6 +113,7 @@ coordinator::GroupConfig groupConfig(const config::BrokerConfig& config) {
   group.offsetsRetentionCheckInterval = config.getMs("offsets.retention.check.interval.ms");
   group.commitTimeout = config.getMs("offsets.commit.timeout.ms");
   group.loadBufferSize = static_cast<size_t>(config.getInt("offsets.load.buffer.size"));
+  group.recorder = &recorder;
   return group;
 }
 
@@ -118,6 +145,7 @@ BrokerServer::BrokerServer(Shared& shared)
                              .rack = config.rack(),
                              .logDirectories = {},
                              .previousEpoch = shared.logs->previousBrokerEpoch(),
+                             .directoryFailureTimeout = config.getMs("log.dir.failure.timeout.ms"),
                              .heartbeatInterval = config.getMs("broker.heartbeat.interval.ms"),
                              .metadataOffset = [this] { return Offset(takenOffset_.load()); },
                              .ready = [this](BrokerEpoch epoch) { return ready(epoch); },
@@ -150,6 +178,8 @@ BrokerServer::BrokerServer(Shared& shared)
           .fetchMinBytes = config.getInt("replica.fetch.min.bytes"),
           .fetchResponseMaxBytes = config.getInt("replica.fetch.response.max.bytes"),
           .fetchMaxBytes = config.getInt("replica.fetch.max.bytes"),
+          .fetchersPerLeader = config.getInt("num.replica.fetchers"),
+          .rackAwareReads = isRackAware(config, shared.process.log()),
           .fetchSessions = static_cast<size_t>(config.getInt("max.incremental.fetch.session.cache.slots")),
           .settingsOf = [this](const metadata::Image& image, const std::string& topic) { return settingsOf(image, topic); },
           .brokerEpoch = [this] { return lifecycle_->epoch(); },
@@ -158,11 +188,22 @@ BrokerServer::BrokerServer(Shared& shared)
               [this](protocol::AlterPartitionRequest request, replication::AlterPartitionManager::Answer answer) {
                 alterPartitionChannel_->send(std::move(request), std::move(answer));
               },
+          .assignDirectories =
+              [this](protocol::AssignReplicasToDirsRequest request, replication::DirectoryAssignments::Answer answer) {
+                alterPartitionChannel_->send(std::move(request), std::move(answer));
+              },
+          .moveThreads = !config.isNull("num.replica.alter.log.dirs.threads")
+                             ? config.getInt("num.replica.alter.log.dirs.threads")
+                             : static_cast<int>(config.logDirs().size()),
           .rules = shared.options.replicationRules});
+  shared.onDirectoryFailed = [this](const Uuid& directory) {
+    lifecycle_->directoryFailed(directory);
+    metadataExecutor_->post([this, directory] { replicas_->directoryFailed(directory); });
+  };
   forwarding_ = std::make_unique<Forwarding>(shared.process, controllerExecutor_, find_, shared.self());
   autoTopics_ = std::make_unique<AutoTopicCreation>(*forwarding_, [this] { return this->config(); });
   producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(), [this] { return lifecycle_->epoch(); });
-  groups_ = std::make_unique<GroupService>(shared.process, *replicas_, groupConfig(config));
+  groups_ = std::make_unique<GroupService>(shared.process, *replicas_, groupConfig(config, shared.recorder));
   context_ = std::make_unique<BrokerContext>(BrokerContext{.self = shared.self(),
                                                            .clusterId = shared.clusterId,
                                                            .process = shared.process,
@@ -176,6 +217,10 @@ BrokerServer::BrokerServer(Shared& shared)
                                                            .groups = *groups_,
                                                            .fetchMaxBytes = config.getInt("fetch.max.bytes"),
                                                            .traffic = traffic_,
+                                                           .byMetadata =
+                                                               [this](platform::Task task) {
+                                                                 metadataExecutor_->post(std::move(task));
+                                                               },
                                                            .config = [this] { return this->config(); },
                                                            .controller =
                                                                [this] {
@@ -186,8 +231,9 @@ BrokerServer::BrokerServer(Shared& shared)
   for (const config::Listener& listener : config.listeners())
     if (!config.isControllerListener(listener.name))
       server.listeners.push_back({.name = listener.name,
-                                  .endpoint = {listener.host, listener.port},
+                                  .endpoint = {bindHost(listener.host), listener.port},
                                   .securityProtocol = static_cast<network::SecurityProtocol>(listener.protocol)});
+  server.recorder = &shared.recorder;
   server.apis = brokerApis();
   server.features = [this] { return features(); };
   server.numProcessors = config.getInt("num.network.threads");
@@ -198,7 +244,14 @@ BrokerServer::BrokerServer(Shared& shared)
   server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
   server.maxConnections = config.getInt("max.connections");
   server.maxConnectionsPerIp = config.getInt("max.connections.per.ip");
-  server_ = std::make_unique<network::Server>(shared.process, std::move(server), static_cast<network::RequestHandler&>(*this));
+  if (shared.options.betweenRequests)
+    between_ = shared.options.betweenRequests(*this, shared.process, [this](const Uuid& id) {
+      const metadata::TopicImage* topic = image()->topics.find(id);
+      return topic == nullptr ? std::string() : topic->name;
+    });
+  network::RequestHandler& handler = between_ ? *between_ : static_cast<network::RequestHandler&>(*this);
+  server_ = std::make_unique<network::Server>(shared.process, std::move(server), handler);
+  shared.endAfterAnswers = [this](const std::string& reason) { endAfterAnswers(reason); };
   shared.loader->addPublisher(*this);
 }
 
@@ -206,10 +259,7 @@ BrokerServer::~BrokerServer() = default;
 
 Result<void> BrokerServer::listen() { return server_->listen(); }
 
-void BrokerServer::start() {
-  server_->open();
-  lifecycle_->start();
-}
+void BrokerServer::start() { lifecycle_->start(); }
 
 void BrokerServer::handle(network::RequestPtr request) {
   const auto key = static_cast<size_t>(request->apiKey());
@@ -238,7 +288,8 @@ void BrokerServer::controllerChanged() {
 
 void BrokerServer::take(const replication::MetadataChange& change) {
   latest_ = change.after;
-  if (begun_) apply(change);
+  if (logsAre_ == Logs::Loaded) apply(change);
+  if (logsAre_ == Logs::Loading) waiting_.push_back(change);
   // Only what is taken up counts as read: a broker that the controller calls caught up loads its logs by this image.
   takenOffset_.store(latest_->provenance.lastContainedOffset.value());
   // Our own registration may be among it: the sooner the controller hears, the sooner we serve.
@@ -246,36 +297,75 @@ void BrokerServer::take(const replication::MetadataChange& change) {
 }
 
 void BrokerServer::begin() {
-  if (begun_) return;
-  begun_ = true;
+  if (logsAre_ != Logs::Unread) return;
+  logsAre_ = Logs::Loading;
   const metadata::ImagePtr image = latest_;
-  auto loaded = shared_.logs->load({.configOf = [&](const std::string& topic) { return settingsOf(*image, topic).log; },
-                                    .isOurs =
-                                        [&](const TopicPartition& name, const Uuid& topicId) {
-                                          const metadata::TopicImage* topic =
-                                              topicId.isZero() ? image->topics.find(name.topic) : image->topics.find(topicId);
-                                          const metadata::PartitionRegistration* registration = topic ? topic->partition(name.partition) : nullptr;
-                                          return registration != nullptr && registration->isReplica(shared_.self());
-                                        }});
+  shared_.logs->startLoading(
+      {.configOf = [this, image](const std::string& topic) { return settingsOf(*image, topic).log; },
+       .isOurs =
+           [image, self = shared_.self()](const TopicPartition& name, const Uuid& topicId) {
+             const metadata::TopicImage* topic = topicId.isZero() ? image->topics.find(name.topic) : image->topics.find(topicId);
+             const metadata::PartitionRegistration* registration = topic ? topic->partition(name.partition) : nullptr;
+             return registration != nullptr && registration->isReplica(self);
+           },
+       .directoryOf =
+           [image, self = shared_.self()](const TopicPartition& name, const Uuid& topicId) {
+             const metadata::PartitionRegistration* registration = image->topics.partition(topicId, name.partition);
+             return registration == nullptr ? Uuid() : registration->directoryOf(self);
+           },
+       .threadsPerDirectory = config()->getInt("num.recovery.threads.per.data.dir")},
+      [this, image](const Result<void>& loaded) {
+        metadataExecutor_->post([this, image, loaded] { begun(loaded, image); });
+      });
+}
+
+void BrokerServer::begun(const Result<void>& loaded, const metadata::ImagePtr& image) {
+  logsAre_ = Logs::Loaded;
+  if (afterLoading_) {
+    std::exchange(afterLoading_, {})();
+    return;
+  }
   if (!loaded) {
     shared_.process.kill(fmt::format("the logs cannot be loaded: {}", loaded.error().message));
     return;
   }
   apply(everything(image));
+  for (const replication::MetadataChange& change : std::exchange(waiting_, {})) apply(change);
   loaded_.store(true);
+  // Until here connections wait: whoever asks a broker that starts must not hear that a topic is unknown.
+  server_->open();
   lifecycle_->wake();
 }
 
 void BrokerServer::apply(const replication::MetadataChange& change) {
   if (change.brokerConfigChanged) {
-    Lock lock(mutex_);
-    config_ = std::make_shared<const config::BrokerConfig>(
+    auto config = std::make_shared<const config::BrokerConfig>(
         shared_.config().withDynamic(change.after->configs.broker(shared_.self()), change.after->configs.clusterDefault()));
+    shared_.logs->configureCleaner(replication::toCleanerConfig(*config));
+    const auto limit = [&](std::string_view key) { return rateLimit(change.after->configs, shared_.self(), key); };
+    replicas_->setMoveLimit(limit("replica.alter.log.dirs.io.max.bytes.per.second"));
+    replicas_->setReplicationLimits(limit("leader.replication.throttled.rate"), limit("follower.replication.throttled.rate"));
+    replicas_->setFetchersPerLeader(config->getInt("num.replica.fetchers"));
+    Lock lock(mutex_);
+    config_ = std::move(config);
   }
+  cordon(*change.after);
   replicas_->apply(change);
   groups_->apply(change, shared_.self());
   if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
   if (onMetadataApplied_) onMetadataApplied_();
+}
+
+void BrokerServer::cordon(const metadata::Image& image) {
+  if (!metadata::MetadataVersion(image.features.metadataVersion()).supportsCordonedDirectories()) return;
+  std::vector<std::string> paths = config()->cordonedLogDirs();
+  if (cordoned_ == paths) return;
+  shared_.logs->setCordoned(paths);
+  std::vector<Uuid> ids;
+  for (const log::LogDirectoryInfo& directory : shared_.logs->directories())
+    if (directory.cordoned) ids.push_back(directory.id);
+  lifecycle_->directoriesCordoned(std::move(ids));
+  cordoned_ = std::move(paths);
 }
 
 bool BrokerServer::ready(BrokerEpoch epoch) const {
@@ -294,7 +384,9 @@ replication::TopicSettings BrokerServer::settingsOf(const metadata::Image& image
   const auto config = this->config();
   const config::TopicConfig resolved = config::TopicConfig::resolve(image.configs.topic(topic), config->layers());
   return {.log = replication::toLogConfig(resolved, config->getInt("producer.id.expiration.ms")),
-          .minInsyncReplicas = resolved.minInsyncReplicas};
+          .minInsyncReplicas = resolved.minInsyncReplicas,
+          .leaderThrottled = resolved.leaderThrottledReplicas,
+          .followerThrottled = resolved.followerThrottledReplicas};
 }
 
 network::FeatureInfo BrokerServer::features() const {
@@ -315,15 +407,30 @@ void BrokerServer::shutdown(platform::Duration timeout, platform::Task done) {
   lifecycle_->beginControlledShutdown(timeout, [this, done = std::move(done)]() mutable {
     server_->shutdown([this, done = std::move(done)]() mutable {
       metadataExecutor_->post([this, done = std::move(done)]() mutable {
-        groups_->stop();
-        replicas_->shutdown();
-        lifecycle_->close();
-        forwarding_->close();
-        producerIds_->close();
-        isrExecutor_->post([this] { alterPartitionChannel_->close(); });
-        closeLogs(std::move(done));
+        if (logsAre_ != Logs::Loading) return stopRoles(std::move(done));
+        // Logs that are being opened are closed once they are.
+        shared_.logs->stopLoading();
+        afterLoading_ = [this, done = std::move(done)]() mutable { stopRoles(std::move(done)); };
       });
     });
+  });
+}
+
+void BrokerServer::stopRoles(platform::Task done) {
+  groups_->stop();
+  replicas_->shutdown();
+  lifecycle_->close();
+  forwarding_->close();
+  producerIds_->close();
+  isrExecutor_->post([this] { alterPartitionChannel_->close(); });
+  closeLogs(std::move(done));
+}
+
+void BrokerServer::endAfterAnswers(const std::string& reason) {
+  server_->drain([&process = shared_.process, reason] { process.kill(reason); });
+  // Nobody waits for a handler that hangs in the disk.
+  controllerExecutor_->post([this, reason] {
+    endTimer_ = controllerExecutor_->schedule(kLongestEnd, [this, reason] { shared_.process.kill(reason); });
   });
 }
 

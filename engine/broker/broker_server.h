@@ -23,7 +23,7 @@ namespace tidemark::broker {
 
 /// The broker role of a node: registers with the controller, follows the metadata log, holds replicas, serves clients;
 /// Kafka's BrokerServer. Its order of start is Kafka's: listen, register, catch up with the metadata, load the logs, take
-/// up the roles, be unfenced.
+/// up the roles, answer requests (connections wait in the backlog till then), be unfenced.
 class BrokerServer final : private network::RequestHandler, private metadata::Publisher {
  public:
   explicit BrokerServer(Shared& shared);
@@ -68,11 +68,16 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
 
   void take(const replication::MetadataChange& change);
   void begin();
+  void begun(const Result<void>& loaded, const metadata::ImagePtr& image);
   void apply(const replication::MetadataChange& change);
+  /// Takes up `cordoned.log.dirs`, once the cluster's metadata.version knows of it.
+  void cordon(const metadata::Image& image);
   bool ready(BrokerEpoch epoch) const;
   replication::TopicSettings settingsOf(const metadata::Image& image, const std::string& topic) const;
   network::FeatureInfo features() const;
   std::shared_ptr<const config::BrokerConfig> config() const;
+  void stopRoles(platform::Task done);
+  void endAfterAnswers(const std::string& reason);
   void closeLogs(platform::Task done);
 
   Shared& shared_;
@@ -93,6 +98,8 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::unique_ptr<GroupService> groups_;
   Traffic traffic_;
   std::unique_ptr<BrokerContext> context_;
+  /// Null: requests come straight to us.
+  std::unique_ptr<network::RequestHandler> between_;
   std::unique_ptr<network::Server> server_;
 
   /// What the image that was taken up last contains; −1 before the first.
@@ -102,9 +109,18 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   mutable Mutex mutex_;
   std::shared_ptr<const config::BrokerConfig> config_ GUARDED_BY(mutex_);
 
+  /// Of the executor to the controller.
+  platform::Timer endTimer_;
+
   // Of the metadata executor.
   metadata::ImagePtr latest_;
-  bool begun_ = false;
+  enum class Logs : uint8_t { Unread, Loading, Loaded };
+  Logs logsAre_ = Logs::Unread;
+  /// What was taken up last.
+  std::optional<std::vector<std::string>> cordoned_;
+  /// What came while the logs were loaded, and who wants to stop.
+  std::vector<replication::MetadataChange> waiting_;
+  platform::Task afterLoading_;
 };
 
 /// Which APIs a broker's listeners serve: the one list.

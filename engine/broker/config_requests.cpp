@@ -18,7 +18,7 @@ using protocol::DescribeConfigsRequest;
 using protocol::DescribeConfigsResponse;
 using Answer = DescribeConfigsResponse::DescribeConfigsResult;
 
-struct Asked {
+struct AskedResource {
   const DescribeConfigsRequest& message;
   const std::optional<std::vector<protocol::Text>>& keys;
 
@@ -37,7 +37,7 @@ std::string documentation(const config::ConfigDefinition& definition) {
   return text;
 }
 
-void add(Answer& answer, const Asked& asked, const config::ConfigDefinition& definition, const config::EffectiveConfig& effective,
+void add(Answer& answer, const AskedResource& asked, const config::ConfigDefinition& definition, const config::EffectiveConfig& effective,
          bool readOnly) {
   auto& entry = answer.configs.emplace_back();
   entry.name = protocol::Text(std::string(definition.name));
@@ -62,7 +62,7 @@ void refuse(Answer& answer, ErrorCode error, const std::string& message) {
   answer.errorMessage = protocol::Text(message);
 }
 
-void describeTopic(const ConfigView& view, const Asked& asked, const std::string& name, Answer& answer) {
+void describeTopic(const ConfigView& view, const AskedResource& asked, const std::string& name, Answer& answer) {
   const metadata::ImagePtr& image = view.image;
   if (!isValidTopicName(name)) return refuse(answer, ErrorCode::InvalidTopicException, fmt::format("\"{}\" is no topic name", name));
   if (image->topics.find(name) == nullptr) return refuse(answer, ErrorCode::UnknownTopicOrPartition, fmt::format("there is no topic {}", name));
@@ -72,7 +72,7 @@ void describeTopic(const ConfigView& view, const Asked& asked, const std::string
       add(answer, asked, definition, config::effectiveTopicConfig(definition, image->configs.topic(name), config->layers()), false);
 }
 
-void describeBroker(const ConfigView& view, const Asked& asked, const std::string& name, Answer& answer) {
+void describeBroker(const ConfigView& view, const AskedResource& asked, const std::string& name, Answer& answer) {
   const auto& config = view.config;
   const bool clusterDefault = name.empty();
   if (!clusterDefault && name != std::to_string(view.self.value()))
@@ -96,7 +96,7 @@ void describeBroker(const ConfigView& view, const Asked& asked, const std::strin
   }
 }
 
-void describeGroup(const ConfigView& view, const Asked& asked, const std::string& name, Answer& answer) {
+void describeGroup(const ConfigView& view, const AskedResource& asked, const std::string& name, Answer& answer) {
   const metadata::ImagePtr& image = view.image;
   const auto& config = view.config;
   for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Group).all())
@@ -116,7 +116,7 @@ void describeConfigs(const ConfigView& view, network::RequestPtr request) {
       answer.resourceType = resource.resourceType;
       answer.resourceName = resource.resourceName;
       const std::string name = resource.resourceName.str();
-      const Asked asked{message, resource.configurationKeys};
+      const AskedResource asked{message, resource.configurationKeys};
       const auto type = static_cast<config::ResourceType>(resource.resourceType);
       const auto allowed = [&](network::ResourceType kind, std::string_view of) {
         return view.authorizer.allows(held->context(), network::AclOperation::DescribeConfigs, kind, of);

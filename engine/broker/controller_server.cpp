@@ -12,6 +12,8 @@
 #include "protocol/generated/allocate_producer_ids_response.h"
 #include "protocol/generated/alter_configs_request.h"
 #include "protocol/generated/alter_configs_response.h"
+#include "protocol/generated/alter_partition_reassignments_request.h"
+#include "protocol/generated/alter_partition_reassignments_response.h"
 #include "protocol/generated/alter_partition_request.h"
 #include "protocol/generated/alter_partition_response.h"
 #include "protocol/generated/assign_replicas_to_dirs_request.h"
@@ -47,6 +49,8 @@
 #include "protocol/generated/fetch_snapshot_response.h"
 #include "protocol/generated/incremental_alter_configs_request.h"
 #include "protocol/generated/incremental_alter_configs_response.h"
+#include "protocol/generated/list_partition_reassignments_request.h"
+#include "protocol/generated/list_partition_reassignments_response.h"
 #include "protocol/generated/unregister_broker_request.h"
 #include "protocol/generated/unregister_broker_response.h"
 #include "protocol/generated/unregister_controller_request.h"
@@ -63,14 +67,14 @@ namespace {
 using protocol::ApiKey;
 
 /// The one list of what a controller serves, each API from its first to its last stable version.
-constexpr std::array kServed = {
+constexpr std::array kServedByController = {
     ApiKey::ApiVersions,       ApiKey::Fetch,           ApiKey::Vote,           ApiKey::BeginQuorumEpoch,
     ApiKey::EndQuorumEpoch,    ApiKey::FetchSnapshot,   ApiKey::DescribeQuorum, ApiKey::Envelope,
     ApiKey::BrokerRegistration, ApiKey::BrokerHeartbeat, ApiKey::AlterPartition, ApiKey::AllocateProducerIds,
     ApiKey::CreateTopics,      ApiKey::DeleteTopics,    ApiKey::CreatePartitions, ApiKey::AlterConfigs,
     ApiKey::IncrementalAlterConfigs, ApiKey::ElectLeaders, ApiKey::UnregisterBroker, ApiKey::ControllerRegistration,
     ApiKey::UpdateFeatures,    ApiKey::DescribeCluster, ApiKey::DescribeConfigs, ApiKey::AssignReplicasToDirs,
-    ApiKey::UnregisterController,
+    ApiKey::UnregisterController, ApiKey::AlterPartitionReassignments, ApiKey::ListPartitionReassignments,
 };
 
 }  // namespace
@@ -93,7 +97,7 @@ class ControllerServer::EnvelopeSink final : public network::AnswerSink {
         bytes.insert(bytes.end(), memory->view().begin(), memory->view().end());
       }
       bytes.erase(bytes.begin(), bytes.begin() + protocol::kFrameLengthSize);
-      response.responseData = protocol::Blob(std::move(bytes));
+      response.responseData = protocol::Blob(bytes);
     } else {
       response.errorCode = static_cast<int16_t>(whenClosed_);
     }
@@ -127,7 +131,8 @@ class InnerFrame final : public network::Frame {
 
 network::ApiTable controllerApis() {
   std::vector<network::ApiRange> ranges;
-  for (ApiKey key : kServed) ranges.push_back({key, protocol::apiInfo(key).versions.first, protocol::apiInfo(key).maxStable});
+  ranges.reserve(kServedByController.size());
+  for (ApiKey key : kServedByController) ranges.push_back({key, protocol::apiInfo(key).versions.first, protocol::apiInfo(key).maxStable});
   return network::ApiTable(std::move(ranges));
 }
 
@@ -150,8 +155,9 @@ ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(
   for (const config::Listener& listener : config.listeners())
     if (config.isControllerListener(listener.name))
       server.listeners.push_back({.name = listener.name,
-                                  .endpoint = {listener.host, listener.port},
+                                  .endpoint = {bindHost(listener.host), listener.port},
                                   .securityProtocol = static_cast<network::SecurityProtocol>(listener.protocol)});
+  server.recorder = &shared_.recorder;
   server.apis = controllerApis();
   server.features = [this] {
     network::FeatureInfo info;
@@ -255,17 +261,17 @@ template <class Message>
 void ControllerServer::askController(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope) {
   withDecoded<Message>(std::move(request), [this, &envelope](network::RequestPtr held, const Message& message) {
     const int16_t version = held->apiVersion();
-    // The message ends with this call, and an error is said of each topic that it names. The frame stays with the request.
-    auto asked = std::make_unique<const Message>(message);
     driver_->submit(message, version,
-                    [held = std::move(held), envelope = std::move(envelope),
-                     asked = std::move(asked)](Result<typename Message::Response> response) mutable {
+                    [held = std::move(held), envelope = std::move(envelope)](Result<typename Message::Response> response) mutable {
                       if (response) return held->respond(*response);
                       if (response.error().code == ErrorCode::NotController && envelope) {
                         // The broker that forwarded it looks for the next controller.
                         envelope->closeMeans(ErrorCode::NotController);
                         return held->close("this controller leads no more");
                       }
+                      // An error is said of each topic that the message names; the frame is still here.
+                      const auto asked = held->template decode<Message>();
+                      TIDEMARK_INVARIANT(asked.has_value(), std::string("a request that was decoded once is decoded again"));
                       held->respond(metadata::errorResponse(*asked, response.error(), held->apiVersion()));
                     });
   });
@@ -329,6 +335,8 @@ void ControllerServer::dispatch(network::RequestPtr request, std::shared_ptr<Env
     case ApiKey::ControllerRegistration: return askController<protocol::ControllerRegistrationRequest>(std::move(request), std::move(envelope));
     case ApiKey::UpdateFeatures: return askController<protocol::UpdateFeaturesRequest>(std::move(request), std::move(envelope));
     case ApiKey::AssignReplicasToDirs: return askController<protocol::AssignReplicasToDirsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AlterPartitionReassignments: return askController<protocol::AlterPartitionReassignmentsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::ListPartitionReassignments: return askController<protocol::ListPartitionReassignmentsRequest>(std::move(request), std::move(envelope));
     case ApiKey::UnregisterController: return askController<protocol::UnregisterControllerRequest>(std::move(request), std::move(envelope));
     case ApiKey::DescribeConfigs: return describeOwnConfigs(std::move(request));
     default: TIDEMARK_INVARIANT(false, fmt::format("API {} is let through but not served", static_cast<int>(request->apiKey())));

@@ -15,15 +15,12 @@ namespace {
 using protocol::FetchRequest;
 using protocol::FetchResponse;
 
+constexpr int16_t kFirstWithRack = 11;
 constexpr int16_t kFirstWithTopicIds = 13;
 constexpr int16_t kFirstWithReplicaState = 15;
 constexpr int16_t kFirstWithDivergingEpoch = 12;
 constexpr int16_t kFirstWithLeaderHint = 12;
 constexpr int16_t kFirstWithEndpoints = 16;
-
-std::optional<LeaderEpoch> epochOrNone(int32_t epoch) {
-  return epoch < 0 ? std::nullopt : std::optional(LeaderEpoch(epoch));
-}
 
 NodeId replicaOf(const FetchRequest& message, int16_t version) {
   return NodeId(version >= kFirstWithReplicaState ? message.replicaState.replicaId : message.replicaId);
@@ -137,6 +134,7 @@ FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const 
     }
     if (result->diverging)
       data.divergingEpoch = {.epoch = result->diverging->epoch.value(), .endOffset = result->diverging->endOffset.value()};
+    if (result->preferredReadReplica) data.preferredReadReplica = result->preferredReadReplica->value();
     if (result->slice.length > 0) data.records = protocol::Records(std::move(result->slice));
   } else if ((error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::FencedLeaderEpoch) && version >= kFirstWithLeaderHint) {
     const metadata::ImagePtr image = broker.image();
@@ -165,7 +163,7 @@ void answer(const BrokerContext& broker, network::RequestPtr request, replicatio
             .logStartOffset = result.logStartOffset,
             .hasRecords = result.slice.length > 0,
             .hasDivergingEpoch = result.diverging.has_value(),
-            .hasPreferredReplica = false};
+            .hasPreferredReplica = result.preferredReadReplica.has_value()};
   }
   const std::vector<bool> carried = context.select(facts);
   FetchResponse response;
@@ -212,7 +210,8 @@ void handleFetch(BrokerContext& broker, network::RequestPtr request) {
         .isolation = fromFollower                   ? log::FetchIsolation::LogEnd
                      : message.isolationLevel == 1 ? log::FetchIsolation::Committed
                                                    : log::FetchIsolation::HighWatermark,
-        .leaderOnly = true,
+        .leaderOnly = fromFollower || version < kFirstWithRack,
+        .rack = version >= kFirstWithRack ? message.rackId.str() : std::string(),
         .label = {.client = held->context().clientId(), .correlation = held->context().correlationId}};
     if (!fromFollower && broker.recorder.enabled())
       for (const replication::FetchItem& item : gathered.readable)

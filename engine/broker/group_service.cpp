@@ -57,7 +57,7 @@ void GroupService::apply(const replication::MetadataChange& change, NodeId self)
 
 size_t GroupService::maxBatchSize(PartitionIndex partition) const {
   const auto found = find(partition);
-  return found ? static_cast<size_t>(found->log().config()->maxMessageBytes) : 0;
+  return found ? static_cast<size_t>(found->log()->config()->maxMessageBytes) : 0;
 }
 
 Result<Offset> GroupService::append(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch) {
@@ -74,14 +74,14 @@ Result<Offset> GroupService::append(PartitionIndex partition, LeaderEpoch epoch,
 Result<coordinator::LogRange> GroupService::range(PartitionIndex partition) const {
   const auto found = find(partition);
   if (!found) return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not here", nameOf(partition)));
-  const log::OffsetSnapshot ends = found->log().offsetSnapshot();
+  const log::OffsetSnapshot ends = found->log()->offsetSnapshot();
   return coordinator::LogRange{.start = ends.logStartOffset, .end = ends.logEndOffset.offset, .highWatermark = ends.highWatermark.offset};
 }
 
 Result<SharedBytes> GroupService::read(PartitionIndex partition, Offset from, size_t maxBytes) const {
   const auto found = find(partition);
   if (!found) return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not here", nameOf(partition)));
-  TIDEMARK_ASSIGN(ByteVector bytes, found->log().readBytes(from, maxBytes, log::FetchIsolation::LogEnd));
+  TIDEMARK_ASSIGN(ByteVector bytes, found->log()->readBytes(from, maxBytes, log::FetchIsolation::LogEnd));
   return SharedBytes(std::move(bytes));
 }
 

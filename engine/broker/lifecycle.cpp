@@ -1,8 +1,10 @@
 #include "broker/lifecycle.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
-#include "metadata/features.h"
+#include "protocol/generated/api_versions_request.h"
 #include "protocol/generated/broker_heartbeat_request.h"
 #include "protocol/generated/broker_heartbeat_response.h"
 #include "protocol/generated/broker_registration_request.h"
@@ -66,6 +68,10 @@ void Lifecycle::registerNow() {
   request.previousBrokerEpoch = options_.previousEpoch.value();
   channel_.send(std::move(request), [this](Result<protocol::BrokerRegistrationResponse> response) {
     const auto error = response ? static_cast<ErrorCode>(response->errorCode) : response.error().code;
+    if (response && error == ErrorCode::UnsupportedVersion) {
+      endUnsupported();
+      return;
+    }
     if (error == ErrorCode::None) {
       {
         Lock lock(mutex_);
@@ -77,13 +83,40 @@ void Lifecycle::registerNow() {
       return;
     }
     if (error == ErrorCode::InconsistentClusterId || error == ErrorCode::UnsupportedVersion || error == ErrorCode::InvalidRegistration) {
-      process_.kill(fmt::format("the controller refuses broker {}: {}", options_.self, errorName(error)));
+      process_.kill(fmt::format("the controller refuses broker {}: {}{}", options_.self, errorName(error),
+                                response ? "" : ", " + response.error().message));
       return;
     }
     // DUPLICATE_BROKER_REGISTRATION: the controller still believes in our last incarnation, for a session at most.
     process_.log().info("lifecycle", "broker {} is not registered yet: {}", options_.self, errorName(error));
     timer_ = executor_->schedule(std::chrono::milliseconds(100), [this] { registerNow(); });
   });
+}
+
+/// The answer has a code and no words: the levels of the features are asked for.
+void Lifecycle::endUnsupported() {
+  protocol::ApiVersionsRequest request;
+  request.clientSoftwareName = protocol::Text("tidemark");
+  request.clientSoftwareVersion = protocol::Text("broker");
+  channel_.send(std::move(request), [this](Result<protocol::ApiVersionsResponse> response) {
+    const std::string reasons = response ? unsupportedFeatures(*response, metadata::knownFeatures()) : std::string();
+    process_.kill(fmt::format("the controller refuses broker {}: {}{}{}", options_.self,
+                              errorName(ErrorCode::UnsupportedVersion), reasons.empty() ? "" : ", ", reasons));
+  });
+}
+
+std::string unsupportedFeatures(const protocol::ApiVersionsResponse& controller,
+                                std::span<const metadata::FeatureDefinition> ours) {
+  std::string text;
+  for (const auto& feature : controller.finalizedFeatures) {
+    const auto own = std::ranges::find(ours, feature.name.view(), &metadata::FeatureDefinition::name);
+    const bool known = own != ours.end();
+    const int16_t level = feature.maxVersionLevel;
+    if (known ? level >= own->minSupported && level <= own->maxSupported : level == 0) continue;
+    text += fmt::format("{}the cluster is at {} {}, this broker supports {}", text.empty() ? "" : "; ", feature.name.view(),
+                        level, known ? fmt::format("{} to {}", own->minSupported, own->maxSupported) : "no level of it");
+  }
+  return text;
 }
 
 void Lifecycle::heartbeatLater(platform::Duration after) {
@@ -104,9 +137,12 @@ void Lifecycle::heartbeatNow() {
   request.currentMetadataOffset = options_.metadataOffset().value();
   request.wantFence = now == LifecycleState::Recovery && !options_.ready(epoch);
   request.wantShutDown = shutDown;
+  for (const auto& [directory, failed] : failedDirectories_) request.offlineLogDirs.push_back(directory);
+  request.cordonedLogDirs = cordonedDirectories_;
   underWay_ = true;
   again_ = false;
-  channel_.send(std::move(request), [this, shutDown](Result<protocol::BrokerHeartbeatResponse> response) {
+  const std::vector<Uuid> offline = request.offlineLogDirs;
+  channel_.send(std::move(request), [this, shutDown, offline](Result<protocol::BrokerHeartbeatResponse> response) {
     underWay_ = false;
     const auto error = response ? static_cast<ErrorCode>(response->errorCode) : response.error().code;
     if (error == ErrorCode::StaleBrokerEpoch && state() != LifecycleState::ControlledShutdown) {
@@ -117,6 +153,11 @@ void Lifecycle::heartbeatNow() {
     if (error != ErrorCode::None) {
       heartbeatLater(options_.heartbeatInterval);
       return;
+    }
+    for (const Uuid& directory : offline) {
+      FailedDirectory& failed = failedDirectories_[directory];
+      failed.told = true;
+      failed.deadline.cancel();
     }
     if (shutDown && response->shouldShutDown) {
       shutdownGranted();
@@ -163,8 +204,36 @@ void Lifecycle::shutdownGranted() {
   std::exchange(shutdownDone_, {})();
 }
 
+void Lifecycle::directoryFailed(const Uuid& directory) {
+  executor_->post([this, directory] {
+    const auto [failed, isNew] = failedDirectories_.try_emplace(directory);
+    if (!isNew) return;
+    failed->second.deadline = executor_->schedule(options_.directoryFailureTimeout, [this, directory] {
+      if (!failedDirectories_[directory].told)
+        process_.kill(fmt::format("the controller could not be told that the log directory {} is offline", directory));
+    });
+    heartbeatSoon();
+  });
+}
+
+void Lifecycle::directoriesCordoned(std::vector<Uuid> directories) {
+  std::ranges::sort(directories);
+  executor_->post([this, directories = std::move(directories)]() mutable {
+    cordonedDirectories_ = std::move(directories);
+    heartbeatSoon();
+  });
+}
+
+void Lifecycle::heartbeatSoon() {
+  // Before the registration there is nobody to tell; a heartbeat follows it.
+  if (state() == LifecycleState::Recovery || state() == LifecycleState::Running ||
+      state() == LifecycleState::ControlledShutdown)
+    heartbeatNow();
+}
+
 void Lifecycle::close() {
   executor_->post([this] {
+    failedDirectories_.clear();
     timer_.cancel();
     shutdownTimer_.cancel();
     channel_.close();

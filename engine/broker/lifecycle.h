@@ -1,7 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,8 +12,10 @@
 #include "base/mutex.h"
 #include "base/uuid.h"
 #include "broker/controller_channel.h"
+#include "metadata/features.h"
 #include "metadata/image.h"
 #include "platform/process.h"
+#include "protocol/generated/api_versions_response.h"
 
 namespace tidemark::broker {
 
@@ -32,6 +37,8 @@ struct LifecycleOptions {
   std::vector<Uuid> logDirectories;
   /// Of the last clean stop; −1: there was none.
   BrokerEpoch previousEpoch{};
+  /// log.dir.failure.timeout.ms: within that time the controller must have heard of a directory that failed.
+  platform::Duration directoryFailureTimeout = std::chrono::seconds(30);
   platform::Duration heartbeatInterval = std::chrono::seconds(2);  ///< broker.heartbeat.interval.ms
   /// The offset up to which this broker has applied the metadata log. Any thread.
   std::function<Offset()> metadataOffset;
@@ -41,6 +48,11 @@ struct LifecycleOptions {
   std::function<void()> caughtUp;
   std::function<void(LifecycleState)> stateChanged;
 };
+
+/// Which levels of the cluster's features a broker with features `ours` does not have, in words: "the cluster is at
+/// metadata.version 33, this broker supports 7 to 27"; empty if there is none.
+std::string unsupportedFeatures(const protocol::ApiVersionsResponse& controller,
+                                std::span<const metadata::FeatureDefinition> ours);
 
 /// Registers the broker with the controller and keeps it registered by heartbeats; Kafka's BrokerLifecycleManager. Lives
 /// on its serial executor, over a connection of its own; the functions may be called on any thread.
@@ -55,6 +67,11 @@ class Lifecycle {
   /// Asks the controller to move leadership away; `done` when it did, or after `timeout`, on the executor.
   void beginControlledShutdown(platform::Duration timeout, platform::Task done);
   void close();
+  /// A log directory went offline: told to the controller with the next heartbeat, which is sent at once. A broker that
+  /// cannot tell it in time stops for good: others must not believe that it serves what it lost.
+  void directoryFailed(const Uuid& directory);
+  /// These directories, and no others, are cordoned: told with each heartbeat from now on.
+  void directoriesCordoned(std::vector<Uuid> directories);
 
   /// −1 before the registration.
   BrokerEpoch epoch() const;
@@ -63,7 +80,10 @@ class Lifecycle {
  private:
   void enter(LifecycleState state);
   void registerNow();
+  void endUnsupported();
   void heartbeatNow();
+  /// Now, if the broker is registered.
+  void heartbeatSoon();
   void heartbeatLater(platform::Duration after);
   void shutdownGranted();
 
@@ -83,6 +103,13 @@ class Lifecycle {
   bool caughtUpTold_ = false;
   platform::Timer timer_;
   platform::Timer shutdownTimer_;
+  struct FailedDirectory {
+    bool told = false;
+    platform::Timer deadline;
+  };
+  std::map<Uuid, FailedDirectory> failedDirectories_;
+  /// Sorted. Nothing: not known yet, or the cluster's metadata.version knows of none.
+  std::optional<std::vector<Uuid>> cordonedDirectories_;
   platform::Task shutdownDone_;
 };
 

@@ -15,10 +15,6 @@
 namespace tidemark::broker {
 namespace {
 
-std::optional<LeaderEpoch> epochOrNone(int32_t epoch) {
-  return epoch < 0 ? std::nullopt : std::optional(LeaderEpoch(epoch));
-}
-
 /// Any replica may answer a replica's debugging consumer (−2); everybody else asks the leader.
 constexpr int32_t kDebuggingReplica = -2;
 

@@ -4,6 +4,7 @@
 #include "broker/traffic.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
+#include "records/batch.h"
 
 // Produce 3–13 (shown from 0, see network/api_versions.h). Version 13 names topics by id.
 
@@ -13,8 +14,8 @@ namespace {
 using protocol::ProduceRequest;
 using protocol::ProduceResponse;
 
-constexpr int16_t kFirstWithTopicIds = 13;
-constexpr int16_t kFirstWithLeaderHint = 10;
+constexpr int16_t kProduceWithTopicIds = 13;
+constexpr int16_t kProduceWithLeaderHint = 10;
 
 /// A partition of the request in the order of its answer.
 struct Asked {
@@ -22,7 +23,31 @@ struct Asked {
   Uuid topicId;
   PartitionIndex partition;
   Error refused{ErrorCode::None, {}};
+  int64_t bytes = 0;
 };
+
+/// The records lie in the log, acknowledged by enough replicas or not.
+bool isAppended(ErrorCode error) noexcept {
+  return error == ErrorCode::None || error == ErrorCode::RequestTimedOut || error == ErrorCode::NotEnoughReplicasAfterAppend;
+}
+
+/// What a refused produce would have brought is no traffic.
+int64_t appendedBytes(const std::vector<Asked>& asked, const std::vector<replication::ProduceResult>& results) noexcept {
+  int64_t bytes = 0;
+  size_t next = 0;
+  for (const Asked& each : asked) {
+    if (each.refused.code != ErrorCode::None) continue;
+    if (isAppended(results[next++].error)) bytes += each.bytes;
+  }
+  return bytes;
+}
+
+/// Transactions come with their coordinator. Until then a batch of one would hold back every reader of committed data for
+/// good, for nobody could end it.
+bool isTransactional(ByteView batch) noexcept {
+  return batch.size() >= records::kBatchHeaderSize &&
+         (readBigEndian<int16_t>(batch.data() + records::kAttributesAt) & records::kTransactionalBit) != 0;
+}
 
 /// Whom to ask instead, for an answer that says NOT_LEADER_OR_FOLLOWER (KIP-951).
 void addLeaderHint(const BrokerContext& broker, const TopicPartition& partition, ProduceResponse::PartitionProduceResponse& answer,
@@ -66,7 +91,7 @@ ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::
     if (!result.message.empty()) partition.errorMessage = protocol::Text(std::move(result.message));
     for (const records::RecordError& error : result.recordErrors)
       partition.recordErrors.push_back({.batchIndex = error.batchIndex, .batchIndexErrorMessage = protocol::Text(error.message)});
-    if (result.error == ErrorCode::NotLeaderOrFollower && version >= kFirstWithLeaderHint)
+    if (result.error == ErrorCode::NotLeaderOrFollower && version >= kProduceWithLeaderHint)
       addLeaderHint(broker, result.partition, partition, response);
   }
   return response;
@@ -78,7 +103,7 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
   withDecoded<ProduceRequest>(std::move(request), [&broker](network::RequestPtr held, ProduceRequest message) {
     const int16_t acks = message.acks;
     const int16_t version = held->apiVersion();
-    const bool byId = version >= kFirstWithTopicIds;
+    const bool byId = version >= kProduceWithTopicIds;
     const metadata::ImagePtr image = broker.image();
     std::vector<Asked> asked;
     std::vector<replication::ProduceItem> items;
@@ -112,14 +137,16 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
         }
         // The records are stamped where they lie, in the request's own frame.
         const ByteView records = partition.records.view();
+        if (isTransactional(records)) {
+          each.refused = {ErrorCode::InvalidTxnState, "the batch is of a transaction that nobody began"};
+          continue;
+        }
+        each.bytes = static_cast<int64_t>(records.size());
         const auto offset = records.data() - held->body().data();
         items.push_back({.partition = {name, PartitionIndex(partition.index)},
                          .records = held->mutableBody().subspan(static_cast<size_t>(offset), records.size())});
       }
     }
-    int64_t bytes = 0;
-    for (const replication::ProduceItem& item : items) bytes += static_cast<int64_t>(item.records.size());
-    broker.traffic.produced(bytes);
     const replication::RequestLabel label{.client = held->context().clientId(), .correlation = held->context().correlationId};
     const auto timeout = std::chrono::milliseconds(message.timeoutMs);
     // The frame stays until the append is done, then goes: a parked produce holds no records.
@@ -128,6 +155,7 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
     broker.replicas.append(
         acksValid ? acks : int16_t{1}, timeout, items, {.origin = records::Origin::Client, .apiVersion = version}, label,
         [&broker, answered = std::move(held), asked = std::move(asked), acks](std::vector<replication::ProduceResult> results) mutable {
+          broker.traffic.produced(appendedBytes(asked, results));
           if (acks == 0) {
             bool failed = false;
             for (const Asked& each : asked) failed = failed || each.refused.code != ErrorCode::None;

@@ -55,7 +55,7 @@ void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request)
         } else if (!partition->isLeader()) {
           answer.errorCode = static_cast<int16_t>(ErrorCode::NotLeaderOrFollower);
         } else {
-          for (const log::ProducerInfo& producer : partition->log().producers())
+          for (const log::ProducerInfo& producer : partition->log()->producers())
             answer.activeProducers.push_back({.producerId = producer.producerId.value(),
                                               .producerEpoch = producer.producerEpoch.value(),
                                               .lastSequence = producer.lastSequence,

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/ids.h"
@@ -39,6 +40,8 @@ struct BrokerContext {
   /// fetch.max.bytes, which cannot change while a broker runs.
   int32_t fetchMaxBytes;
   Traffic& traffic;
+  /// Runs a task where metadata is applied: between two changes of the replicas.
+  std::function<void(platform::Task)> byMetadata;
   /// The static configuration with the dynamic values of the newest image on top.
   std::function<std::shared_ptr<const config::BrokerConfig>()> config;
   /// The active controller as this node believes; kNoNode.
@@ -50,6 +53,11 @@ struct BrokerContext {
     return authorizer.allows(context, operation, resource, name);
   }
 };
+
+/// A leader epoch of the wire, where −1 stands for none.
+inline std::optional<LeaderEpoch> epochOrNone(int32_t epoch) {
+  return epoch < 0 ? std::nullopt : std::optional(LeaderEpoch(epoch));
+}
 
 /// Decodes the body and hands both on; a body that does not decode closes the connection, as Kafka does.
 template <class Message, class Use>
@@ -80,6 +88,8 @@ struct ConfigView {
   network::Authorizer& authorizer;
 };
 void describeConfigs(const ConfigView& view, network::RequestPtr request);
+void handleAlterReplicaLogDirs(BrokerContext& broker, network::RequestPtr request);
+void handleDescribeLogDirs(BrokerContext& broker, network::RequestPtr request);  // log_dir_requests.cpp
 void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request);  // producer_id_requests.cpp
 void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);
 void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request);  // group_requests.cpp

@@ -15,10 +15,6 @@
 namespace tidemark::broker {
 namespace {
 
-std::shared_ptr<platform::Executor> serial(platform::Process& process, const char* name) {
-  return process.createExecutor({.name = name, .threads = 1});
-}
-
 /// The quorum's topic in a folder.
 std::string metadataFolder(const std::string& directory) {
   return fmt::format("{}/{}-0", directory, raft::kMetadataTopic);
@@ -31,7 +27,8 @@ log::LogManagerOptions logOptions(const config::BrokerConfig& config) {
                                                config.getInt("producer.id.expiration.ms")),
           .highWatermarkInterval = config.getMs("replica.high.watermark.checkpoint.interval.ms"),
           .recoveryPointInterval = config.getMs("log.flush.offset.checkpoint.interval.ms"),
-          .retentionInterval = config.getMs("log.retention.check.interval.ms")};
+          .retentionInterval = config.getMs("log.retention.check.interval.ms"),
+          .cleaner = replication::toCleanerConfig(config)};
 }
 
 }  // namespace
@@ -68,12 +65,21 @@ Shared::~Shared() = default;
 
 Result<void> Shared::open() {
   TIDEMARK_ASSIGN(logs, log::LogManager::open(process, background, &recorder, logOptions(config())));
-  logs->onDirectoryFailure([&process = process, weak = std::weak_ptr(logs), metadata = config().metadataLogDir()](
-                               const Uuid&, const std::string& path, const Error& error) {
+  logs->onDirectoryFailure([this, weak = std::weak_ptr(logs), metadata = config().metadataLogDir()](
+                               const Uuid& id, const std::string& path, const Error& error) {
     const auto manager = weak.lock();
     if (!manager) return;
-    if (path == metadata || std::ranges::all_of(manager->directories(), &log::LogDirectoryInfo::offline))
-      process.kill(fmt::format("it cannot go on without the log directory {}: {}", path, error.message));
+    if (path != metadata && !std::ranges::all_of(manager->directories(), &log::LogDirectoryInfo::offline)) {
+      if (onDirectoryFailed) onDirectoryFailed(id);
+      return;
+    }
+    // What failed is a partition's log: the quorum looks after its own log and vote, and ends the process at once.
+    const std::string reason = fmt::format("it cannot go on without the log directory {}: {}", path, error.message);
+    if (endAfterAnswers) {
+      endAfterAnswers(reason);
+    } else {
+      process.kill(reason);
+    }
   });
   Uuid metadataDirectory;
   const std::vector<std::optional<log::MetaProperties>> properties = logs->metaProperties();

@@ -11,6 +11,7 @@
 #include "metadata/loader.h"
 #include "metadata/snapshot_generator.h"
 #include "network/authorizer.h"
+#include "network/request.h"
 #include "platform/process.h"
 #include "raft/raft_node.h"
 #include "replication/isr.h"
@@ -24,9 +25,24 @@ struct NodeOptions {
   /// For tests of the tests: what they switch off must be found.
   replication::Rules replicationRules = {};
   bool syncVotes = true;
+  /// Puts somebody between a broker's listeners and its handlers, who knows topics by their ids; empty: nobody. What it
+  /// makes lives as long as the node.
+  std::function<std::unique_ptr<network::RequestHandler>(network::RequestHandler& below, platform::Process& process,
+                                                         std::function<std::string(const Uuid&)> topicName)>
+      betweenRequests = {};
   /// For tests: the active controller compares its image with the log's replayed whenever all is committed (K10).
   bool verifyImages = false;
 };
+
+/// Where a listener binds: "::" is every address of both families, as with Kafka; for the platform an empty host says so.
+inline std::string bindHost(const std::string& host) {
+  return host == "::" ? std::string() : host;
+}
+
+/// An executor that runs one task at a time.
+inline std::shared_ptr<platform::Executor> serial(platform::Process& process, const char* name) {
+  return process.createExecutor({.name = name, .threads = 1});
+}
 
 /// What the broker and the controller of one node have in common: log directories, the quorum's log, the images made of
 /// it; Kafka's SharedServer.
@@ -50,6 +66,11 @@ class Shared {
   const std::shared_ptr<platform::Executor> background;
   const std::shared_ptr<platform::Executor> raftExecutor;
   std::shared_ptr<log::LogManager> logs;
+  /// Of the broker's role: a directory went offline and the node goes on without it. Set before logs are loaded; any thread.
+  std::function<void(const Uuid& directory)> onDirectoryFailed;
+  /// Of the broker's role: ends the node for that reason, once the requests that it is handling are answered. Null: it ends
+  /// at once. Set before logs are loaded; any thread.
+  std::function<void(const std::string& reason)> endAfterAnswers;
   std::unique_ptr<raft::RaftNode> raft;
   /// The log behind it, for looks inside.
   std::shared_ptr<const log::PartitionLog> metadataLog;

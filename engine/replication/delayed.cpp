@@ -124,8 +124,10 @@ bool DelayedFetch::canComplete() {
     // A follower cannot see how far its own fetch moved the log start: it hears of a cut log at once.
     if (params_.follower && ends->logStartOffset > waits.ask.logStartOffset && ends->logStartOffset > waits.ask.fetchOffset) return true;
     if (end.offset == waits.start.offset) continue;
-    // The log was cut below the fetch, or goes on in a newer segment.
-    if (end.offset < waits.start.offset || waits.start.onOlderSegment(end) || end.onOlderSegment(waits.start)) return true;
+    // The log was cut below the fetch.
+    if (end.offset < waits.start.offset || end.onOlderSegment(waits.start)) return true;
+    if (manager_.holdsBack(params_, *waits.partition)) continue;
+    // It goes on in a newer segment.
     if (!waits.start.onSameSegment(end)) return true;
     bytes += std::min<int64_t>(end.bytesSince(waits.start), waits.ask.maxBytes);
   }
@@ -152,7 +154,9 @@ void DelayedFetch::onComplete() {
                                           .parkedFor = now - begun_,
                                           .parkedCount = parkedCount()});
   // What came meanwhile is read now; who fetches was noted when it asked.
-  done_(manager_.readAll(params_, items_, false));
+  std::vector<FetchResult> results = manager_.readAll(params_, items_, false);
+  manager_.noteSent(params_, results);
+  done_(std::move(results));
 }
 
 void DelayedFetch::onExpiration() {

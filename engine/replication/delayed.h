@@ -60,6 +60,8 @@ struct FetchParams {
   log::FetchIsolation isolation = log::FetchIsolation::HighWatermark;
   /// False: a consumer that may read from any replica (KIP-392).
   bool leaderOnly = true;
+  /// Where the consumer stands; empty: it does not say.
+  std::string rack;
   RequestLabel label;
 };
 
@@ -74,6 +76,8 @@ struct FetchResult {
   log::LogOffsetMetadata start;
   platform::FileSlice slice;
   std::vector<log::AbortedTransaction> aborted;
+  /// The consumer should read from that broker; nothing was read then.
+  std::optional<NodeId> preferredReadReplica;
 };
 using FetchDone = std::move_only_function<void(std::vector<FetchResult>)>;
 

@@ -20,7 +20,7 @@ void Fetcher::add(std::shared_ptr<Partition> partition, LeaderEpoch epoch) {
     if (self->stopped_) return;
     const Key key = partition->id();
     Followed followed{.partition = std::move(partition), .epoch = epoch, .fetchOffset = {}, .lastFetchedEpoch = {}};
-    self->positionAt(followed, followed.partition->log().logEndOffset());
+    self->positionAt(followed, followed.partition->log()->logEndOffset());
     self->followed_.insert_or_assign(key, std::move(followed));
     self->fetch();
   });
@@ -41,10 +41,14 @@ void Fetcher::stop() {
 
 void Fetcher::positionAt(Followed& followed, Offset offset) {
   followed.fetchOffset = offset;
-  followed.lastFetchedEpoch = followed.partition->log().latestEpoch();
+  followed.lastFetchedEpoch = followed.partition->log()->latestEpoch();
 }
 
 void Fetcher::delay(Followed& followed) { followed.notBefore = process_.clock().monotonic() + options_.backoff; }
+
+bool Fetcher::isHeldBack(const Followed& followed) const {
+  return options_.quota != nullptr && !followed.inSync && followed.partition->isFollowerThrottled() && options_.quota->isExceeded();
+}
 
 void Fetcher::fetchLater(platform::MonotonicTime at) {
   const auto now = process_.clock().monotonic();
@@ -61,6 +65,7 @@ void Fetcher::fetch() {
   std::optional<platform::MonotonicTime> earliest;
   for (auto& [key, followed] : followed_) {
     if (followed.askingOffsets) continue;
+    if (isHeldBack(followed)) delay(followed);
     if (followed.notBefore > now) {
       earliest = std::min(earliest.value_or(followed.notBefore), followed.notBefore);
       continue;
@@ -68,7 +73,7 @@ void Fetcher::fetch() {
     asked.emplace(key, followed.epoch);
     wanted.push_back({.key = {.topicId = key.topicId, .topic = followed.partition->name().topic, .partition = key.partition},
                       .ask = {.fetchOffset = followed.fetchOffset,
-                              .logStartOffset = followed.partition->log().logStartOffset(),
+                              .logStartOffset = followed.partition->log()->logStartOffset(),
                               .maxBytes = options_.partitionMaxBytes,
                               .currentLeaderEpoch = followed.epoch,
                               .lastFetchedEpoch = followed.lastFetchedEpoch}});
@@ -79,7 +84,7 @@ void Fetcher::fetch() {
   }
   if (!channel_) {
     network::ChannelOptions options;
-    options.clientId = fmt::format("broker-{}-fetcher-{}", options_.self, options_.leader);
+    options.clientId = fmt::format("broker-{}-fetcher-{}", options_.self, options_.id);
     options.requestTimeout = options_.requestTimeout;
     channel_ = std::make_unique<network::Channel>(process_, executor_, options_.endpoint, std::move(options));
   }
@@ -174,9 +179,9 @@ void Fetcher::partitionAnswered(Followed& followed, protocol::FetchResponse::Par
 void Fetcher::records(Followed& followed, protocol::FetchResponse::PartitionData& data) {
   Partition& partition = *followed.partition;
   const ByteView batches = data.records.isNull() ? ByteView() : data.records.view();
-  if (!batches.empty() && followed.fetchOffset != partition.log().logEndOffset()) {
+  if (!batches.empty() && followed.fetchOffset != partition.log()->logEndOffset()) {
     // Somebody else moved the log's end (a truncation by another epoch): what came does not fit behind it.
-    positionAt(followed, partition.log().logEndOffset());
+    positionAt(followed, partition.log()->logEndOffset());
     return;
   }
   auto appended = partition.appendAsFollower(batches, followed.epoch, Offset(data.highWatermark), Offset(data.logStartOffset));
@@ -192,25 +197,27 @@ void Fetcher::records(Followed& followed, protocol::FetchResponse::PartitionData
       giveUp(partition.id(), appended.error());
       return;
     }
-    positionAt(followed, partition.log().logEndOffset());
+    positionAt(followed, partition.log()->logEndOffset());
     delay(followed);
     return;
   }
   if (!batches.empty()) positionAt(followed, appended->logEndOffset);
+  followed.inSync = appended->logEndOffset >= Offset(data.highWatermark);
+  if (options_.quota != nullptr && partition.isFollowerThrottled()) options_.quota->record(static_cast<int64_t>(batches.size()));
   if (!batches.empty() || appended->highWatermarkMoved) options_.appended(partition, appended->highWatermarkMoved);
 }
 
 void Fetcher::diverged(Followed& followed, LeaderEpoch leaderEpoch, Offset leaderEnd) {
   Partition& partition = *followed.partition;
   // Cut at the end of the last epoch that both know; if we do not know it, at the end of the one below it, and ask again.
-  Offset cut = std::min(leaderEnd, partition.log().logEndOffset());
+  Offset cut = std::min(leaderEnd, partition.log()->logEndOffset());
   if (leaderEpoch != kNoLeaderEpoch) {
-    const log::EpochEndOffset own = partition.log().endOffsetForEpoch(leaderEpoch);
+    const log::EpochEndOffset own = partition.log()->endOffsetForEpoch(leaderEpoch);
     if (own.endOffset != kNoOffset) cut = std::min(cut, own.endOffset);
   }
   process_.log().info("fetcher", "broker {}: {} parts from broker {} in epoch {} at offset {}: truncating from {} to {}",
                       options_.self, partition.name(), options_.leader, leaderEpoch, leaderEnd,
-                      partition.log().logEndOffset(), cut);
+                      partition.log()->logEndOffset(), cut);
   if (auto truncated = partition.truncateAsFollower(cut, followed.epoch); !truncated) {
     if (truncated.error().code == ErrorCode::KafkaStorageError) {
       giveUp(partition.id(), truncated.error());
@@ -219,7 +226,7 @@ void Fetcher::diverged(Followed& followed, LeaderEpoch leaderEpoch, Offset leade
     delay(followed);
     return;
   }
-  positionAt(followed, partition.log().logEndOffset());
+  positionAt(followed, partition.log()->logEndOffset());
 }
 
 // --- the leader's log does not hold our end ---------------------------------------------------------------------------
@@ -256,7 +263,7 @@ void Fetcher::offsetAnswered(const Key& key, LeaderEpoch epoch, int64_t timestam
   if (stopped_ || found == followed_.end() || found->second.epoch != epoch) return;
   Followed& followed = found->second;
   Partition& partition = *followed.partition;
-  const Offset end = partition.log().logEndOffset();
+  const Offset end = partition.log()->logEndOffset();
   if (error != ErrorCode::None) {
     followed.askingOffsets = false;
     delay(followed);
@@ -280,7 +287,7 @@ void Fetcher::offsetAnswered(const Key& key, LeaderEpoch epoch, int64_t timestam
       }
       delay(followed);
     } else {
-      positionAt(followed, partition.log().logEndOffset());
+      positionAt(followed, partition.log()->logEndOffset());
     }
   }
   fetch();

@@ -12,18 +12,23 @@
 #include "protocol/generated/list_offsets_response.h"
 #include "replication/fetch_session_client.h"
 #include "replication/partition.h"
+#include "replication/replication_quota.h"
 
 namespace tidemark::replication {
 
 struct FetcherOptions {
   NodeId self;
   NodeId leader;
+  /// Which of the fetchers from that leader.
+  int id = 0;
   platform::Endpoint endpoint;
   std::function<BrokerEpoch()> brokerEpoch;
   /// Told after each append of fetched records, with no lock held.
   std::function<void(Partition& partition, bool highWatermarkMoved)> appended;
   /// The log of a partition cannot be written any more: it is not fetched again.
   std::function<void(Partition& partition, const Error& error)> failed;
+  /// Of followers; null: none. Outlives the fetcher.
+  ReplicationQuota* quota = nullptr;
   platform::Duration maxWait = std::chrono::milliseconds(500);   ///< replica.fetch.wait.max.ms
   platform::Duration backoff = std::chrono::milliseconds(1000);  ///< replica.fetch.backoff.ms
   platform::Duration requestTimeout = std::chrono::seconds(30);  ///< replica.socket.timeout.ms
@@ -58,6 +63,8 @@ class Fetcher : public std::enable_shared_from_this<Fetcher> {
     platform::MonotonicTime notBefore = platform::MonotonicTime::min();
     /// The leader is being asked where its log begins and ends.
     bool askingOffsets = false;
+    /// It had all that the leader had committed: such a replica is not held back by the quota.
+    bool inSync = false;
   };
   using Key = TopicIdPartition;
 
@@ -71,6 +78,7 @@ class Fetcher : public std::enable_shared_from_this<Fetcher> {
   void offsetAnswered(const Key& key, LeaderEpoch epoch, int64_t timestamp, ErrorCode error, Offset offset);
   void positionAt(Followed& followed, Offset offset);
   void delay(Followed& followed);
+  bool isHeldBack(const Followed& followed) const;
   void giveUp(const Key& key, const Error& error);
   void fetchLater(platform::MonotonicTime at);
 

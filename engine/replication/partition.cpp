@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "replication/log_start.h"
+
 namespace tidemark::replication {
 namespace {
 
@@ -18,8 +20,8 @@ Partition::Partition(std::shared_ptr<const PartitionEnvironment> environment, To
     : environment_(std::move(environment)),
       id_(id),
       name_(std::move(name)),
-      log_(std::move(log)),
-      tag_(environment_->recorder.partition(name_.topic, name_.partition)) {
+      tag_(environment_->recorder.partition(name_.topic, name_.partition)),
+      log_(std::move(log)) {
   facts_.self = environment_->self;
   facts_.lagMax = environment_->lagMax;
   facts_.minIsrFreeze = environment_->rules.minIsrFreeze;
@@ -63,11 +65,17 @@ Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistratio
   facts_.isr = CommittedIsr{registration.isr};
   setFollowers(registration, change.newLeaderEpoch);
   if (change.newLeaderEpoch) {
-    facts_.epochStartOffset = log_->logEndOffset();
+    facts_.epochStartOffset = log()->logEndOffset();
     // A new leader begins its epoch at its log end, whether or not it ever appends.
-    log_->assignEpochStartOffset(leaderEpoch_, facts_.epochStartOffset);
+    log()->assignEpochStartOffset(leaderEpoch_, facts_.epochStartOffset);
     environment_->recorder.emit(
         events::BecameLeader{.partition = tag_, .epoch = leaderEpoch_, .epochStart = facts_.epochStartOffset});
+    if (recovery_ == metadata::LeaderRecoveryState::Recovering && !facts_.followers.empty())
+      environment_->recorder.emit(events::RecordsLost{.partition = tag_,
+                                                      .leader = environment_->self,
+                                                      .epoch = leaderEpoch_,
+                                                      .from = facts_.epochStartOffset,
+                                                      .to = kNoOffset});
   }
   change.highWatermarkMoved = advanceLocked();
   noteLag();
@@ -90,7 +98,7 @@ Partition::RoleChange Partition::makeFollower(const metadata::PartitionRegistrat
   facts_.followers.clear();
   if (change.newLeaderEpoch)
     environment_->recorder.emit(events::BecameFollower{
-        .partition = tag_, .epoch = leaderEpoch_, .leader = leader_, .logEnd = log_->logEndOffset()});
+        .partition = tag_, .epoch = leaderEpoch_, .leader = leader_, .logEnd = log()->logEndOffset()});
   return change;
 }
 
@@ -99,9 +107,12 @@ void Partition::stop() {
   role_ = Role::None;
 }
 
-void Partition::setMinInsyncReplicas(int count) {
+bool Partition::setMinInsyncReplicas(int count) {
+  ReaderLock leadership(leadership_);
   Lock lock(replicas_);
+  if (facts_.minInsyncReplicas == count) return false;
   facts_.minInsyncReplicas = count;
+  return advanceLocked();
 }
 
 Result<void> Partition::checkEpoch(const EpochCheck& check) const {
@@ -122,14 +133,14 @@ Result<void> Partition::checkEpoch(const EpochCheck& check) const {
 
 bool Partition::advanceLocked() {
   if (role_ != Role::Leader) return false;
-  facts_.logEndOffset = log_->logEndOffset();
-  facts_.highWatermark = log_->highWatermark();
+  facts_.logEndOffset = log()->logEndOffset();
+  facts_.highWatermark = log()->highWatermark();
   const auto next = nextHighWatermark(facts_, environment_->clock.monotonic(), environment_->eligible);
   if (!next) return false;
   NodeId slowest = kNoNode;
   for (const auto& [node, follower] : facts_.followers)
     if (inMaximalIsr(facts_.isr, node) && follower.logEndOffset == *next) slowest = node;
-  return log_->maybeIncrementHighWatermark(log::LogOffsetMetadata{.offset = *next}, slowest).has_value();
+  return log()->maybeIncrementHighWatermark(log::LogOffsetMetadata{.offset = *next}, slowest).has_value();
 }
 
 bool Partition::advance() {
@@ -141,7 +152,7 @@ bool Partition::advance() {
 }
 
 void Partition::noteLag() {
-  facts_.logEndOffset = log_->logEndOffset();
+  facts_.logEndOffset = log()->logEndOffset();
   if (isInflight(facts_.isr)) return;
   if (const auto deadline = nextLagDeadline(facts_)) environment_->lagDeadline(*deadline);
 }
@@ -160,7 +171,7 @@ std::expected<Partition::Appended, records::ProduceFailure> Partition::appendAsL
       return refuse(ErrorCode::NotEnoughReplicas, fmt::format("{}: {} replicas are in sync, min.insync.replicas is {}", name_,
                                                               members, effectiveMinIsr(facts_)));
   }
-  auto appended = log_->appendAsLeader(batch, leaderEpoch_, options);
+  auto appended = log()->appendAsLeader(batch, leaderEpoch_, options);
   if (!appended) return std::unexpected(std::move(appended).error());
   return Appended{.info = *appended, .requiredOffset = appended->lastOffset.next(), .leaderEpoch = leaderEpoch_};
 }
@@ -175,10 +186,13 @@ Result<PartitionRead> Partition::read(const PartitionReadOptions& options) {
       if (!facts_.followers.contains(options.follower->replica))
         return fail(ErrorCode::NotLeaderOrFollower,
                     fmt::format("broker {} has no replica of {}", options.follower->replica, name_));
+      if (environment_->isStale && environment_->isStale(options.follower->replica, options.follower->brokerEpoch))
+        return fail(ErrorCode::NotLeaderOrFollower, fmt::format("broker {} has registered again since its epoch {}",
+                                                                options.follower->replica, options.follower->brokerEpoch));
     }
-    result.offsets = log_->offsetSnapshot();
+    result.offsets = log()->offsetSnapshot();
     if (options.lastFetchedEpoch && environment_->rules.leaderEpochFence) {
-      const log::EpochEndOffset end = log_->endOffsetForEpoch(*options.lastFetchedEpoch);
+      const log::EpochEndOffset end = log()->endOffsetForEpoch(*options.lastFetchedEpoch);
       if (end.endOffset == kNoOffset)
         return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: epoch {} of the last fetched record is not known", name_,
                                                              *options.lastFetchedEpoch));
@@ -187,12 +201,12 @@ Result<PartitionRead> Partition::read(const PartitionReadOptions& options) {
         return result;
       }
     }
-    TIDEMARK_ASSIGN(result.read, log_->read(options.fetchOffset, static_cast<size_t>(std::max(options.maxBytes, 0)),
+    TIDEMARK_ASSIGN(result.read, log()->read(options.fetchOffset, static_cast<size_t>(std::max(options.maxBytes, 0)),
                                             options.isolation, options.minOneMessage));
   }
   if (options.follower) {
     result.highWatermarkMoved = noteFollower(*options.follower, options.fetchOffset, result.offsets.logEndOffset.offset);
-    if (result.highWatermarkMoved) result.offsets.highWatermark = log_->offsetSnapshot().highWatermark;
+    if (result.highWatermarkMoved) result.offsets.highWatermark = log()->offsetSnapshot().highWatermark;
   }
   return result;
 }
@@ -223,7 +237,7 @@ bool Partition::noteFollower(const FollowerFetch& follower, Offset fetchOffset, 
 std::optional<ErrorCode> Partition::produceOutcome(Offset requiredOffset, LeaderEpoch epoch) const {
   ReaderLock leadership(leadership_);
   if (role_ != Role::Leader || leaderEpoch_ != epoch) return ErrorCode::NotLeaderOrFollower;
-  if (log_->highWatermark() < requiredOffset) return std::nullopt;
+  if (log()->highWatermark() < requiredOffset) return std::nullopt;
   Lock lock(replicas_);
   const bool enough = static_cast<int>(committedIsr(facts_.isr).size()) >= effectiveMinIsr(facts_);
   return enough ? ErrorCode::None : ErrorCode::NotEnoughReplicasAfterAppend;
@@ -232,14 +246,14 @@ std::optional<ErrorCode> Partition::produceOutcome(Offset requiredOffset, Leader
 Result<log::OffsetSnapshot> Partition::offsets(const EpochCheck& check) const {
   ReaderLock leadership(leadership_);
   TIDEMARK_TRY(checkEpoch(check));
-  return log_->offsetSnapshot();
+  return log()->offsetSnapshot();
 }
 
 Result<std::optional<log::TimestampAndOffset>> Partition::listOffset(int64_t timestampMs, log::FetchIsolation isolation,
                                                                      const EpochCheck& check) const {
   ReaderLock leadership(leadership_);
   TIDEMARK_TRY(checkEpoch(check));
-  const log::OffsetSnapshot ends = log_->offsetSnapshot();
+  const log::OffsetSnapshot ends = log()->offsetSnapshot();
   const bool forReplica = isolation == log::FetchIsolation::LogEnd;
   const Offset visible = isolation == log::FetchIsolation::LogEnd          ? ends.logEndOffset.offset
                          : isolation == log::FetchIsolation::HighWatermark ? ends.highWatermark.offset
@@ -258,7 +272,7 @@ Result<std::optional<log::TimestampAndOffset>> Partition::listOffset(int64_t tim
     if (!settled) return notYet();
     return log::TimestampAndOffset{.timestampMs = records::kNoTimestamp, .offset = visible, .leaderEpoch = leaderEpoch_};
   }
-  TIDEMARK_ASSIGN(std::optional<log::TimestampAndOffset> found, log_->offsetForTimestamp(timestampMs));
+  TIDEMARK_ASSIGN(std::optional<log::TimestampAndOffset> found, log()->offsetForTimestamp(timestampMs));
   if (timestampMs == log::kEarliestTimestamp || timestampMs == log::kEarliestLocalTimestamp) return found;
   if (found && found->offset < visible) return found;
   if (!settled) return notYet();
@@ -268,20 +282,20 @@ Result<std::optional<log::TimestampAndOffset>> Partition::listOffset(int64_t tim
 Result<log::EpochEndOffset> Partition::endOffsetForEpoch(LeaderEpoch epoch, const EpochCheck& check) const {
   ReaderLock leadership(leadership_);
   TIDEMARK_TRY(checkEpoch(check));
-  return log_->endOffsetForEpoch(epoch);
+  return log()->endOffsetForEpoch(epoch);
 }
 
 Result<Offset> Partition::deleteRecords(Offset offset) {
   ReaderLock leadership(leadership_);
   TIDEMARK_TRY(checkEpoch({.currentLeaderEpoch = std::nullopt, .leaderOnly = true}));
-  return log_->deleteRecords(offset);
+  return log()->deleteRecords(offset);
 }
 
 Result<Offset> Partition::lowWatermark() const {
   ReaderLock leadership(leadership_);
   TIDEMARK_TRY(checkEpoch({.currentLeaderEpoch = std::nullopt, .leaderOnly = true}));
   Lock lock(replicas_);
-  Offset low = log_->logStartOffset();
+  Offset low = log()->logStartOffset();
   for (const auto& [node, follower] : facts_.followers)
     if (environment_->eligible(node, BrokerEpoch{})) low = std::min(low, follower.logStartOffset);
   return low;
@@ -289,33 +303,55 @@ Result<Offset> Partition::lowWatermark() const {
 
 // --- follower -------------------------------------------------------------------------------------------------------
 
-Result<Partition::FollowerAppend> Partition::appendAsFollower(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
-                                                              Offset leaderLogStart) {
-  ReaderLock leadership(leadership_);
+Result<void> Partition::checkFollows(LeaderEpoch epoch) const {
   if (role_ != Role::Follower || leaderEpoch_ != epoch)
     return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} does not follow epoch {} any more", name_, epoch));
-  if (!batches.empty()) TIDEMARK_TRY(log_->appendAsFollower(batches, epoch));
+  return {};
+}
+
+Result<Partition::FollowerAppend> Partition::appendAsFollower(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
+                                                              Offset leaderLogStart) {
+  {
+    ReaderLock leadership(leadership_);
+    TIDEMARK_TRY(checkFollows(epoch));
+    if (!beginsInside(*log(), batches)) return appendLocked(batches, epoch, leaderHighWatermark, leaderLogStart);
+  }
+  // Nobody reads an empty log whose end goes back.
+  WriterLock leadership(leadership_);
+  TIDEMARK_TRY(checkFollows(epoch));
+  if (beginsInside(*log(), batches)) TIDEMARK_TRY(beginAtBatch(*log(), batches));
+  return appendLocked(batches, epoch, leaderHighWatermark, leaderLogStart);
+}
+
+Result<Partition::FollowerAppend> Partition::appendLocked(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
+                                                          Offset leaderLogStart) {
+  if (!batches.empty()) TIDEMARK_TRY(log()->appendAsFollower(batches, epoch));
   FollowerAppend result;
-  result.highWatermarkMoved = log_->maybeUpdateHighWatermark(leaderHighWatermark).has_value();
-  if (leaderLogStart > log_->logStartOffset() && leaderLogStart <= log_->highWatermark())
-    TIDEMARK_TRY(log_->maybeIncrementLogStartOffset(leaderLogStart));
-  result.logEndOffset = log_->logEndOffset();
+  result.highWatermarkMoved = log()->maybeUpdateHighWatermark(leaderHighWatermark).has_value();
+  if (leaderLogStart > log()->logStartOffset() && leaderLogStart <= log()->highWatermark())
+    TIDEMARK_TRY(log()->maybeIncrementLogStartOffset(leaderLogStart));
+  result.logEndOffset = log()->logEndOffset();
   return result;
 }
 
 Result<void> Partition::truncateAsFollower(Offset offset, LeaderEpoch epoch) {
-  ReaderLock leadership(leadership_);
-  if (role_ != Role::Follower || leaderEpoch_ != epoch)
-    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} does not follow epoch {} any more", name_, epoch));
-  TIDEMARK_TRY(log_->truncateTo(offset));
+  // Exclusive, so that nobody copies what is being cut.
+  WriterLock leadership(leadership_);
+  TIDEMARK_TRY(checkFollows(epoch));
+  const Offset committed = log()->highWatermark();
+  TIDEMARK_TRY(log()->truncateTo(offset));
+  // A leader that was elected cleanly has all of it.
+  const Offset end = log()->logEndOffset();
+  if (end < committed)
+    environment_->recorder.emit(
+        events::RecordsLost{.partition = tag_, .leader = leader_, .epoch = epoch, .from = end, .to = committed});
   return {};
 }
 
 Result<void> Partition::restartAsFollower(Offset offset, LeaderEpoch epoch) {
-  ReaderLock leadership(leadership_);
-  if (role_ != Role::Follower || leaderEpoch_ != epoch)
-    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} does not follow epoch {} any more", name_, epoch));
-  return log_->truncateFullyAndStartAt(offset);
+  WriterLock leadership(leadership_);
+  TIDEMARK_TRY(checkFollows(epoch));
+  return log()->truncateFullyAndStartAt(offset);
 }
 
 // --- the ISR --------------------------------------------------------------------------------------------------------
@@ -337,7 +373,7 @@ IsrProposal Partition::proposal() const {
 }
 
 std::optional<IsrProposal> Partition::maybeExpand(NodeId node) {
-  facts_.highWatermark = log_->highWatermark();
+  facts_.highWatermark = log()->highWatermark();
   if (isInflight(facts_.isr) || inMaximalIsr(facts_.isr, node) || !reachedIsr(facts_, node) ||
       !environment_->eligible(node, facts_.followers[node].brokerEpoch))
     return std::nullopt;
@@ -351,7 +387,7 @@ void Partition::checkIsr() {
     ReaderLock leadership(leadership_);
     if (role_ != Role::Leader) return;
     Lock lock(replicas_);
-    facts_.logEndOffset = log_->logEndOffset();
+    facts_.logEndOffset = log()->logEndOffset();
     std::vector<NodeId> behind = outOfSync(facts_, environment_->clock.monotonic());
     if (!behind.empty()) {
       facts_.isr = PendingShrink{committedIsr(facts_.isr), std::move(behind)};
@@ -425,6 +461,30 @@ bool Partition::decided(const IsrProposal& proposed, const IsrDecision& decision
   }
   if (again) environment_->propose(std::move(*again));
   return moved;
+}
+
+bool Partition::isInSync(NodeId node) const {
+  Lock lock(replicas_);
+  const std::vector<NodeId>& isr = committedIsr(facts_.isr);
+  return std::ranges::find(isr, node) != isr.end();
+}
+
+std::vector<ReadableReplica> Partition::readableReplicas(Offset offset) const {
+  std::vector<ReadableReplica> readable;
+  ReaderLock leadership(leadership_);
+  if (role_ != Role::Leader) return readable;
+  const platform::MonotonicTime now = environment_->clock.monotonic();
+  Lock lock(replicas_);
+  for (NodeId node : committedIsr(facts_.isr)) {
+    const auto follower = facts_.followers.find(node);
+    if (follower == facts_.followers.end() || follower->second.logEndOffset < offset ||
+        follower->second.logStartOffset > offset)
+      continue;
+    readable.push_back({.node = node,
+                        .logEndOffset = follower->second.logEndOffset,
+                        .behindFor = now - follower->second.lastCaughtUp});
+  }
+  return readable;
 }
 
 // --- looks ----------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "metadata/image.h"
 #include "platform/clock.h"
 #include "replication/isr.h"
+#include "replication/replica_selector.h"
 
 namespace tidemark::replication {
 
@@ -50,6 +52,9 @@ struct PartitionEnvironment {
   /// Whether a broker may join an ISR: alive, neither fenced nor shutting down, and, if `epoch` is known, still of that
   /// registration. Any thread, takes no lock that is held while a partition is called.
   std::function<bool(NodeId node, BrokerEpoch epoch)> eligible;
+  /// Whether a broker has registered anew since it had `epoch`: what it fetched then says nothing of what it has now. Under
+  /// the same rules; null: never.
+  std::function<bool(NodeId node, BrokerEpoch epoch)> isStale;
   /// This broker's registration; −1 before the first.
   std::function<BrokerEpoch()> brokerEpoch;
   /// Sends a proposal; the decision comes to Partition::decided(). Never inside the call.
@@ -116,8 +121,11 @@ class Partition {
 
   const TopicPartition& name() const noexcept { return name_; }
   const TopicIdPartition& id() const noexcept { return id_; }
-  log::PartitionLog& log() noexcept { return *log_; }
-  const log::PartitionLog& log() const noexcept { return *log_; }
+  /// Another one once the replica moved to another directory; the old one is closed then.
+  std::shared_ptr<log::PartitionLog> log() const {
+    Lock lock(logMutex_);
+    return log_;
+  }
   const events::PartitionTag& tag() const noexcept { return tag_; }
 
   // --- what the metadata says ---------------------------------------------------------------------------------------
@@ -129,7 +137,8 @@ class Partition {
   /// Older registrations than the one applied last are ignored.
   RoleChange makeLeader(const metadata::PartitionRegistration& registration, int minInsyncReplicas);
   RoleChange makeFollower(const metadata::PartitionRegistration& registration, int minInsyncReplicas);
-  void setMinInsyncReplicas(int count);
+  /// Whether the high watermark moved.
+  bool setMinInsyncReplicas(int count);
   /// Neither leads nor follows any more: its log is about to be closed.
   void stop();
 
@@ -178,12 +187,49 @@ class Partition {
   Result<void> truncateAsFollower(Offset offset, LeaderEpoch epoch);
   Result<void> restartAsFollower(Offset offset, LeaderEpoch epoch);
 
+  // --- moving to another directory (KIP-113) ------------------------------------------------------------------------
+  // The copy is the mover's: nobody else appends to it. An exclusive hold on the leadership keeps it as it is.
+
+  /// The copy that will take the log's place; null if the replica is not being moved.
+  std::shared_ptr<log::PartitionLog> future() const;
+  void setFuture(std::shared_ptr<log::PartitionLog> future);
+  /// Cheap: whether somebody wants to know of appends.
+  bool isMoving() const noexcept { return moving_.load(std::memory_order_relaxed); }
+
+  struct CopyStep {
+    int64_t bytes = 0;
+    /// The copy ended where the log did.
+    bool caughtUp = false;
+  };
+  /// Cuts the copy where it parts from the log, then copies up to `maxBytes` behind it, and the log's offsets.
+  /// ReplicaNotAvailable if there is none.
+  Result<CopyStep> copyToFuture(size_t maxBytes);
+  /// Copies what is left, if that is no more than `maxBytes`, and has the copy take the log's place by `replace`, while
+  /// nobody reads or appends. Whether it did.
+  Result<bool> replaceWithFuture(size_t maxBytes,
+                                 const std::function<Result<std::shared_ptr<log::PartitionLog>>()>& replace);
+
   // --- the ISR ------------------------------------------------------------------------------------------------------
 
   /// Proposes to drop members that lag for too long.
   void checkIsr();
   /// The controller's answer to `proposal`. Whether the high watermark moved.
   bool decided(const IsrProposal& proposal, const IsrDecision& decision);
+
+  // --- quotas and racks ---------------------------------------------------------------------------------------------
+
+  /// Whether the topic's configuration names this replica in leader.replication.throttled.replicas, and in
+  /// follower.….
+  void setThrottled(bool asLeader, bool asFollower) noexcept {
+    leaderThrottled_.store(asLeader, std::memory_order_relaxed);
+    followerThrottled_.store(asFollower, std::memory_order_relaxed);
+  }
+  bool isLeaderThrottled() const noexcept { return leaderThrottled_.load(std::memory_order_relaxed); }
+  bool isFollowerThrottled() const noexcept { return followerThrottled_.load(std::memory_order_relaxed); }
+  /// In the committed ISR, as this leader knows it.
+  bool isInSync(NodeId node) const;
+  /// Followers in sync that hold `offset`; none if this replica does not lead.
+  std::vector<ReadableReplica> readableReplicas(Offset offset) const;
 
   bool isLeader() const;
   NodeId leader() const;
@@ -201,14 +247,25 @@ class Partition {
   void emitIsrChange(const std::vector<NodeId>& before, const std::vector<NodeId>& after) REQUIRES(replicas_);
   void setFollowers(const metadata::PartitionRegistration& registration, bool forget) REQUIRES(replicas_);
   void noteLag() REQUIRES(replicas_);
+  Result<CopyStep> copyLocked(size_t maxBytes) REQUIRES_SHARED(leadership_);
+  /// NotLeaderOrFollower, or nothing if this replica follows that epoch.
+  Result<void> checkFollows(LeaderEpoch epoch) const REQUIRES_SHARED(leadership_);
+  Result<FollowerAppend> appendLocked(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark, Offset leaderLogStart)
+      REQUIRES_SHARED(leadership_);
 
   enum class Role : uint8_t { None, Leader, Follower };
 
   const std::shared_ptr<const PartitionEnvironment> environment_;
   const TopicIdPartition id_;
   const TopicPartition name_;
-  const std::shared_ptr<log::PartitionLog> log_;
   const events::PartitionTag tag_;
+  /// A leaf. Changed only with the leadership held exclusively as well.
+  mutable Mutex logMutex_;
+  std::shared_ptr<log::PartitionLog> log_ GUARDED_BY(logMutex_);
+  std::shared_ptr<log::PartitionLog> future_ GUARDED_BY(logMutex_);
+  std::atomic<bool> moving_{false};
+  std::atomic<bool> leaderThrottled_{false};
+  std::atomic<bool> followerThrottled_{false};
 
   mutable SharedMutex leadership_;
   Role role_ GUARDED_BY(leadership_) = Role::None;

@@ -46,6 +46,12 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
                 const metadata::BrokerRegistration* broker = image->cluster.broker(node);
                 return broker != nullptr && broker->isActive() && (epoch.value() < 0 || epoch == broker->epoch);
               },
+          .isStale =
+              [this](NodeId node, BrokerEpoch epoch) {
+                const metadata::ImagePtr image = this->image();
+                const metadata::BrokerRegistration* broker = image->cluster.broker(node);
+                return broker != nullptr && epoch.value() >= 0 && epoch < broker->epoch;
+              },
           .brokerEpoch = options_.brokerEpoch,
           .propose = [this](IsrProposal proposal) { alterPartition_.propose(std::move(proposal)); },
           .lagDeadline = [this](platform::MonotonicTime at) { lagDeadline(at); },
@@ -57,11 +63,26 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
                         // A smaller ISR can also be what a parked produce fails by.
                         if (partition) produces_.checkAndComplete(proposal.partition);
                       }),
+      assignments_(options_.isrExecutor, options_.self, options_.brokerEpoch, options_.assignDirectories,
+                   [this](const TopicIdPartition& id) { return find(id) != nullptr; }),
+      mover_(process, logs_, recorder,
+             LogDirMoverOptions{.threads = options_.moveThreads,
+                                .stepBytes = static_cast<size_t>(options_.fetchMaxBytes),
+                                .backoff = options_.fetchBackoff,
+                                .assign =
+                                    [this](const TopicIdPartition& id, const Uuid& directory, std::function<void()> accepted) {
+                                      assignments_.assign(id, directory, std::move(accepted));
+                                    },
+                                // What waits remembers places in the files of the old log.
+                                .moved = [this](Partition& partition) { fetches_.checkAndComplete(partition.id()); }}),
       sessions_(options_.fetchSessions, process.random()),
+      leaderQuota_(process.clock()),
+      followerQuota_(process.clock()),
       expiration_(purgatory::ExpirationTimer::create(serial(process, "expiration-reaper"), process.clock())),
       produces_("Produce", expiration_),
       fetches_("Fetch", expiration_),
       deletes_("DeleteRecords", expiration_),
+      fetchersPerLeader_(options_.fetchersPerLeader),
       image_(std::make_shared<const metadata::Image>()) {}
 
 ReplicaManager::~ReplicaManager() = default;
@@ -79,20 +100,10 @@ void ReplicaManager::apply(const MetadataChange& change) {
     if (stopped_) return;
     image_ = change.after;
   }
-  if (change.brokerConfigChanged) {
-    std::set<std::string> topics;
-    for (const auto& [id, placed] : placed_) topics.insert(placed.partition->name().topic);
-    for (const std::string& topic : topics) {
-      const TopicSettings settings = options_.settingsOf(*change.after, topic);
-      logs_->updateConfig(topic, settings.log);
-    }
-  }
-  for (const std::string& topic : change.configuredTopics) {
-    const TopicSettings settings = options_.settingsOf(*change.after, topic);
-    logs_->updateConfig(topic, settings.log);
-    for (const auto& [id, placed] : placed_)
-      if (placed.partition->name().topic == topic) placed.partition->setMinInsyncReplicas(settings.minInsyncReplicas);
-  }
+  std::set<std::string> configured(change.configuredTopics.begin(), change.configuredTopics.end());
+  if (change.brokerConfigChanged)
+    for (const auto& [id, placed] : placed_) configured.insert(placed.partition->name().topic);
+  for (const std::string& topic : configured) configure(topic, options_.settingsOf(*change.after, topic));
   for (const TopicIdPartition& id : change.partitions) applyPartition(change, id);
   for (NodeId broker : change.brokers)
     if (broker != options_.self) restartFetchersOf(broker, *change.after);
@@ -100,6 +111,22 @@ void ReplicaManager::apply(const MetadataChange& change) {
   if (!change.brokers.empty())
     for (const auto& partition : leaders())
       if (partition->advance()) highWatermarkMoved(*partition);
+}
+
+void ReplicaManager::throttle(Partition& partition, const TopicSettings& settings) const {
+  const PartitionIndex index = partition.name().partition;
+  partition.setThrottled(isThrottled(settings.leaderThrottled, index, options_.self),
+                         isThrottled(settings.followerThrottled, index, options_.self));
+}
+
+void ReplicaManager::configure(const std::string& topic, const TopicSettings& settings) {
+  logs_->updateConfig(topic, settings.log);
+  for (const auto& [id, placed] : placed_) {
+    if (placed.partition->name().topic != topic) continue;
+    throttle(*placed.partition, settings);
+    if (placed.partition->setMinInsyncReplicas(settings.minInsyncReplicas)) highWatermarkMoved(*placed.partition);
+    produces_.checkAndComplete(id);
+  }
 }
 
 void ReplicaManager::applyPartition(const MetadataChange& change, const TopicIdPartition& id) {
@@ -114,7 +141,9 @@ void ReplicaManager::applyPartition(const MetadataChange& change, const TopicIdP
   if (!partition) return;
   Placed& placed = placed_[id];
   placed.partition = partition;
-  const int minIsr = options_.settingsOf(*change.after, name.topic).minInsyncReplicas;
+  const TopicSettings settings = options_.settingsOf(*change.after, name.topic);
+  const int minIsr = settings.minInsyncReplicas;
+  throttle(*partition, settings);
   if (registration->leader == options_.self) {
     unfollow(id, placed);
     const Partition::RoleChange role = partition->makeLeader(*registration, minIsr);
@@ -131,6 +160,7 @@ void ReplicaManager::applyPartition(const MetadataChange& change, const TopicIdP
     }
     follow(id, placed, *change.after, *registration, role.newLeaderEpoch);
   }
+  settleDirectory(id, partition, *registration, *change.after);
 }
 
 std::shared_ptr<Partition> ReplicaManager::open(const TopicIdPartition& id, const TopicPartition& name,
@@ -161,6 +191,10 @@ void ReplicaManager::drop(const TopicIdPartition& id, bool removeLog) {
   unfollow(id, placed->second);
   const std::shared_ptr<Partition> partition = placed->second.partition;
   placed_.erase(placed);
+  if (partition->isMoving()) {
+    partition->setFuture(nullptr);
+    mover_.remove(*partition, "the replica is gone");
+  }
   {
     WriterLock lock(mutex_);
     byId_.erase(id);
@@ -178,82 +212,6 @@ void ReplicaManager::drop(const TopicIdPartition& id, bool removeLog) {
   deletes_.checkAndComplete(id);
 }
 
-// --- fetchers -------------------------------------------------------------------------------------------------------
-
-std::shared_ptr<Fetcher> ReplicaManager::fetcherFor(NodeId leader, const metadata::Image& image) {
-  const metadata::BrokerRegistration* broker = image.cluster.broker(leader);
-  const metadata::Endpoint* endpoint = broker ? broker->endpoint(options_.interBrokerListener) : nullptr;
-  if (endpoint == nullptr) return nullptr;
-  RunningFetcher& running = fetchers_[leader];
-  if (!running.fetcher) {
-    running.endpoint = {endpoint->host, endpoint->port};
-    running.epoch = broker->epoch;
-    running.fetcher = std::make_shared<Fetcher>(
-        process_, process_.createExecutor({.name = fmt::format("replica-fetcher-0-{}", leader), .threads = 1}),
-        FetcherOptions{.self = options_.self,
-                       .leader = leader,
-                       .endpoint = running.endpoint,
-                       .brokerEpoch = options_.brokerEpoch,
-                       .appended =
-                           [this](Partition& partition, bool moved) {
-                             dataArrived(partition);
-                             if (moved) highWatermarkMoved(partition);
-                           },
-                       .failed =
-                           [this](Partition& partition, const Error& error) {
-                             process_.log().error("replica-manager", "broker {}: {} is offline: {}", options_.self,
-                                                  partition.name(), error.message);
-                           },
-                       .maxWait = options_.fetchMaxWait,
-                       .backoff = options_.fetchBackoff,
-                       .requestTimeout = options_.fetchRequestTimeout,
-                       .minBytes = options_.fetchMinBytes,
-                       .maxBytes = options_.fetchResponseMaxBytes,
-                       .partitionMaxBytes = options_.fetchMaxBytes});
-    fetcherCount_.store(static_cast<int>(fetchers_.size()));
-  }
-  return running.fetcher;
-}
-
-void ReplicaManager::follow(const TopicIdPartition& id, Placed& placed, const metadata::Image& image,
-                            const metadata::PartitionRegistration& registration, bool anew) {
-  if (!anew && placed.fetchedFrom == registration.leader) return;
-  unfollow(id, placed);
-  if (!registration.hasLeader()) return;
-  const std::shared_ptr<Fetcher> fetcher = fetcherFor(registration.leader, image);
-  if (!fetcher) return;
-  placed.fetchedFrom = registration.leader;
-  fetcher->add(placed.partition, registration.leaderEpoch);
-}
-
-void ReplicaManager::unfollow(const TopicIdPartition& id, Placed& placed) {
-  if (placed.fetchedFrom == kNoNode) return;
-  if (const auto running = fetchers_.find(placed.fetchedFrom); running != fetchers_.end()) running->second.fetcher->remove(id);
-  placed.fetchedFrom = kNoNode;
-}
-
-void ReplicaManager::restartFetchersOf(NodeId broker, const metadata::Image& image) {
-  const metadata::BrokerRegistration* registered = image.cluster.broker(broker);
-  const metadata::Endpoint* endpoint = registered ? registered->endpoint(options_.interBrokerListener) : nullptr;
-  const auto running = fetchers_.find(broker);
-  if (running != fetchers_.end()) {
-    const bool same = endpoint != nullptr && running->second.endpoint == platform::Endpoint{endpoint->host, endpoint->port} &&
-                      running->second.epoch == registered->epoch;
-    if (same) return;
-    running->second.fetcher->stop();
-    fetchers_.erase(running);
-    fetcherCount_.store(static_cast<int>(fetchers_.size()));
-    for (auto& [id, placed] : placed_)
-      if (placed.fetchedFrom == broker) placed.fetchedFrom = kNoNode;
-  }
-  if (endpoint == nullptr) return;
-  for (auto& [id, placed] : placed_) {
-    if (placed.fetchedFrom != kNoNode) continue;
-    const metadata::PartitionRegistration* registration = image.topics.partition(id.topicId, id.partition);
-    if (registration != nullptr && registration->leader == broker) follow(id, placed, image, *registration, false);
-  }
-}
-
 void ReplicaManager::shutdown() {
   std::vector<TopicIdPartition> ids;
   std::vector<std::shared_ptr<Partition>> partitions;
@@ -269,7 +227,8 @@ void ReplicaManager::shutdown() {
   }
   // Fetchers stop when they come to it: what they still bring is not appended.
   for (const auto& partition : partitions) partition->stop();
-  for (auto& [node, running] : fetchers_) running.fetcher->stop();
+  for (auto& [key, running] : fetchers_) running.fetcher->stop();
+  mover_.stop();
   fetchers_.clear();
   placed_.clear();
   std::ranges::sort(ids);
@@ -325,7 +284,11 @@ int ReplicaManager::fetcherCount() const { return fetcherCount_.load(); }
 
 // --- what follows from a change -------------------------------------------------------------------------------------
 
-void ReplicaManager::dataArrived(Partition& partition) { fetches_.checkAndComplete(partition.id()); }
+void ReplicaManager::dataArrived(Partition& partition) {
+  if (partition.isMoving()) [[unlikely]]
+    mover_.appended(partition);
+  fetches_.checkAndComplete(partition.id());
+}
 
 void ReplicaManager::highWatermarkMoved(Partition& partition) {
   produces_.checkAndComplete(partition.id());
@@ -335,7 +298,7 @@ void ReplicaManager::highWatermarkMoved(Partition& partition) {
     ReaderLock lock(mutex_);
     if (const auto found = listeners_.find(partition.name()); found != listeners_.end()) listener = found->second;
   }
-  if (listener) listener(partition.log().highWatermark());
+  if (listener) listener(partition.log()->highWatermark());
 }
 
 void ReplicaManager::onHighWatermark(const TopicPartition& partition, HighWatermarkListener listener) {
@@ -402,7 +365,7 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
       result.error = appended.error().error.code;
       result.message = std::move(appended.error().error.message);
       result.recordErrors = std::move(appended.error().recordErrors);
-      result.logStartOffset = partition->log().logStartOffset();
+      result.logStartOffset = partition->log()->logStartOffset();
       continue;
     }
     result.baseOffset = appended->info.firstOffset;
@@ -430,89 +393,6 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
 void ReplicaManager::appended(Partition& partition) {
   dataArrived(partition);
   if (partition.advance()) highWatermarkMoved(partition);
-}
-
-std::vector<FetchResult> ReplicaManager::readAll(const FetchParams& params, const std::vector<FetchItem>& items, bool noteFollower) {
-  std::vector<FetchResult> results;
-  results.reserve(items.size());
-  int64_t left = params.maxBytes;
-  bool minOneMessage = true;
-  for (const FetchItem& item : items) {
-    FetchResult& result = results.emplace_back();
-    if (item.key.topic.empty()) {
-      result.error = {ErrorCode::UnknownTopicId, fmt::format("no topic has the id {}", item.key.topicId)};
-      continue;
-    }
-    const TopicPartition name{item.key.topic, item.key.partition};
-    const std::shared_ptr<Partition> partition = find(name);
-    if (!partition) {
-      result.error = whyMissing(name, item.key.topicId);
-      continue;
-    }
-    if (!item.key.topicId.isZero() && partition->id().topicId != item.key.topicId) {
-      result.error = {ErrorCode::InconsistentTopicId, fmt::format("{} has another topic id now", name)};
-      continue;
-    }
-    PartitionReadOptions options{.fetchOffset = item.ask.fetchOffset,
-                                 .lastFetchedEpoch = item.ask.lastFetchedEpoch,
-                                 .check = {.currentLeaderEpoch = item.ask.currentLeaderEpoch, .leaderOnly = params.leaderOnly},
-                                 .maxBytes = static_cast<int32_t>(std::clamp<int64_t>(left, 0, item.ask.maxBytes)),
-                                 .minOneMessage = minOneMessage,
-                                 .isolation = params.isolation,
-                                 .follower = std::nullopt};
-    if (noteFollower && params.follower)
-      options.follower = FollowerFetch{.replica = params.follower->replica,
-                                       .brokerEpoch = params.follower->brokerEpoch,
-                                       .logStartOffset = item.ask.logStartOffset};
-    auto read = partition->read(options);
-    if (!read) {
-      result.error = std::move(read).error();
-      if (result.error.code == ErrorCode::OffsetOutOfRange) {
-        result.logStartOffset = partition->log().logStartOffset();
-        result.highWatermark = partition->log().highWatermark();
-      }
-      continue;
-    }
-    result.partition = partition;
-    result.highWatermark = read->offsets.highWatermark.offset;
-    result.lastStableOffset = read->offsets.lastStableOffset.offset;
-    result.logStartOffset = read->offsets.logStartOffset;
-    result.diverging = read->diverging;
-    result.start = read->read.start;
-    result.slice = std::move(read->read.slice);
-    result.aborted = std::move(read->read.abortedTransactions);
-    if (result.slice.length > 0) {
-      minOneMessage = false;
-      left -= static_cast<int64_t>(result.slice.length);
-    }
-    if (read->highWatermarkMoved) highWatermarkMoved(*partition);
-    if (options.follower && deletes_.delayed() > 0) deletes_.checkAndComplete(partition->id());
-  }
-  return results;
-}
-
-void ReplicaManager::fetch(const FetchParams& params, std::vector<FetchItem> items, FetchDone done) {
-  std::vector<FetchResult> results = readAll(params, items, true);
-  int64_t bytes = 0;
-  bool atOnce = params.maxWait <= platform::Duration(0) || items.empty();
-  for (const FetchResult& result : results) {
-    bytes += static_cast<int64_t>(result.slice.length);
-    atOnce = atOnce || result.error.code != ErrorCode::None || result.diverging.has_value();
-  }
-  if (atOnce || bytes >= params.minBytes) {
-    done(std::move(results));
-    return;
-  }
-  std::vector<PendingFetch> pending;
-  std::vector<TopicIdPartition> keys;
-  pending.reserve(items.size());
-  keys.reserve(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    keys.push_back(results[i].partition->id());
-    pending.push_back({.partition = results[i].partition, .ask = items[i].ask, .start = results[i].start});
-  }
-  fetches_.tryCompleteElseWatch(
-      std::make_shared<DelayedFetch>(*this, params, std::move(items), std::move(pending), recorder_, process_.clock(), std::move(done)), keys);
 }
 
 void ReplicaManager::deleteRecords(const std::vector<DeleteItem>& items, platform::Duration timeout, DeleteDone done) {

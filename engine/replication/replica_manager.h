@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "log/file_names.h"
 #include "log/log_manager.h"
 #include "metadata/delta.h"
 #include "metadata/image.h"
@@ -20,9 +21,12 @@
 #include "purgatory/purgatory.h"
 #include "replication/alter_partition_manager.h"
 #include "replication/delayed.h"
+#include "replication/directory_assignments.h"
 #include "replication/fetch_session.h"
 #include "replication/fetcher.h"
+#include "replication/log_dir_mover.h"
 #include "replication/partition.h"
+#include "replication/replication_quota.h"
 
 namespace tidemark::replication {
 
@@ -30,6 +34,9 @@ namespace tidemark::replication {
 struct TopicSettings {
   log::LogConfig log;
   int minInsyncReplicas = 1;
+  /// ….replication.throttled.replicas
+  std::vector<std::string> leaderThrottled;
+  std::vector<std::string> followerThrottled;
 };
 
 struct ReplicaManagerOptions {
@@ -42,6 +49,10 @@ struct ReplicaManagerOptions {
   int32_t fetchMinBytes = 1;
   int32_t fetchResponseMaxBytes = 10 << 20;
   int32_t fetchMaxBytes = 1 << 20;
+  /// num.replica.fetchers: connections to each leader.
+  int fetchersPerLeader = 1;
+  /// replica.selector.class is RackAwareReplicaSelector: consumers are sent to a replica in their rack.
+  bool rackAwareReads = false;
   size_t fetchSessions = 1000;  ///< max.incremental.fetch.session.cache.slots
   std::function<TopicSettings(const metadata::Image& image, const std::string& topic)> settingsOf;
   std::function<BrokerEpoch()> brokerEpoch;
@@ -49,6 +60,10 @@ struct ReplicaManagerOptions {
   std::shared_ptr<platform::Executor> isrExecutor;
   /// Sends AlterPartition to the active controller; answers on `isrExecutor`.
   AlterPartitionManager::Send alterPartition;
+  /// Sends AssignReplicasToDirs to the active controller; answers on `isrExecutor`. Null: nobody is told.
+  DirectoryAssignments::Send assignDirectories;
+  /// `num.replica.alter.log.dirs.threads`
+  int moveThreads = 1;
   Rules rules = {};
 };
 
@@ -110,6 +125,34 @@ class ReplicaManager {
   };
   void deleteRecords(const std::vector<DeleteItem>& items, platform::Duration timeout, DeleteDone done);
 
+  // --- log directories (KIP-113); by whoever calls apply() ------------------------------------------------------------
+
+  struct DirectoryItem {
+    TopicPartition partition;
+    /// The directory's path as configured.
+    std::string path;
+  };
+  /// Moves each replica to the directory, in the background; to where it lies: gives up a move. What came of each: None;
+  /// LogDirNotFound; KafkaStorageError; ReplicaNotAvailable (it will be made there); InvalidTopicException.
+  std::vector<ErrorCode> alterLogDirs(const std::vector<DirectoryItem>& items);
+  /// It went offline: moves from it and to it end.
+  void directoryFailed(const Uuid& directory);
+  void setMoveLimit(int64_t bytesPerSecond) { mover_.setLimit(bytesPerSecond); }
+
+  // --- quotas of replication (KIP-73) -------------------------------------------------------------------------------
+
+  /// leader.replication.throttled.rate and follower.….
+  void setReplicationLimits(int64_t leaderBytesPerSecond, int64_t followerBytesPerSecond) {
+    leaderQuota_.setLimit(leaderBytesPerSecond);
+    followerQuota_.setLimit(followerBytesPerSecond);
+  }
+  /// num.replica.fetchers changed; by whoever calls apply().
+  void setFetchersPerLeader(int count);
+  /// Whether a follower that is not in sync gets nothing for now, since the leader's quota is used up.
+  bool holdsBack(const FetchParams& params, const Partition& partition) const;
+  /// What was read for a follower is about to be sent.
+  void noteSent(const FetchParams& params, const std::vector<FetchResult>& results);
+
   FetchSessionCache& fetchSessions() noexcept { return sessions_; }
 
   // --- looks and hooks ----------------------------------------------------------------------------------------------
@@ -134,6 +177,8 @@ class ReplicaManager {
     NodeId fetchedFrom = kNoNode;
   };
 
+  void configure(const std::string& topic, const TopicSettings& settings);
+  void throttle(Partition& partition, const TopicSettings& settings) const;
   void applyPartition(const MetadataChange& change, const TopicIdPartition& id);
   std::shared_ptr<Partition> open(const TopicIdPartition& id, const TopicPartition& name, const metadata::Image& image,
                                   const metadata::PartitionRegistration& registration);
@@ -141,8 +186,19 @@ class ReplicaManager {
   void follow(const TopicIdPartition& id, Placed& placed, const metadata::Image& image,
               const metadata::PartitionRegistration& registration, bool anew);
   void unfollow(const TopicIdPartition& id, Placed& placed);
+  /// Goes on with a copy that is there, and tells the controller where the replica lies if it believes otherwise.
+  void settleDirectory(const TopicIdPartition& id, const std::shared_ptr<Partition>& partition,
+                       const metadata::PartitionRegistration& registration, const metadata::Image& image);
+  ErrorCode alterLogDir(const DirectoryItem& item);
+  void cancelMove(Partition& partition, const std::string& reason);
   void restartFetchersOf(NodeId broker, const metadata::Image& image);
-  std::shared_ptr<Fetcher> fetcherFor(NodeId leader, const metadata::Image& image);
+  /// Takes up what nobody copies yet.
+  void followAll(const metadata::Image& image, const std::function<bool(NodeId leader)>& ofLeader);
+  /// Which of a leader's fetchers copies the partition.
+  int fetcherIdOf(const TopicPartition& partition) const;
+  std::shared_ptr<Fetcher> fetcherFor(NodeId leader, const TopicPartition& partition, const metadata::Image& image);
+  /// Where a consumer in that rack should read; nothing: here.
+  std::optional<NodeId> preferredReadReplica(const Partition& partition, const std::string& rack, Offset offset) const;
   void dataArrived(Partition& partition);
   void highWatermarkMoved(Partition& partition);
   void lagDeadline(platform::MonotonicTime at);
@@ -155,7 +211,11 @@ class ReplicaManager {
   const ReplicaManagerOptions options_;
   const std::shared_ptr<const PartitionEnvironment> environment_;
   AlterPartitionManager alterPartition_;
+  DirectoryAssignments assignments_;
+  LogDirMover mover_;
   FetchSessionCache sessions_;
+  ReplicationQuota leaderQuota_;
+  ReplicationQuota followerQuota_;
   const std::shared_ptr<purgatory::ExpirationTimer> expiration_;
   purgatory::Purgatory<TopicIdPartition> produces_;
   purgatory::Purgatory<TopicIdPartition> fetches_;
@@ -168,7 +228,9 @@ class ReplicaManager {
     platform::Endpoint endpoint;
     BrokerEpoch epoch;
   };
-  std::map<NodeId, RunningFetcher> fetchers_;
+  /// By leader and number of the fetcher.
+  std::map<std::pair<NodeId, int>, RunningFetcher> fetchers_;
+  int fetchersPerLeader_;
   std::atomic<int> fetcherCount_{0};
 
   mutable SharedMutex mutex_;

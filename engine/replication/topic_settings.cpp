@@ -7,6 +7,7 @@ namespace tidemark::replication {
 log::LogConfig toLogConfig(const config::TopicConfig& topic, int64_t producerIdExpirationMs) {
   log::LogConfig config;
   config.segmentBytes = topic.segmentBytes;
+  config.preallocate = topic.preallocate;
   config.segmentMs = topic.segmentRoll.count();
   config.segmentJitterMs = topic.segmentJitter.count();
   config.segmentIndexBytes = topic.segmentIndexBytes;
@@ -30,11 +31,28 @@ log::LogConfig toLogConfig(const config::TopicConfig& topic, int64_t producerIdE
   }
   config.compact = topic.cleanupCompact;
   config.remove = topic.cleanupDelete;
+  config.minCompactionLagMs = topic.minCompactionLag.count();
   config.maxCompactionLagMs = topic.maxCompactionLag.count();
+  config.minCleanableDirtyRatio = topic.minCleanableDirtyRatio;
+  config.deleteRetentionMs = topic.deleteRetention.count();
+  config.fileDeleteDelayMs = topic.fileDeleteDelay.count();
   config.retentionMs = topic.retention.count();
   config.retentionBytes = topic.retentionBytes;
   config.flushMessages = topic.flushMessages;
+  config.flushMs = topic.flushInterval.count();
   config.producerIdExpirationMs = producerIdExpirationMs;
+  return config;
+}
+
+log::CleanerConfig toCleanerConfig(const config::BrokerConfig& broker) {
+  log::CleanerConfig config;
+  config.enabled = broker.getBool("log.cleaner.enable");
+  config.threads = broker.getInt("log.cleaner.threads");
+  config.dedupeBufferBytes = broker.getLong("log.cleaner.dedupe.buffer.size");
+  config.loadFactor = broker.getDouble("log.cleaner.io.buffer.load.factor");
+  config.ioBufferBytes = broker.getInt("log.cleaner.io.buffer.size");
+  config.maxBytesPerSecond = broker.getDouble("log.cleaner.io.max.bytes.per.second");
+  config.backoff = broker.getMs("log.cleaner.backoff.ms");
   return config;
 }
 
