@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cluster/slot.h"
+#include "faults/faulty_handler.h"
 #include "log/checkpoints.h"
 
 namespace tidemark::cluster {
@@ -16,29 +17,11 @@ using observe::BrokerState;
 /// successor.
 constexpr platform::Duration kHandOver = std::chrono::seconds(10);
 constexpr platform::Duration kResign = std::chrono::seconds(2);
-/// How long a new topic may take to reach every broker.
-constexpr platform::Duration kTopicArrives = std::chrono::seconds(30);
-
-std::unexpected<Error> wrongState(NodeId id, BrokerState state) {
-  switch (state) {
-    case BrokerState::Paused:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is paused: resume it first", id));
-    case BrokerState::Killed:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} was killed: restart it", id));
-    case BrokerState::Stopped:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopped: restart it", id));
-    case BrokerState::Stopping:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopping", id));
-    case BrokerState::Starting:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
-    default:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is running", id));
-  }
-}
-
-bool isAlive(BrokerState state) {
-  return state == BrokerState::Running || state == BrokerState::Fenced || state == BrokerState::Starting;
-}
+constexpr std::string_view kNobodyKnows = "no broker runs that knows the topics";
+/// In the data folder, held while its cluster runs.
+constexpr std::string_view kLockFile = ".lock";
+/// How long metadata may take to reach every broker.
+constexpr platform::Duration kMetadataArrives = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -46,6 +29,8 @@ Cluster::Cluster(std::unique_ptr<ClusterPlatform> platform)
     : platform_(std::move(platform)),
       lab_(platform_->createProcess("lab")),
       executor_(lab_->createExecutor({.name = "cluster", .threads = 1})),
+      faults_(std::make_shared<faults::FaultBook>([this](const events::Payload& what) { tell(kNoNode, what); },
+                                                  [this](int, uint64_t) { run([this] { changed(); }); })),
       newest_(std::make_shared<const observe::ClusterSnapshot>()) {
   collector_.onWake([this] { run([this] { changed(); }); });
 }
@@ -63,6 +48,11 @@ Cluster::~Cluster() {
   slots_.clear();
   admin_.reset();
   client_.reset();
+  if (!temporary_ || dataFolder_.empty()) return;
+  folderLock_.reset();
+  // A new one on the same machine: ours is dead. What cannot be removed now goes at the next launch.
+  const auto remover = platform_->createProcess("lab");
+  static_cast<void>(remover->files().removeTree(dataFolder_));
 }
 
 void Cluster::run(std::move_only_function<void()> task) {
@@ -98,7 +88,7 @@ Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folde
   }
   if (!files.exists(folder)) return std::nullopt;
   TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(folder));
-  if (!entries.empty())
+  if (std::ranges::any_of(entries, [](const auto& entry) { return entry.name != kLockFile; }))
     return fail(ErrorCode::InvalidConfig,
                 fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}", folder, kTopologyFile));
   return std::nullopt;
@@ -117,27 +107,39 @@ Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string&
 Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   if (options.brokers != 1 && options.brokers != 3 && options.brokers != 5)
     return fail(ErrorCode::InvalidConfig,
-                fmt::format("{} brokers cannot be launched: it can be 1, 3 or 5", options.brokers));
+                fmt::format("{} broker{} cannot be launched: it can be 1, 3 or 5", options.brokers,
+                            options.brokers == 1 ? "" : "s"));
+  if (options.logDirectories < 1 || options.logDirectories > kMostLogDirectories)
+    return fail(ErrorCode::InvalidConfig, fmt::format("a broker cannot have {} log directories: it can be 1 to {}",
+                                                      options.logDirectories, kMostLogDirectories));
   temporary_ = options.dataFolder.empty();
   dataFolder_ = options.dataFolder;
   if (temporary_) {
     TIDEMARK_ASSIGN(dataFolder_, platform_->temporaryFolder());
   }
   platform::FileSystem& files = lab_->files();
-  TIDEMARK_TRY(files.createDirectories(dataFolder_));
   TIDEMARK_TRY(checkOverrides(options.settings));
+  TIDEMARK_TRY(storedTopology(dataFolder_));
+  TIDEMARK_TRY(files.createDirectories(dataFolder_));
+  // Held from before the folder is looked at: of two first launches on it one is refused.
+  if (auto locked = files.lock(fmt::format("{}/{}", dataFolder_, kLockFile)); locked)
+    folderLock_ = *std::move(locked);
+  else
+    return fail(locked.error().code, fmt::format("{} is in use: {}", dataFolder_, locked.error().message));
   settings_ = labSettings(options.brokers, options.settings);
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
   TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
   fresh_ = !topology_;
   if (topology_) {
     if (static_cast<int>(topology_->nodes.size()) != options.brokers)
-      return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} brokers, not of {}", dataFolder_,
-                                                        topology_->nodes.size(), options.brokers));
+      return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} broker{}, not of {}", dataFolder_,
+                                                        topology_->nodes.size(),
+                                                        topology_->nodes.size() == 1 ? "" : "s", options.brokers));
   } else {
     Topology topology{.clusterId = lab_->random().uuid().toString(),
                       .host = options.host,
                       .advertisedHost = advertised_.empty() ? options.host : advertised_,
+                      .logDirectories = options.logDirectories,
                       .nodes = {}};
     const auto count = static_cast<size_t>(options.brokers);
     std::vector<uint16_t> ports;
@@ -164,6 +166,7 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
     slot->place = place;
     slots_.emplace(place.id, std::move(slot));
   }
+  tellListeners();
   return files.replaceFile(path, asBytes(encodeTopology(*topology_)));
 }
 
@@ -173,6 +176,7 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
     return;
   }
   if (auto prepared = prepare(options); !prepared) {
+    undoPrepare();
     forgetCluster();
     done(std::move(prepared));
     return;
@@ -196,7 +200,7 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
   for (auto& [id, slot] : slots_) {
     startNode(*slot, [this, launch, broker = id](Result<void> started) {
       // Who kills a broker while it starts wants to see the others go on.
-      if (const auto slotOf = slots_.find(broker); slotOf != slots_.end() && slotOf->second->fault) started = {};
+      if (const auto slotOf = slots_.find(broker); slotOf != slots_.end() && wasHarmed(broker)) started = {};
       if (!started && !launch->error) launch->error = started.error();
       // A launch that was ended meanwhile has been answered.
       if (--launch->left > 0 || !launching_) return;
@@ -205,17 +209,26 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
         removeFresh();
         forgetCluster();
         finishLaunch(fail(*std::move(launch->error)));
-      } else if (launch->topic) {
-        createTopicNow(*launch->topic, [this](Result<void> created) {
-          if (!created && created.error().code == ErrorCode::TopicAlreadyExists) created = {};
-          finishLaunch(std::move(created));
-        });
       } else {
-        finishLaunch({});
+        // Whoever bootstraps from one of them finds all. A partition that stays without a leader does not hold the launch up.
+        awaitMetadata([this] { return isSettled(); },
+                      [this, topic = std::move(launch->topic)](Result<void> settled) {
+                        const bool ended = !settled && settled.error().code != ErrorCode::RequestTimedOut;
+                        if (ended) return finishLaunch(std::move(settled));
+                        createFirstTopic(topic);
+                      });
       }
     });
   }
   changed();
+}
+
+void Cluster::createFirstTopic(const std::optional<observe::TopicOptions>& topic) {
+  if (!topic || !launching_) return finishLaunch({});
+  createTopicNow(*topic, true, [this](Result<void> created) {
+    if (!created && created.error().code == ErrorCode::TopicAlreadyExists) created = {};
+    finishLaunch(std::move(created));
+  });
 }
 
 void Cluster::finishLaunch(Result<void> result) {
@@ -230,14 +243,19 @@ void Cluster::startNode(Slot& slot, Handler done) {
   }
   const NodeId id = slot.place.id;
   const uint64_t incarnation = slot.incarnation = ++incarnations_;
-  slot.process = platform_->createProcess(fmt::format("broker-{}", id));
+  slot.process = std::make_shared<faults::FaultyProcess>(platform_->createProcess(machineOf(id)), faults_, id);
   slot.process->onDeath([this, id, incarnation](const std::string& reason) {
     run([this, id, incarnation, reason] { died(id, incarnation, reason); });
   });
   slot.recorder = std::make_shared<events::Recorder>(slot.process->clock(), id);
+  collector_.prepare(*slot.recorder);
   lookAt(slot, looking_);
   slot.main = slot.process->createExecutor({.name = "main", .threads = 1});
   broker::NodeOptions options{.config = *config, .lowestVoterStartsAtOnce = true};
+  options.betweenRequests = [book = faults_, id](network::RequestHandler& below, platform::Process& process,
+                                                 std::function<std::string(const Uuid&)> topicName) {
+    return std::make_unique<faults::FaultyHandler>(below, process, book, id, std::move(topicName));
+  };
   if (alterOptions_) alterOptions_(options);
   slot.node = std::make_unique<broker::Node>(*slot.process, *slot.recorder, std::move(options));
   slot.waiting.push_back(std::move(done));
@@ -318,10 +336,11 @@ void Cluster::killNode(Slot& slot, BrokerState state) {
   if (!slot.process) return;
   remember(slot);
   slot.isOpen = false;
-  slot.process->kill("killed by the lab");
+  slot.process->kill(state == BrokerState::Stopped ? "stopped in control" : "killed by the lab");
   slot.process->awaitStopped();
   slot.node.reset();
   slot.main.reset();
+  slot.looker.reset();
   lookAt(slot, false);
   slot.recorder.reset();
   slot.process.reset();
@@ -338,6 +357,7 @@ void Cluster::stopNode(Slot& slot, Handler done) {
   const NodeId id = slot.place.id;
   const uint64_t incarnation = slot.incarnation;
   slot.waiting.push_back(std::move(done));
+  remember(slot);
   enter(slot, BrokerState::Stopping);
   broker::Node* node = slot.node.get();
   node->shutdownBroker(kHandOver, [this, node, id, incarnation] {
@@ -352,15 +372,30 @@ void Cluster::stopNode(Slot& slot, Handler done) {
   });
 }
 
+void Cluster::undoPrepare() {
+  if (!folderLock_ || temporary_ || (topology_ && !fresh_)) return;
+  // Nothing but the lock is there yet.
+  if (auto removed = lab_->files().remove(fmt::format("{}/{}", dataFolder_, kLockFile)); !removed)
+    lab_->log().warning("cluster", "{} stays: {}", kLockFile, removed.error().message);
+}
+
+bool Cluster::hasMajority() const {
+  const auto up = std::ranges::count_if(
+      slots_, [](const auto& entry) { return entry.second->isOpen && isAlive(entry.second->state); });
+  return 2 * static_cast<size_t>(up) > slots_.size();
+}
+
 void Cluster::removeFresh() {
   if (!fresh_ || temporary_ || !topology_) return;
   // Or the next launch would find a cluster that never ran, with addresses that nobody can have.
   platform::FileSystem& files = lab_->files();
   for (const NodePlace& place : topology_->nodes)
-    if (auto removed = files.removeTree(nodeFolder(dataFolder_, place.id)); !removed)
-      lab_->log().warning("cluster", "{} stays: {}", nodeFolder(dataFolder_, place.id), removed.error().message);
+    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, place.id))
+      if (auto removed = files.removeTree(directory); !removed)
+        lab_->log().warning("cluster", "{} stays: {}", directory, removed.error().message);
   if (auto removed = files.remove(fmt::format("{}/{}", dataFolder_, kTopologyFile)); !removed)
     lab_->log().warning("cluster", "{} stays: {}", kTopologyFile, removed.error().message);
+  undoPrepare();
 }
 
 void Cluster::forgetCluster() {
@@ -368,17 +403,20 @@ void Cluster::forgetCluster() {
   std::vector<Handler> waiting;
   for (auto& [id, slot] : slots_)
     for (Handler& handler : slot->waiting) waiting.push_back(std::move(handler));
-  for (TopicWait& wait : topicsAwaited_) waiting.push_back(std::move(wait.done));
-  topicsAwaited_.clear();
+  for (MetadataWait& wait : metadataAwaited_) waiting.push_back(std::move(wait.done));
+  metadataAwaited_.clear();
   admin_.reset();
   client_.reset();
   slots_.clear();
+  dropFaults();
   topology_.reset();
   if (temporary_ && !dataFolder_.empty()) {
     if (auto removed = lab_->files().removeTree(dataFolder_); !removed)
       lab_->log().warning("cluster", "the temporary folder {} stays: {}", dataFolder_, removed.error().message);
   }
   dataFolder_.clear();
+  folderLock_.reset();
+  fresh_ = false;
   changed();
   for (Handler& handler : waiting) handler(fail(ErrorCode::BrokerNotAvailable, "the cluster was shut down"));
 }
@@ -400,7 +438,9 @@ void Cluster::shutdownNow(Handler done) {
     done({});
     return;
   }
-  // First every broker hands over and closes its logs, while all controllers still vote; then the controllers go.
+  // First every broker hands over and closes its logs, while all controllers still vote; then the controllers go. Nobody
+  // can take anything over without a majority, and nobody is left to where all go: neither is waited for.
+  const platform::Duration handOver = hasMajority() ? kHandOver : platform::Duration::zero();
   struct Stop {
     size_t left = 1;
     Handler done;
@@ -418,7 +458,7 @@ void Cluster::shutdownNow(Handler done) {
       for (auto& [id, slot] : slots_) {
         if (!slot->isOpen || slot->state != BrokerState::Stopping) continue;
         ++stop->left;
-        slot->node->shutdownController(kResign, [this, self] { run([self] { (*self)(); }); });
+        slot->node->shutdownController(platform::Duration::zero(), [this, self] { run([self] { (*self)(); }); });
       }
       (*self)();
       return;
@@ -430,8 +470,9 @@ void Cluster::shutdownNow(Handler done) {
   for (auto& [id, slot] : slots_) {
     if (!slot->isOpen || !isAlive(slot->state)) continue;
     ++stop->left;
+    remember(*slot);
     enter(*slot, BrokerState::Stopping);
-    slot->node->shutdownBroker(kHandOver, [this, arrived] { run([arrived] { (*arrived)(); }); });
+    slot->node->shutdownBroker(handOver, [this, arrived] { run([arrived] { (*arrived)(); }); });
   }
   (*arrived)();
 }
@@ -454,94 +495,12 @@ Result<Cluster::Slot*> Cluster::find(NodeId id) {
   return found->second.get();
 }
 
-void Cluster::noteFault(NodeId broker, bool healed, observe::FaultState kind) {
-  Slot& slot = *slots_.at(broker);
-  const events::FaultKind told =
-      kind == observe::FaultState::Killed ? events::FaultKind::Kill : events::FaultKind::Pause;
-  if (healed) {
-    if (slot.fault)
-      tell(kNoNode, events::FaultHealed{.fault = slot.fault->id, .kind = told, .node = broker, .target = {}});
-    slot.fault.reset();
-  } else {
-    tell(kNoNode,
-         events::FaultInjected{.fault = nextFault_, .kind = told, .node = broker, .target = {}, .duration = {}});
-    slot.fault = observe::FaultSnapshot{
-        .id = nextFault_++, .kind = kind, .broker = broker, .target = fmt::format("broker {}", broker)};
-    slot.faultSince = lab_->clock().monotonic();
-  }
-}
-
 void Cluster::tell(NodeId broker, const events::Payload& payload) {
   collector_.append({.sequence = 0,
                      .at = lab_->clock().monotonic(),
                      .wall = lab_->clock().wall(),
                      .broker = broker,
                      .payload = payload});
-}
-
-void Cluster::killBroker(NodeId broker, Done done) {
-  run([this, broker, done = std::move(done)]() mutable {
-    auto slot = find(broker);
-    if (!slot) return done(fail(std::move(slot).error()));
-    if (!(*slot)->process) return done(wrongState(broker, (*slot)->state));
-    noteFault(broker, false, observe::FaultState::Killed);
-    killNode(**slot, BrokerState::Killed);
-    settle(**slot, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} was killed", broker)));
-    done({});
-  });
-}
-
-void Cluster::pauseBroker(NodeId broker, Done done) {
-  run([this, broker, done = std::move(done)]() mutable {
-    auto slot = find(broker);
-    if (!slot) return done(fail(std::move(slot).error()));
-    if ((*slot)->state != BrokerState::Running) return done(wrongState(broker, (*slot)->state));
-    (*slot)->process->pause();
-    noteFault(broker, false, observe::FaultState::Paused);
-    enter(**slot, BrokerState::Paused);
-    done({});
-  });
-}
-
-void Cluster::resumeBroker(NodeId broker, Done done) {
-  run([this, broker, done = std::move(done)]() mutable {
-    auto slot = find(broker);
-    if (!slot) return done(fail(std::move(slot).error()));
-    if ((*slot)->state != BrokerState::Paused)
-      return done(fail(ErrorCode::InvalidRequest, fmt::format("broker {} is not paused", broker)));
-    (*slot)->process->resume();
-    noteFault(broker, true, observe::FaultState::Paused);
-    enter(**slot, BrokerState::Running);
-    done({});
-  });
-}
-
-void Cluster::stopBroker(NodeId broker, Done done) {
-  run([this, broker, done = std::move(done)]() mutable {
-    auto slot = find(broker);
-    if (!slot) return done(fail(std::move(slot).error()));
-    if (!(*slot)->isOpen || !isAlive((*slot)->state)) return done(wrongState(broker, (*slot)->state));
-    stopNode(**slot, std::move(done));
-  });
-}
-
-void Cluster::restartBroker(NodeId broker, Done done) {
-  run([this, broker, done = std::move(done)]() mutable {
-    auto found = find(broker);
-    if (!found) return done(fail(std::move(found).error()));
-    Slot& slot = **found;
-    if (slot.state == BrokerState::Stopping || slot.state == BrokerState::Starting || slot.state == BrokerState::Paused)
-      return done(wrongState(broker, slot.state));
-    if (slot.process) {
-      stopNode(slot, [this, broker, done = std::move(done)](Result<void> stopped) mutable {
-        if (!stopped) return done(std::move(stopped));
-        startNode(*slots_.at(broker), std::move(done));
-      });
-      return;
-    }
-    noteFault(broker, true, observe::FaultState::Killed);
-    startNode(slot, std::move(done));
-  });
 }
 
 // --- topics ---------------------------------------------------------------------------------------------------------
@@ -559,11 +518,11 @@ metadata::ImagePtr Cluster::newestImage() const {
 
 void Cluster::createTopic(observe::TopicOptions topic, Done done) {
   run([this, topic = std::move(topic), done = std::move(done)]() mutable {
-    createTopicNow(topic, std::move(done));
+    createTopicNow(topic, false, std::move(done));
   });
 }
 
-void Cluster::createTopicNow(const observe::TopicOptions& topic, Handler done) {
+void Cluster::createTopicNow(const observe::TopicOptions& topic, bool inOrder, Handler done) {
   if (!admin_) {
     done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
     return;
@@ -576,24 +535,55 @@ void Cluster::createTopicNow(const observe::TopicOptions& topic, Handler done) {
       .configs = {},
       .assignments = {}};
   for (const observe::Setting& setting : topic.configs) created.configs[setting.key] = setting.value;
+  // Else where partitions begin is drawn by lot.
+  if (inOrder) {
+    std::vector<NodeId> nodes;
+    for (const auto& [id, slot] : slots_) nodes.push_back(id);
+    const auto copies = std::min<size_t>(static_cast<size_t>(created.replicationFactor), nodes.size());
+    created.assignments.resize(static_cast<size_t>(std::max(topic.partitions, 0)));
+    for (size_t partition = 0; partition < created.assignments.size(); ++partition)
+      for (size_t copy = 0; copy < copies; ++copy)
+        created.assignments[partition].push_back(nodes[(partition + copy) % nodes.size()]);
+  }
   admin_->createTopic(std::move(created), [this, name = topic.name, done = std::move(done)](Result<Uuid> id) mutable {
     if (!id) {
       done(fail(std::move(id).error()));
       return;
     }
     // The topic is committed; each broker takes it up a moment later.
-    const uint64_t number = ++topicWaits_;
-    platform::Timer timeout = executor_->schedule(kTopicArrives, [this, number] {
-      const auto late = std::ranges::find(topicsAwaited_, number, &TopicWait::number);
-      if (late == topicsAwaited_.end()) return;
-      TopicWait wait = std::move(*late);
-      topicsAwaited_.erase(late);
-      wait.done(fail(ErrorCode::RequestTimedOut,
-                     fmt::format("topic {} is created, but not every broker has taken it up", wait.topic)));
+    awaitMetadata([this, name] { return isEverywhere(name); }, [name, done = std::move(done)](Result<void> arrived) mutable {
+      if (arrived) return done({});
+      done(fail(ErrorCode::RequestTimedOut, fmt::format("topic {} is created, but not every broker has taken it up", name)));
     });
-    topicsAwaited_.push_back(
-        {.number = number, .topic = std::move(name), .timeout = std::move(timeout), .done = std::move(done)});
-    metadataApplied();
+  });
+}
+
+void Cluster::awaitMetadata(std::function<bool()> holds, Handler done) {
+  const uint64_t number = ++metadataWaits_;
+  platform::Timer timeout = executor_->schedule(kMetadataArrives, [this, number] {
+    const auto late = std::ranges::find(metadataAwaited_, number, &MetadataWait::number);
+    if (late == metadataAwaited_.end()) return;
+    MetadataWait wait = std::move(*late);
+    metadataAwaited_.erase(late);
+    wait.done(fail(ErrorCode::RequestTimedOut, "not every broker has taken up the metadata"));
+  });
+  metadataAwaited_.push_back({.number = number, .holds = std::move(holds), .timeout = std::move(timeout), .done = std::move(done)});
+  metadataApplied();
+}
+
+bool Cluster::isSettled() const {
+  const auto runs = [](const Slot& slot) { return slot.isOpen && slot.state == BrokerState::Running; };
+  return std::ranges::all_of(slots_, [&](const auto& entry) {
+    if (!runs(*entry.second)) return true;
+    const metadata::ImagePtr image = entry.second->node->broker()->image();
+    for (const auto& [id, slot] : slots_)
+      if (runs(*slot) && !image->cluster.isActive(id)) return false;
+    for (const auto& [id, topic] : image->topics.byId)
+      for (const auto& [index, partition] : topic->partitions) {
+        const auto mayLead = [&](NodeId replica) { return image->cluster.isActive(replica); };
+        if (partition->leader == kNoNode && std::ranges::any_of(partition->electable(), mayLead)) return false;
+      }
+    return true;
   });
 }
 
@@ -612,36 +602,43 @@ bool Cluster::isEverywhere(const std::string& topic) const {
 }
 
 void Cluster::metadataApplied() {
-  for (auto wait = topicsAwaited_.begin(); wait != topicsAwaited_.end();) {
-    if (!isEverywhere(wait->topic)) {
+  for (auto wait = metadataAwaited_.begin(); wait != metadataAwaited_.end();) {
+    if (!wait->holds()) {
       ++wait;
       continue;
     }
     Handler done = std::move(wait->done);
-    wait = topicsAwaited_.erase(wait);
+    metadataAwaited_.erase(wait);
     done({});
+    // Who was told may have asked for more, or ended the cluster.
+    wait = metadataAwaited_.begin();
   }
   changed();
 }
 
 void Cluster::findLeader(TopicPartition partition, std::move_only_function<void(Result<NodeId>)> done) {
-  run([this, partition = std::move(partition), done = std::move(done)]() mutable {
-    const metadata::ImagePtr image = newestImage();
-    const metadata::PartitionRegistration* registration =
-        image ? image->topics.partition(partition.topic, partition.partition) : nullptr;
-    if (registration == nullptr) {
-      done(fail(ErrorCode::UnknownTopicOrPartition, fmt::format("there is no partition {}", partition)));
-      return;
-    }
-    done(registration->leader);
-  });
+  run([this, partition = std::move(partition), done = std::move(done)]() mutable { done(leaderNow(partition)); });
 }
 
-void Cluster::listTopics(std::move_only_function<void(std::vector<std::string>)> done) {
+Result<NodeId> Cluster::leaderNow(const TopicPartition& partition) const {
+  const metadata::ImagePtr image = newestImage();
+  if (!image) return fail(ErrorCode::BrokerNotAvailable, std::string(kNobodyKnows));
+  const metadata::PartitionRegistration* registration = image->topics.partition(partition.topic, partition.partition);
+  if (registration == nullptr)
+    return fail(ErrorCode::UnknownTopicOrPartition, fmt::format("there is no partition {}", partition));
+  if (registration->leader != kNoNode) return registration->leader;
+  std::string last;
+  for (const NodeId node : registration->electable()) last += fmt::format("{}{}", last.empty() ? "" : ", ", node);
+  return fail(ErrorCode::LeaderNotAvailable,
+              fmt::format("{} has no leader: nobody who may lead it runs, in sync last was broker {}", partition, last));
+}
+
+void Cluster::listTopics(std::move_only_function<void(Result<std::vector<std::string>>)> done) {
   run([this, done = std::move(done)]() mutable {
+    const metadata::ImagePtr image = newestImage();
+    if (!image) return done(fail(ErrorCode::BrokerNotAvailable, std::string(kNobodyKnows)));
     std::vector<std::string> names;
-    if (const metadata::ImagePtr image = newestImage())
-      for (const auto& [name, topic] : image->topics.byName) names.push_back(name);
+    for (const auto& [name, topic] : image->topics.byName) names.push_back(name);
     done(std::move(names));
   });
 }

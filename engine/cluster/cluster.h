@@ -16,6 +16,8 @@
 #include "client/client.h"
 #include "cluster/platform.h"
 #include "cluster/topology.h"
+#include "faults/fault_book.h"
+#include "faults/faulty_process.h"
 #include "observe/cluster_source.h"
 #include "observe/collector.h"
 
@@ -59,12 +61,25 @@ class Cluster final : public observe::ClusterSource {
   void restartBroker(NodeId broker, Done done) override;
   void stopBroker(NodeId broker, Done done) override;
   void createTopic(observe::TopicOptions topic, Done done) override;
+  void look(observe::LookPlace place, Look look) override;
+
+  /// Sets a fault that was checked (faults/fault_json.h): it begins now or when its trigger says, and is told under the
+  /// number that `done` gets. An error says why it is impossible for this cluster as it is.
+  void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done);
+  /// Ends it: links carry what they held, a broker that it took down is started, one that it paused goes on.
+  void healFault(int id, Done done);
+  /// All of them; an error tells of the first broker that does not come back.
+  void healAll(Done done);
+  /// Lets the next transfers pass that a hold keeps back; how many there were.
+  void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done);
+  void listFaults(std::move_only_function<void(std::vector<faults::FaultStatus>)> done);
 
   /// What brokers tell clients instead of the host they bind to; before launch().
   void advertise(std::string host);
-  /// The leader of a partition as a running broker knows it; kNoNode: none.
+  /// The leader of a partition as a running broker knows it; an error that says why there is none.
   void findLeader(TopicPartition partition, std::move_only_function<void(Result<NodeId>)> done);
-  void listTopics(std::move_only_function<void(std::vector<std::string>)> done);
+  /// As a running broker knows them: an error if none runs.
+  void listTopics(std::move_only_function<void(Result<std::vector<std::string>>)> done);
   /// After launch().
   void whenReady(std::move_only_function<void(const Ready&)> done);
   /// Kills every broker at once, as when the program is asked a second time to end.
@@ -104,16 +119,59 @@ class Cluster final : public observe::ClusterSource {
   void shutdownNow(Handler done);
   void forgetCluster();
   void removeFresh();
-  void createTopicNow(const observe::TopicOptions& topic, Handler done);
+  /// What a launch that was refused has made.
+  void undoPrepare();
+  /// A majority of the controllers runs: leadership can be handed over.
+  bool hasMajority() const;
+  /// `inOrder`: partition i is led by broker i + 1, and so on, as the first page draws it.
+  void createTopicNow(const observe::TopicOptions& topic, bool inOrder, Handler done);
+  void createFirstTopic(const std::optional<observe::TopicOptions>& topic);
+  /// Calls back once it holds, asked again whenever a broker has taken up metadata; with an error if it takes too long.
+  void awaitMetadata(std::function<bool()> holds, Handler done);
   bool isEverywhere(const std::string& topic) const;
+  /// Each broker that runs knows that all others do, and of no partition without leader that could have one.
+  bool isSettled() const;
   void metadataApplied();
   Result<Slot*> find(NodeId id);
-  void noteFault(NodeId broker, bool healed, observe::FaultState kind);
+  Result<NodeId> leaderNow(const TopicPartition& partition) const;
   /// Into the history: what no broker tells of itself.
   void tell(NodeId broker, const events::Payload& payload);
   void finishLaunch(Result<void> result);
   /// The newest image of a running broker, or null.
   metadata::ImagePtr newestImage() const;
+
+  // In breaking.cpp.
+  class View;
+  void killNow(Slot& slot);
+  void pauseNow(Slot& slot);
+  Result<void> resumeNow(Slot& slot);
+  void restartNow(Slot& slot, Handler done);
+  /// A fault that somebody's hand has set: it is in the list before it has its effect.
+  void noteFault(faults::Kind kind, NodeId broker);
+  /// What took the broker down or paused it is over.
+  void noteRecovery(NodeId broker);
+  /// Somebody took the broker down on purpose.
+  bool wasHarmed(NodeId broker) const;
+  /// The book knows who listens where.
+  void tellListeners();
+  void dropFaults();
+  /// Begins and ends what is due, and sees to it that it is called when more is.
+  void advanceFaults();
+  Result<void> beginFault(int id, const faults::Fault& fault);
+  Result<void> checkBroker(faults::Kind kind, const Slot& slot) const;
+  void harm(Slot& slot, faults::Kind kind);
+  /// Ends it; `done` once what it took down is up again.
+  void endFault(int id, faults::FaultBook::Why why, Handler done);
+  /// Of the machine of a broker, whether it runs or not.
+  Result<void> withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use);
+  Result<void> loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost);
+  Result<void> wipe(const Slot& slot, const faults::Fault& fault);
+  Result<void> flipBit(const Slot& slot, const faults::Fault& fault);
+
+  // In look.cpp.
+  void lookNow(const observe::LookPlace& place, Look look);
+  /// The folder of a partition on a broker that does not run.
+  Result<std::string> storedPartition(const Slot& slot, const TopicPartition& partition) const;
 
   // In snapshot.cpp.
   void changed();
@@ -123,7 +181,9 @@ class Cluster final : public observe::ClusterSource {
   void remember(Slot& slot);
   std::shared_ptr<observe::ClusterSnapshot> describe();
   void describeBroker(const Slot& slot, observe::ClusterSnapshot& into) const;
+  void describeFaults(observe::ClusterSnapshot& into) const;
   void describeQuorum(observe::ClusterSnapshot& into) const;
+  void describeCleaners(observe::ClusterSnapshot& into) const;
   void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
   void describeReplica(const Slot& slot, const TopicPartition& name, bool watched,
                        observe::ReplicaSnapshot& into) const;
@@ -132,13 +192,19 @@ class Cluster final : public observe::ClusterSource {
   std::function<void(broker::NodeOptions&)> alterOptions_;
   const std::shared_ptr<platform::Process> lab_;
   const std::shared_ptr<platform::Executor> executor_;
+  /// Where files are looked at that no running broker holds: made at the first look.
+  std::shared_ptr<platform::Executor> looker_;
   observe::Collector collector_;
+  const std::shared_ptr<faults::FaultBook> faults_;
+  platform::Timer faultTimer_;
 
   // Of the executor.
   std::string advertised_;
   std::optional<Topology> topology_;
   std::string dataFolder_;
   bool temporary_ = false;
+  /// Of the data folder, as long as its cluster runs: two programs never share one.
+  std::unique_ptr<platform::FileLock> folderLock_;
   /// The folder held no cluster before: a launch that fails leaves none there either.
   bool fresh_ = false;
   config::ConfigMap settings_;
@@ -153,18 +219,17 @@ class Cluster final : public observe::ClusterSource {
   bool refreshDue_ = false;
   platform::MonotonicTime lastRefresh_{};
   platform::Timer refreshTimer_;
-  struct TopicWait {
+  struct MetadataWait {
     uint64_t number = 0;
-    std::string topic;
+    std::function<bool()> holds;
     platform::Timer timeout;
     Handler done;
   };
   /// Of the launch under way.
   Handler launching_;
-  std::list<TopicWait> topicsAwaited_;
-  uint64_t topicWaits_ = 0;
+  std::list<MetadataWait> metadataAwaited_;
+  uint64_t metadataWaits_ = 0;
   std::optional<TopicPartition> watched_;
-  int nextFault_ = 1;
 
   mutable Mutex mutex_;
   observe::SnapshotPtr newest_ GUARDED_BY(mutex_);

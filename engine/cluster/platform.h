@@ -18,7 +18,8 @@ class ClusterPlatform {
   virtual std::shared_ptr<platform::Process> createProcess(const std::string& name) = 0;
   /// TCP ports that are free now, below 32768.
   virtual Result<std::vector<uint16_t>> pickPorts(const std::string& host, size_t count) = 0;
-  /// A new empty folder for a cluster whose data nobody keeps.
+  /// A new empty folder for a cluster whose data nobody keeps. The cluster locks its `.lock`; folders of clusters that
+  /// were killed, which nobody locks any more, are removed in the background.
   virtual Result<std::string> temporaryFolder() = 0;
 };
 

@@ -2,12 +2,16 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "broker/node.h"
 #include "cluster/cluster.h"
 #include "cluster/topology.h"
 #include "events/recorder.h"
+#include "faults/faulty_process.h"
 #include "observe/snapshot.h"
 
 namespace tidemark::cluster {
@@ -21,23 +25,30 @@ struct Cluster::Slot {
   std::string diedOf;
   /// Another one at each start, so that news of an earlier life is told apart.
   uint64_t incarnation = 0;
-  std::shared_ptr<platform::Process> process;
+  std::shared_ptr<faults::FaultyProcess> process;
   std::shared_ptr<events::Recorder> recorder;
   /// The recorder is attached to the collector.
   bool observed = false;
   std::shared_ptr<platform::Executor> main;
+  /// Where its files are looked at: made at the first look.
+  std::shared_ptr<platform::Executor> looker;
   std::unique_ptr<broker::Node> node;
   /// open() has succeeded: the node may be asked things.
   bool isOpen = false;
   /// Whoever waits for the start or the stop under way.
   std::vector<Handler> waiting;
-  /// What is broken on purpose: its number in the list of faults.
-  std::optional<observe::FaultSnapshot> fault;
-  platform::MonotonicTime faultSince{};
   /// As last seen, for when it does not run any more.
   std::map<TopicPartition, observe::ReplicaSnapshot> lastSeen;
   int64_t lastDiskBytes = 0;
   int lastSegmentCount = 0;
 };
+
+inline bool isAlive(observe::BrokerState state) {
+  using observe::BrokerState;
+  return state == BrokerState::Running || state == BrokerState::Fenced || state == BrokerState::Starting;
+}
+
+/// The name of the machine that a broker runs on.
+inline std::string machineOf(NodeId id) { return fmt::format("broker-{}", id); }
 
 }  // namespace tidemark::cluster

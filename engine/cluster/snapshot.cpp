@@ -23,8 +23,8 @@ constexpr platform::Duration kSilent = std::chrono::seconds(1);
 std::pair<int64_t, int> diskOf(const replication::ReplicaManager& replicas) {
   std::pair<int64_t, int> disk{0, 0};
   for (const auto& partition : replicas.all()) {
-    disk.first += partition->log().sizeInBytes();
-    disk.second += static_cast<int>(partition->log().segments().size());
+    disk.first += partition->log()->sizeInBytes();
+    disk.second += static_cast<int>(partition->log()->segments().size());
   }
   return disk;
 }
@@ -114,7 +114,8 @@ void Cluster::refresh() {
 }
 
 void Cluster::remember(Slot& slot) {
-  if (!slot.isOpen || !looking_) return;
+  // Once it stops its logs close one by one: what was seen before is what lies on its disk.
+  if (!slot.isOpen || !looking_ || slot.state == BrokerState::Stopping) return;
   slot.lastSeen.clear();
   std::tie(slot.lastDiskBytes, slot.lastSegmentCount) = diskOf(slot.node->broker()->replicas());
   for (const auto& partition : slot.node->broker()->replicas().all())
@@ -135,16 +136,27 @@ std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
   cluster->bootstrap = topology_->bootstrap();
   if (!temporary_) cluster->dataFolder = dataFolder_;
   for (const auto& [key, value] : settings_) cluster->settings.push_back({key, value});
-  for (const auto& [id, slot] : slots_) {
-    describeBroker(*slot, *cluster);
-    if (slot->fault) {
-      cluster->faults.push_back(*slot->fault);
-      cluster->faults.back().since = cluster->at - slot->faultSince;
-    }
-  }
+  for (const auto& [id, slot] : slots_) describeBroker(*slot, *cluster);
+  describeFaults(*cluster);
   describeQuorum(*cluster);
+  describeCleaners(*cluster);
   if (const metadata::ImagePtr image = newestImage()) describeTopics(*image, *cluster);
   return cluster;
+}
+
+void Cluster::describeFaults(observe::ClusterSnapshot& into) const {
+  for (const faults::FaultStatus& fault : faults_->list(into.at)) {
+    if (fault.waits) continue;
+    observe::FaultSnapshot& shown = into.faults.emplace_back();
+    shown.id = fault.id;
+    shown.kind = fault.fault.kind == faults::Kind::Kill    ? observe::FaultState::Killed
+                 : fault.fault.kind == faults::Kind::Pause ? observe::FaultState::Paused
+                                                           : observe::FaultState::Other;
+    shown.broker = fault.node;
+    shown.target = faults::textOf(fault.fault);
+    shown.since = fault.since;
+    shown.left = fault.left;
+  }
 }
 
 void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) const {
@@ -331,7 +343,8 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
     into.online = false;
     return;
   }
-  const log::PartitionLog& log = partition->log();
+  const std::shared_ptr<const log::PartitionLog> held = partition->log();
+  const log::PartitionLog& log = *held;
   const log::OffsetSnapshot ends = log.offsetSnapshot();
   into.online = slot.state != BrokerState::Paused;
   into.epoch = partition->leaderEpoch();
@@ -342,11 +355,21 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
   if (!watched) return;
   for (const log::SegmentInfo& segment : log.segments())
     into.segments.push_back({segment.baseOffset, segment.sizeInBytes});
-  // The newest batches: from so far back that as many as are shown surely fit, at one record a batch.
-  const Offset from =
-      std::max(into.logStart, into.logEnd - static_cast<int64_t>(observe::ReplicaSnapshot::kMaxBatches));
+  // The newest batches: from so far back that as many as are shown surely fit, at one record a batch; and if batches hold
+  // more records, from so much further back.
+  constexpr auto kMost = static_cast<int64_t>(observe::ReplicaSnapshot::kMaxBatches);
+  const Offset from = std::max(into.logStart, into.logEnd - kMost);
   if (from < into.logEnd) {
-    if (auto batches = log.batches(from, observe::ReplicaSnapshot::kMaxBatches)) {
+    auto batches = log.batches(from, observe::ReplicaSnapshot::kMaxBatches);
+    if (batches && !batches->empty() && from > into.logStart) {
+      const int64_t count = static_cast<int64_t>(batches->size());
+      const int64_t reach = kMost * 9 / 10 * ((into.logEnd - from) / count);
+      if (count < kMost / 2)
+        if (auto more = log.batches(std::max(into.logStart, into.logEnd - reach), observe::ReplicaSnapshot::kMaxBatches);
+            more && !more->empty() && more->back().header.nextOffset() >= batches->back().header.nextOffset())
+          batches = std::move(more);
+    }
+    if (batches) {
       for (const log::BatchInfo& batch : *batches)
         into.batches.push_back(
             {.baseOffset = batch.header.baseOffset,

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace tidemark::cluster {
@@ -38,11 +39,12 @@ std::string encodeTopology(const Topology& topology) {
                      {"port", node.port},
                      {"controllerPort", node.controllerPort},
                      {"directoryId", node.directoryId.toString()}});
-  const json document = {{"version", 1},
-                         {"clusterId", topology.clusterId},
-                         {"host", topology.host},
-                         {"advertisedHost", topology.advertisedHost},
-                         {"nodes", std::move(nodes)}};
+  json document = {{"version", 1},
+                   {"clusterId", topology.clusterId},
+                   {"host", topology.host},
+                   {"advertisedHost", topology.advertisedHost},
+                   {"nodes", std::move(nodes)}};
+  if (topology.logDirectories != 1) document["logDirectories"] = topology.logDirectories;
   return document.dump(2) + "\n";
 }
 
@@ -65,6 +67,10 @@ Result<Topology> decodeTopology(std::string_view text) {
   TIDEMARK_ASSIGN(topology.clusterId, text_(document, "clusterId"));
   TIDEMARK_ASSIGN(topology.host, text_(document, "host"));
   TIDEMARK_ASSIGN(topology.advertisedHost, text_(document, "advertisedHost"));
+  if (document.contains("logDirectories")) {
+    TIDEMARK_ASSIGN(const int64_t directories, number(document, "logDirectories", 1, kMostLogDirectories));
+    topology.logDirectories = static_cast<int>(directories);
+  }
   if (!document.contains("nodes") || !document["nodes"].is_array() || document["nodes"].empty()) return wrong("\"nodes\" is missing or empty");
   for (const json& entry : document["nodes"]) {
     NodePlace node;
@@ -84,6 +90,13 @@ Result<Topology> decodeTopology(std::string_view text) {
 }
 
 std::string nodeFolder(const std::string& dataFolder, NodeId id) { return fmt::format("{}/broker-{}", dataFolder, id); }
+
+std::vector<std::string> nodeDirectories(const Topology& topology, const std::string& dataFolder, NodeId id) {
+  std::vector<std::string> directories = {nodeFolder(dataFolder, id)};
+  for (int disk = 2; disk <= topology.logDirectories; ++disk)
+    directories.push_back(fmt::format("{}.disk-{}", directories.front(), disk));
+  return directories;
+}
 
 config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& overrides) {
   config::ConfigMap settings = config::labProfile(brokers);
@@ -113,14 +126,12 @@ Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlac
   };
   properties["process.roles"] = "broker,controller";
   properties["node.id"] = std::to_string(place.id.value());
-  // As with Kafka, "::" is every address of both families; here an empty host says so.
-  properties["listeners"] = topology.host == "::" ? fmt::format("PLAINTEXT://:{},CONTROLLER://:{}", place.port, place.controllerPort)
-                                                  : listeners(topology.host);
+  properties["listeners"] = listeners(topology.host);
   properties["advertised.listeners"] = listeners(topology.advertisedHost);
   properties["controller.listener.names"] = "CONTROLLER";
   properties["listener.security.protocol.map"] = "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT";
   properties["controller.quorum.bootstrap.servers"] = quorum;
-  properties["log.dirs"] = nodeFolder(dataFolder, place.id);
+  properties["log.dirs"] = fmt::format("{}", fmt::join(nodeDirectories(topology, dataFolder, place.id), ","));
   return config::BrokerConfig::create(std::move(properties));
 }
 

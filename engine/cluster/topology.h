@@ -30,12 +30,15 @@ struct Topology {
   /// What brokers bind to, and what they tell clients.
   std::string host;
   std::string advertisedHost;
+  /// Log directories of each node.
+  int logDirectories = 1;
   std::vector<NodePlace> nodes;
 
   std::string bootstrap() const;
   raft::VoterSet voters() const;
 };
 
+inline constexpr int kMostLogDirectories = 16;
 inline constexpr std::string_view kTopologyFile = "tidemark.json";
 
 std::string encodeTopology(const Topology& topology);
@@ -44,6 +47,9 @@ Result<Topology> decodeTopology(std::string_view text);
 
 /// `FOLDER/broker-3`.
 std::string nodeFolder(const std::string& dataFolder, NodeId id);
+
+/// A node's log directories: that folder, and `FOLDER/broker-3.disk-2` and so on beside it.
+std::vector<std::string> nodeDirectories(const Topology& topology, const std::string& dataFolder, NodeId id);
 
 /// What a lab's cluster of that many nodes sets differently from Kafka's defaults, `overrides` on top.
 config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& overrides);

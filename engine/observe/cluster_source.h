@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,13 @@
 #include "base/result.h"
 #include "observe/history.h"
 #include "observe/snapshot.h"
+
+namespace tidemark::log {
+class PartitionLog;
+}
+namespace tidemark::platform {
+class Process;
+}
 
 namespace tidemark::observe {
 
@@ -29,6 +37,8 @@ struct LaunchOptions {
   uint16_t port = 19092;
   /// Empty: a temporary folder, removed at the end. A folder that holds a cluster already: that cluster goes on.
   std::string dataFolder;
+  /// How many log directories each broker has.
+  int logDirectories = 1;
   /// Created once the brokers are ready, unless it exists.
   std::optional<TopicOptions> firstTopic;
   /// Override the profile.
@@ -41,6 +51,27 @@ struct StoredCluster {
   std::string host;
   /// Of the brokers, then those of their controllers.
   std::vector<uint16_t> ports;
+};
+
+/// Files that somebody wants to read: those of a partition as one broker of the cluster has them, or a path.
+struct LookPlace {
+  /// None: `path` counts.
+  NodeId broker = kNoNode;
+  TopicPartition partition;
+  /// A file or folder of this machine, no matter who wrote it.
+  std::string path;
+
+  friend bool operator==(const LookPlace&, const LookPlace&) = default;
+};
+
+/// What a look gets to see; valid while it runs.
+struct LookAccess {
+  /// Whose files and log lines are used; nothing is written through it.
+  platform::Process* process = nullptr;
+  /// The partition's folder, or the path that was asked for.
+  std::string path;
+  /// The log itself while its broker runs, else null: the files may change at any time then.
+  std::shared_ptr<const log::PartitionLog> log;
 };
 
 /// The one thing through which a window (or a test) sees a cluster and acts on it.
@@ -71,8 +102,8 @@ class ClusterSource {
   /// What launch() would set differently from Kafka's defaults.
   virtual std::vector<Setting> profile(int brokers) const = 0;
 
-  /// Nothing if the folder is empty or not there yet; an error that says why no cluster can be launched on it. Reads one
-  /// small file.
+  /// Nothing if the folder is empty or not there yet; an error that says why no cluster can be launched on it. Reads
+  /// one small file.
   virtual Result<std::optional<StoredCluster>> stored(const std::string& folder) const = 0;
 
   /// Done when every broker is registered and the first topic, if any, has leaders.
@@ -92,6 +123,13 @@ class ClusterSource {
   virtual void stopBroker(NodeId broker, Done done) = 0;
 
   virtual void createTopic(TopicOptions topic, Done done) = 0;
+
+  /// Runs `look` exactly once, never inside the call: on a background thread of the broker that holds the files, on one
+  /// of the lab's own if that broker does not run or a path was given. It may take its time, but reads only. Instead of
+  /// access it gets an error if there is no such broker or partition, or if the broker ended before its turn came; then
+  /// it may be on any thread and must return at once.
+  using Look = std::move_only_function<void(const Result<LookAccess>&)>;
+  virtual void look(LookPlace place, Look look) = 0;
 };
 
 }  // namespace tidemark::observe

@@ -10,10 +10,13 @@ Collector::~Collector() {
   for (const Source& source : sources_) source.recorder->enable(false);
 }
 
-void Collector::attach(std::shared_ptr<events::Recorder> recorder) {
-  recorder->onFirstEvent([this] {
+void Collector::prepare(events::Recorder& recorder) {
+  recorder.onFirstEvent([this] {
     if (wake_) wake_();
   });
+}
+
+void Collector::attach(std::shared_ptr<events::Recorder> recorder) {
   const Lock lock(mutex_);
   recorder->enable(true);
   sources_.push_back({std::move(recorder), {}});

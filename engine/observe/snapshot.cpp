@@ -32,4 +32,9 @@ std::optional<int64_t> lagOf(const PartitionSnapshot& partition, const ReplicaSn
   return std::max<int64_t>(0, partition.logEnd - replica.logEnd);
 }
 
+bool isBelowMinInSync(const TopicSnapshot& topic, const PartitionSnapshot& partition) noexcept {
+  const auto least = std::min<size_t>(static_cast<size_t>(std::max(topic.minInSync, 1)), partition.replicas.size());
+  return partition.leader != kNoNode && partition.isr.size() < least;
+}
+
 }  // namespace tidemark::observe

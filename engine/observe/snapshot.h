@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/uuid.h"
+#include "observe/cleaner.h"
 #include "platform/clock.h"
 #include "platform/network.h"
 
@@ -272,6 +273,8 @@ struct ClusterSnapshot {
   std::vector<ReaderSnapshot> readers;
   std::vector<GroupSnapshot> groups;
   std::vector<FaultSnapshot> faults;
+  /// Of the brokers that run, by broker and name.
+  std::vector<CleanerSnapshot> cleaners;
   /// Events that no one will see because a ring was full; only grows.
   uint64_t lostEvents = 0;
 };
@@ -283,6 +286,10 @@ const BrokerSnapshot* findBroker(const ClusterSnapshot& cluster, NodeId id) noex
 const TopicSnapshot* findTopic(const ClusterSnapshot& cluster, std::string_view name) noexcept;
 const PartitionSnapshot* findPartition(const ClusterSnapshot& cluster, const TopicPartition& partition) noexcept;
 const ReplicaSnapshot* findReplica(const PartitionSnapshot& partition, NodeId broker) noexcept;
+
+/// Fewer copies are in sync than min.insync.replicas (or the replication factor, if that is less) asks for: acks=all is
+/// refused, and the high watermark stands still.
+bool isBelowMinInSync(const TopicSnapshot& topic, const PartitionSnapshot& partition) noexcept;
 
 /// How far a copy is behind the leader's log end; 0 for the leader, empty if either end is unknown.
 std::optional<int64_t> lagOf(const PartitionSnapshot& partition, const ReplicaSnapshot& replica) noexcept;

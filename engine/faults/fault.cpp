@@ -1,0 +1,175 @@
+#include "faults/fault.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "faults/refusals.h"
+
+namespace tidemark::faults {
+namespace {
+
+struct KindInfo {
+  Kind kind;
+  std::string_view name;
+  Area area;
+  uint32_t required;
+  uint32_t optional;
+  bool momentary = false;
+};
+
+constexpr uint32_t kRequests = kTarget | kApi | kTopic | kPartition | kOccasions | kDuration;
+constexpr uint32_t kDisk = kPath | kDuration;
+
+// In the order of the enumeration.
+constexpr std::array kKinds = {
+    KindInfo{Kind::Cut, "cut", Area::Links, kTarget, kDuration},
+    KindInfo{Kind::Delay, "delay", Area::Links, kTarget | kDelay, kJitter | kOccasions | kDuration},
+    KindInfo{Kind::Reset, "reset", Area::Links, kTarget, kOccasions | kDuration},
+    KindInfo{Kind::Throttle, "throttle", Area::Links, kTarget | kBytesPerSecond, kDuration},
+    KindInfo{Kind::Hold, "hold", Area::Links, kTarget, kDuration},
+    KindInfo{Kind::Isolate, "isolate", Area::Links, kTarget, kWithClients | kDuration},
+    KindInfo{Kind::Halves, "halves", Area::Links, kGroups, kDuration},
+    KindInfo{Kind::Bridge, "bridge", Area::Links, kTarget, kDuration},
+    KindInfo{Kind::Ring, "ring", Area::Links, 0, kDuration},
+    KindInfo{Kind::Kill, "kill", Area::Brokers, kTarget, kDuration},
+    KindInfo{Kind::PowerLoss, "power-loss", Area::Brokers, kTarget, kDuration},
+    KindInfo{Kind::Pause, "pause", Area::Brokers, kTarget, kDuration},
+    KindInfo{Kind::Slow, "slow", Area::Brokers, kTarget | kDelay, kDuration},
+    KindInfo{Kind::Stop, "stop", Area::Brokers, kTarget, kDuration},
+    KindInfo{Kind::Restart, "restart", Area::Brokers, kTarget, 0, true},
+    KindInfo{Kind::Wipe, "wipe", Area::Brokers, kTarget, kPath, true},
+    KindInfo{Kind::SlowDisk, "slow-disk", Area::Disks, kTarget | kDelay, kDisk | kJitter | kFileCalls | kOccasions},
+    KindInfo{Kind::DiskError, "disk-error", Area::Disks, kTarget, kDisk | kFileCalls | kOccasions},
+    KindInfo{Kind::FullDisk, "full-disk", Area::Disks, kTarget, kDisk},
+    KindInfo{Kind::TornWrite, "torn-write", Area::Disks, kTarget, kPath | kOccasions},
+    KindInfo{Kind::BitFlip, "bit-flip", Area::Disks, kTarget | kPath, 0, true},
+    KindInfo{Kind::ClockOffset, "clock-offset", Area::Clocks, kTarget | kOffset, kClocks | kDuration},
+    KindInfo{Kind::ClockJump, "clock-jump", Area::Clocks, kTarget | kOffset, kClocks, true},
+    KindInfo{Kind::ClockDrift, "clock-drift", Area::Clocks, kTarget | kRate, kClocks | kDuration},
+    KindInfo{Kind::RequestError, "request-error", Area::Requests, kApi | kError, kRequests},
+    KindInfo{Kind::RequestDelay, "request-delay", Area::Requests, kDelay, kRequests | kJitter},
+    KindInfo{Kind::RequestDrop, "request-drop", Area::Requests, 0, kRequests},
+    KindInfo{Kind::RequestDisconnect, "request-disconnect", Area::Requests, 0, kRequests},
+};
+static_assert(std::ranges::all_of(kKinds, [i = 0](const KindInfo& info) mutable { return static_cast<int>(info.kind) == i++; }));
+
+const KindInfo& infoOf(Kind kind) noexcept { return kKinds[static_cast<size_t>(kind)]; }
+
+constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
+constexpr double kSlowest = 0.01;
+constexpr double kFastest = 100;
+
+std::unexpected<Error> impossible(const Fault& fault, std::string_view why) {
+  return fail(ErrorCode::InvalidRequest, fmt::format("{}: {}", nameOf(fault.kind), why));
+}
+
+Result<void> checkTarget(const Fault& fault) {
+  const bool isLink = std::holds_alternative<LinkName>(fault.target);
+  const bool isNode = std::holds_alternative<NodeName>(fault.target);
+  const bool isNothing = std::holds_alternative<std::monostate>(fault.target);
+  if (isNothing && (requiredOf(fault.kind) & kTarget)) return impossible(fault, "it needs a target");
+  if (!isNothing && !(parametersOf(fault.kind) & kTarget)) return impossible(fault, "it takes no target");
+  if (isNothing) return {};
+  switch (areaOf(fault.kind)) {
+    case Area::Links: {
+      const bool wantsNode = fault.kind == Kind::Isolate || fault.kind == Kind::Bridge;
+      if (wantsNode && !isNode) return impossible(fault, "its target is a broker");
+      if (!wantsNode && !isLink) return impossible(fault, "its target is a link, as in \"link 1->3\"");
+      return {};
+    }
+    case Area::Requests:
+      if (isLink) return impossible(fault, "its target is a broker or clients, not a link");
+      return {};
+    default:
+      if (!isNode) return impossible(fault, "its target is a broker");
+      return {};
+  }
+}
+
+Result<void> checkTimes(const Fault& fault) {
+  if (fault.duration < Duration{} || fault.duration > kLongest) return impossible(fault, "durationMs is out of range: 0 to a year");
+  if (fault.trigger.after < Duration{} || fault.trigger.after > kLongest) return impossible(fault, "afterMs is out of range: 0 to a year");
+  if (fault.duration > Duration{} && !(parametersOf(fault.kind) & kDuration)) return impossible(fault, "it is over at once and takes no durationMs");
+  if (fault.trigger.which == Trigger::Which::Each) return {};
+  if (!(parametersOf(fault.kind) & kOccasions)) return impossible(fault, "it begins at a time, not at an occasion: nth, every and probability do not apply");
+  if (fault.trigger.n == 0) return impossible(fault, "nth and every are counted from 1");
+  if (!(fault.trigger.chance > 0 && fault.trigger.chance <= 1)) return impossible(fault, "probability is more than 0 and at most 1");
+  return {};
+}
+
+Result<void> checkGroups(const Fault& fault) {
+  if (fault.left.empty() || fault.right.empty()) return impossible(fault, "\"left\" and \"right\" each name at least one broker");
+  for (const NodeId node : fault.left)
+    if (std::ranges::find(fault.right, node) != fault.right.end())
+      return impossible(fault, fmt::format("broker {} cannot be in both halves", node));
+  return {};
+}
+
+}  // namespace
+
+std::string_view nameOf(Kind kind) noexcept { return infoOf(kind).name; }
+
+std::optional<Kind> kindOf(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kKinds, name, &KindInfo::name);
+  return found == kKinds.end() ? std::nullopt : std::optional(found->kind);
+}
+
+const std::vector<Kind>& allKinds() {
+  static const std::vector<Kind> kinds = [] {
+    std::vector<Kind> all;
+    for (const KindInfo& info : kKinds) all.push_back(info.kind);
+    return all;
+  }();
+  return kinds;
+}
+
+Area areaOf(Kind kind) noexcept { return infoOf(kind).area; }
+uint32_t parametersOf(Kind kind) noexcept { return infoOf(kind).required | infoOf(kind).optional; }
+uint32_t requiredOf(Kind kind) noexcept { return infoOf(kind).required; }
+bool isMomentary(Kind kind) noexcept { return infoOf(kind).momentary; }
+
+Result<void> check(const Fault& fault) {
+  TIDEMARK_TRY(checkTarget(fault));
+  TIDEMARK_TRY(checkTimes(fault));
+  const uint32_t required = requiredOf(fault.kind);
+  if ((required & kDelay) && fault.delay <= milliseconds{}) return impossible(fault, "delayMs is at least 1");
+  if (fault.delay > kLongest || fault.jitter < milliseconds{} || fault.jitter > kLongest) return impossible(fault, "delayMs and jitterMs are at most a year");
+  if ((required & kBytesPerSecond) && fault.bytesPerSecond < 1) return impossible(fault, "bytesPerSecond is at least 1");
+  if (required & kGroups) TIDEMARK_TRY(checkGroups(fault));
+  if ((required & kPath) && fault.path.empty()) return impossible(fault, "\"path\" says which file");
+  if ((parametersOf(fault.kind) & kFileCalls) && fault.fileCalls == 0) return impossible(fault, "\"calls\" names at least one of read, write, sync");
+  if ((required & kOffset) && fault.offset == milliseconds{}) return impossible(fault, "offsetMs is not 0");
+  if (fault.offset > kLongest || fault.offset < -kLongest) return impossible(fault, "offsetMs is at most a year");
+  if ((parametersOf(fault.kind) & kClocks) && fault.clocks == 0) return impossible(fault, "\"clocks\" names wall, monotonic or both");
+  if ((required & kOffset) && (fault.clocks & kMonotonic) && fault.offset < milliseconds{})
+    return impossible(fault, "the monotonic clock never goes back: only the wall clock can");
+  if ((required & kRate) && !(fault.rate >= kSlowest && fault.rate <= kFastest)) return impossible(fault, fmt::format("rate is from {} to {}", kSlowest, kFastest));
+  if ((required & kApi) && fault.api.empty()) return impossible(fault, "\"api\" says which requests");
+  if (areaOf(fault.kind) == Area::Requests && fault.api == "ApiVersions")
+    return impossible(fault, "ApiVersions is answered before requests are handed out");
+  if ((required & kError) && !canRefuse(fault.api))
+    return impossible(fault, fmt::format("answers to {} have no place for an error of ours; delay, drop or disconnect them", fault.api));
+  if ((required & kError) && fault.error == ErrorCode::None) return impossible(fault, "\"error\" is a name of Kafka's, as NOT_LEADER_OR_FOLLOWER");
+  if (fault.partition && fault.topic.empty()) return impossible(fault, "\"partition\" needs \"topic\"");
+  return {};
+}
+
+std::string textOf(const Fault& fault) {
+  std::string text(nameOf(fault.kind));
+  if (const std::string target = textOf(fault.target); !target.empty()) text += " " + target;
+  const auto group = [](const std::vector<NodeId>& nodes) {
+    std::string names;
+    for (const NodeId node : nodes) names += fmt::format("{}{}", names.empty() ? "" : ",", node);
+    return names;
+  };
+  if (!fault.left.empty()) text += fmt::format(" {}|{}", group(fault.left), group(fault.right));
+  if (!fault.api.empty()) text += " " + fault.api;
+  if (!fault.topic.empty()) text += " " + fault.topic;
+  if (fault.partition) text += fmt::format("-{}", *fault.partition);
+  if (!fault.path.empty()) text += " " + fault.path;
+  return text;
+}
+
+}  // namespace tidemark::faults
