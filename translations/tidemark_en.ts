@@ -47,6 +47,37 @@
     </message>
 </context>
 <context>
+    <name>tidemark::widgets::BatchPanel</name>
+    <message numerus="yes">
+        <source>   + %n header(s)</source>
+        <translation>
+            <numerusform>   + %n header</numerusform>
+            <numerusform>   + %n headers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n record(s)</source>
+        <translation>
+            <numerusform>%n record</numerusform>
+            <numerusform>%n records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more record(s) are not shown</source>
+        <translation>
+            <numerusform>%n more record is not shown</numerusform>
+            <numerusform>%n more records are not shown</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, %n byte(s)</source>
+        <translation>
+            <numerusform>%1, %n byte</numerusform>
+            <numerusform>%1, %n bytes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::BeltsView</name>
     <message numerus="yes">
         <source>%n more here</source>
@@ -74,6 +105,44 @@
         <translation>
             <numerusform>+ %n more</numerusform>
             <numerusform>+ %n more</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n produce(s)</source>
+        <translation>
+            <numerusform>%n produce</numerusform>
+            <numerusform>%n produces</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n fetch(es)</source>
+        <translation>
+            <numerusform>%n fetch</numerusform>
+            <numerusform>%n fetches</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::CleanerPage</name>
+    <message numerus="yes">
+        <source>%n log(s)</source>
+        <translation>
+            <numerusform>%n log</numerusform>
+            <numerusform>%n logs</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n being cleaned</source>
+        <translation>
+            <numerusform>%n being cleaned</numerusform>
+            <numerusform>%n being cleaned</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n set aside</source>
+        <translation>
+            <numerusform>%n set aside</numerusform>
+            <numerusform>%n set aside</numerusform>
         </translation>
     </message>
 </context>
@@ -121,17 +190,45 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%1 frequent event(s) left out; “All kinds” can show every one.</source>
-        <translation>
-            <numerusform>%1 frequent event left out; “All kinds” can show every one.</numerusform>
-            <numerusform>%1 frequent events left out; “All kinds” can show every one.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%1 event(s) lost.</source>
         <translation>
             <numerusform>%1 event lost.</numerusform>
             <numerusform>%1 events lost.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 frequent left out</source>
+        <translation>
+            <numerusform>%1 frequent left out</numerusform>
+            <numerusform>%1 frequent left out</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 frequent event(s) left out: appends, fetches, most watermarks. The menu of kinds can show every one from then on.</source>
+        <translation>
+            <numerusform>%1 frequent event left out: appends, fetches, most watermarks. The menu of kinds can show every one from then on.</numerusform>
+            <numerusform>%1 frequent events left out: appends, fetches, most watermarks. The menu of kinds can show every one from then on.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 older gone</source>
+        <translation>
+            <numerusform>%1 older gone</numerusform>
+            <numerusform>%1 older gone</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 older event(s) had to go for newer ones.</source>
+        <translation>
+            <numerusform>%1 older event had to go for newer ones.</numerusform>
+            <numerusform>%1 older events had to go for newer ones.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n event(s) written to %1</source>
+        <translation>
+            <numerusform>%n event written to %1</numerusform>
+            <numerusform>%n events written to %1</numerusform>
         </translation>
     </message>
 </context>
@@ -183,17 +280,31 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Kafka 4.4 defaults, but for %n, so that changes are seen at once:</source>
-        <translation>
-            <numerusform>Kafka 4.4 defaults, but for %n, so that changes are seen at once:</numerusform>
-            <numerusform>Kafka 4.4 defaults, but for %n, so that changes are seen at once:</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%1 of %n broker(s) up</source>
         <translation>
             <numerusform>%1 of %n broker up</numerusform>
             <numerusform>%1 of %n brokers up</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Kafka 4.4 defaults but for %n: shorter times, fewer threads, one copy of each topic:</source>
+        <translation>
+            <numerusform>Kafka 4.4 defaults but for %n: shorter times, fewer threads, one copy of each topic:</numerusform>
+            <numerusform>Kafka 4.4 defaults but for %n: shorter times, fewer threads, one copy of each topic:</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Kafka 4.4 defaults but for %n: shorter times, fewer threads, copies of each topic:</source>
+        <translation>
+            <numerusform>Kafka 4.4 defaults but for %n: shorter times, fewer threads, copies of each topic:</numerusform>
+            <numerusform>Kafka 4.4 defaults but for %n: shorter times, fewer threads, copies of each topic:</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>holds a cluster of %n broker(s): it goes on</source>
+        <translation>
+            <numerusform>holds a cluster of %n broker: it goes on</numerusform>
+            <numerusform>holds a cluster of %n brokers: it goes on</numerusform>
         </translation>
     </message>
 </context>
@@ -215,12 +326,90 @@
     </message>
 </context>
 <context>
+    <name>tidemark::widgets::LookupPanel</name>
+    <message numerus="yes">
+        <source>%n probe(s) in two indexes</source>
+        <translation>
+            <numerusform>%n probe in two indexes</numerusform>
+            <numerusform>%n probes in two indexes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n probe(s) of %1</source>
+        <translation>
+            <numerusform>%n probe of %1</numerusform>
+            <numerusform>%n probes of %1</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n entries</source>
+        <translation>
+            <numerusform>%n entry</numerusform>
+            <numerusform>%n entries</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::LookupResult</name>
+    <message numerus="yes">
+        <source>%1   (%n byte(s))</source>
+        <translation>
+            <numerusform>%1   (%n byte)</numerusform>
+            <numerusform>%1   (%n bytes)</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::MainWindow</name>
     <message numerus="yes">
         <source>The cluster lies in a temporary folder: its %1 record(s) are removed with it.</source>
         <translation>
             <numerusform>The cluster lies in a temporary folder: its %1 record is removed with it.</numerusform>
             <numerusform>The cluster lies in a temporary folder: its %1 records are removed with it.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::PassCard</name>
+    <message numerus="yes">
+        <source>%n pass(es) since the broker started</source>
+        <translation>
+            <numerusform>%n pass since the broker started</numerusform>
+            <numerusform>%n passes since the broker started</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::ProduceDialog</name>
+    <message numerus="yes">
+        <source>%n partition(s) with fewer than min.insync.replicas (%1) in sync: acks=all is refused there</source>
+        <translation>
+            <numerusform>%n partition with fewer than min.insync.replicas (%1) in sync: acks=all is refused there</numerusform>
+            <numerusform>%n partitions with fewer than min.insync.replicas (%1) in sync: acks=all is refused there</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::SegmentsPage</name>
+    <message numerus="yes">
+        <source>%n day(s)</source>
+        <translation>
+            <numerusform>%n day</numerusform>
+            <numerusform>%n days</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>   (and %n more)</source>
+        <translation>
+            <numerusform>   (and %n more)</numerusform>
+            <numerusform>   (and %n more)</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n entries</source>
+        <translation>
+            <numerusform>%n entry</numerusform>
+            <numerusform>%n entries</numerusform>
         </translation>
     </message>
 </context>
@@ -269,6 +458,20 @@
         <translation>
             <numerusform>%1 event lost</numerusform>
             <numerusform>%1 events lost</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of %n broker(s) up</source>
+        <translation>
+            <numerusform>%1 of %n broker up</numerusform>
+            <numerusform>%1 of %n brokers up</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) below min.insync</source>
+        <translation>
+            <numerusform>%n partition below min.insync</numerusform>
+            <numerusform>%n partitions below min.insync</numerusform>
         </translation>
     </message>
 </context>

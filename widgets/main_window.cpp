@@ -18,10 +18,12 @@
 #include <QVBoxLayout>
 
 #include "belts/belts_view.h"
+#include "cleaner/cleaner_page.h"
 #include "dialogs/consume_dialog.h"
 #include "dialogs/produce_dialog.h"
 #include "dialogs/topic_dialog.h"
 #include "launch/launch_page.h"
+#include "segments/segments_page.h"
 #include "text/format.h"
 #include "views/cluster_page.h"
 #include "views/dock_title.h"
@@ -43,14 +45,19 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
       m_pages(new QStackedWidget),
       m_launchPage(new LaunchPage(m_bridge)),
       m_clusterPage(new ClusterPage(m_bridge)),
+      m_filesPage(new SegmentsPage(m_bridge, true)),
       m_status(new StatusLine(m_bridge)) {
   setWindowTitle(QStringLiteral("Tidemark"));
   setWindowIcon(QIcon(QStringLiteral(":/tidemark/icons/tidemark.svg")));
   setDockOptions(AnimatedDocks | AllowNestedDocks);
   resize(1400, 850);
+  // Below that, views would hide each other.
+  setMinimumSize(800, 500);
   setMenuWidget(m_topBar);
   m_pages->addWidget(m_launchPage);
   m_pages->addWidget(m_clusterPage);
+  m_pages->addWidget(m_filesPage);
+  setAcceptDrops(true);
   setCentralWidget(m_pages);
   auto* bar = new QStatusBar;
   bar->setSizeGripEnabled(false);
@@ -78,15 +85,33 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
   connect(m_clusterPage, &ClusterPage::partitionPicked, this, [this](int partition) {
     if (const auto& shown = m_clusterPage->partition()) showPartition({shown->topic, PartitionIndex(partition)});
   });
+  connect(m_clusterPage, &ClusterPage::viewChanged, this, [this](ClusterPage::View view) {
+    if (showsCluster()) keepLayout();
+    m_view = view;
+    if (showsCluster()) takeLayout();
+  });
+  connect(m_clusterPage, &ClusterPage::otherPartitionPicked, this, &MainWindow::showPartition);
+  connect(m_filesPage, &SegmentsPage::backWanted, this, &MainWindow::closeFiles);
+  connect(m_filesPage, &SegmentsPage::pathOpened, this, &MainWindow::rememberFiles);
+  for (SegmentsPage* page : {m_filesPage, &m_clusterPage->segments()})
+    connect(page, &SegmentsPage::told, this, [this](const QString& text) { m_status->say(text); });
   connect(m_topBar, &TopBar::topicWanted, this, &MainWindow::openTopicDialog);
   connect(m_topBar, &TopBar::produceWanted, this, &MainWindow::openProduceDialog);
   connect(m_topBar, &TopBar::consumeWanted, this, &MainWindow::openConsumeDialog);
   connect(&m_load, &ProducerLoad::stopped, this, [this] { m_topBar->setProducing(false); });
-  connect(&m_bridge, &EngineBridge::second, this, [this] { m_topBar->setProducing(m_load.isRunning()); });
+  connect(&m_bridge, &EngineBridge::second, this, [this] {
+    m_topBar->setProducing(m_load.isRunning());
+    m_topBar->setConsuming(m_consumeDialog && m_consumeDialog->isReading());
+  });
 
   // What the layout is before anybody changed it, to come back to.
   m_defaultLayout = saveState(kLayoutVersion);
   m_layout = m_defaultLayout;
+  m_inspectorDock->hide();
+  m_eventDock->hide();
+  m_defaultWideLayout = saveState(kLayoutVersion);
+  m_wideLayout = m_defaultWideLayout;
+  restoreState(m_defaultLayout, kLayoutVersion);
   restore();
   leaveCluster();
   if (m_bridge.hasCluster()) enterCluster();
@@ -130,9 +155,9 @@ void MainWindow::makeDocks() {
   addDockWidget(Qt::BottomDockWidgetArea, m_eventDock);
   setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
-  resizeDocks({m_treeDock, m_inspectorDock}, {236, 300}, Qt::Horizontal);
-  resizeDocks({m_eventDock}, {250}, Qt::Vertical);
+  applyDockSizes();
 
+  connect(m_events, &EventPanel::said, this, [this](const QString& text) { m_status->say(text); });
   connect(m_tree, &ClusterTree::quorumPicked, this, [this] { pick({Picked::What::Quorum, {}, {}}); });
   connect(m_tree, &ClusterTree::brokerPicked, this,
           [this](NodeId broker) { pick({Picked::What::Broker, broker, {}}); });
@@ -149,6 +174,30 @@ void MainWindow::makeDocks() {
 
 bool MainWindow::showsCluster() const {
   return m_pages->currentWidget() == m_clusterPage;
+}
+
+bool MainWindow::showsFiles() const {
+  return m_pages->currentWidget() == m_filesPage;
+}
+
+void MainWindow::openFiles(const QString& path) {
+  if (showsCluster()) keepLayout();
+  showDocks(false);
+  m_pages->setCurrentWidget(m_filesPage);
+  m_filesPage->setActive(true);
+  m_filesPage->openPath(path);
+  m_filesPage->setFocus();
+}
+
+void MainWindow::closeFiles() {
+  if (!showsFiles()) return;
+  m_filesPage->setActive(false);
+  if (m_bridge.hasCluster() && !m_launching) {
+    enterCluster();
+    return;
+  }
+  m_pages->setCurrentWidget(m_launchPage);
+  m_launchPage->setFocus();
 }
 
 QString MainWindow::shownTopic() const {
@@ -171,7 +220,7 @@ void MainWindow::onFrame(const Frame& frame) {
   if (frame.snapshot != frame.previous) m_past.add(*frame.snapshot);
   // The first topic that appears is shown; one that is gone is not.
   const auto& shown = m_clusterPage->partition();
-  if (shown && observe::findPartition(*frame.snapshot, *shown) != nullptr) return;
+  if (shown && observe::findPartition(*frame.snapshot, *shown) != nullptr) return pickFirst();
   const observe::TopicSnapshot* first = nullptr;
   for (const observe::TopicSnapshot& topic : frame.snapshot->topics)
     if (!topic.internal && !topic.partitions.empty()) {
@@ -183,8 +232,14 @@ void MainWindow::onFrame(const Frame& frame) {
     return;
   }
   showPartition({first->name, first->partitions.front().index});
-  if (m_picked.what == Picked::What::Nothing && first->partitions.front().leader != kNoNode)
-    pick({Picked::What::Broker, first->partitions.front().leader, {}});
+  pickFirst();
+}
+
+void MainWindow::pickFirst() {
+  const auto& shown = m_clusterPage->partition();
+  if (m_picked.what != Picked::What::Nothing || !shown) return;
+  const auto* partition = observe::findPartition(*m_bridge.snapshot(), *shown);
+  if (partition != nullptr && partition->leader != kNoNode) pick({Picked::What::Broker, partition->leader, {}});
 }
 
 void MainWindow::pick(const Picked& picked) {
@@ -242,24 +297,42 @@ void MainWindow::launch(const observe::LaunchOptions& options, double loadPerSec
 
 void MainWindow::enterCluster() {
   if (showsCluster()) return;
+  m_filesPage->setActive(false);
   m_pages->setCurrentWidget(m_clusterPage);
   m_topBar->setRunning(true);
   showDocks(true);
-  m_clusterPage->belts().setFocus();
+  if (m_clusterPage->view() == ClusterPage::View::Segments)
+    m_clusterPage->segments().setFocus();
+  else if (m_clusterPage->view() == ClusterPage::View::Cleaner)
+    m_clusterPage->cleaner().setFocus();
+  else
+    m_clusterPage->belts().setFocus();
 }
 
 void MainWindow::leaveCluster() {
-  if (showsCluster()) m_layout = saveState(kLayoutVersion);
+  if (showsCluster()) keepLayout();
   showDocks(false);
-  m_pages->setCurrentWidget(m_launchPage);
   m_topBar->setRunning(false);
   m_load.stop();
+  if (m_consumeDialog) delete m_consumeDialog;
+  // Who reads files goes on reading.
+  if (showsFiles()) return;
+  m_pages->setCurrentWidget(m_launchPage);
   m_launchPage->setFocus();
+}
+
+void MainWindow::keepLayout() {
+  layoutOf(m_view) = saveState(kLayoutVersion);
+}
+
+void MainWindow::takeLayout() {
+  if (!restoreState(layoutOf(m_view), kLayoutVersion)) restoreState(defaultLayoutOf(m_view), kLayoutVersion);
+  applyDockSizes();
 }
 
 void MainWindow::showDocks(bool shown) {
   if (shown) {
-    if (!restoreState(m_layout, kLayoutVersion)) restoreState(m_defaultLayout, kLayoutVersion);
+    takeLayout();
     return;
   }
   for (QDockWidget* dock : {m_treeDock, m_inspectorDock, m_eventDock}) dock->hide();
@@ -295,7 +368,7 @@ void MainWindow::stopCluster() {
   m_load.stop();
   m_status->say(tr("The brokers shut down in control …"));
   m_bridge.shutdown(this, [this](const Result<void>& result) {
-    if (!result) m_status->say(tr("Not stopped: %1").arg(errorText(result.error())));
+    m_status->say(result ? tr("The cluster has stopped") : tr("Not stopped: %1").arg(errorText(result.error())));
     m_bridge.refresh();
   });
 }
@@ -365,10 +438,41 @@ void MainWindow::showBrokerMenu(NodeId id, const QPoint& at) {
 
 void MainWindow::resetLayout() {
   m_layout = m_defaultLayout;
-  if (!showsCluster()) return;
-  restoreState(m_defaultLayout, kLayoutVersion);
-  resizeDocks({m_treeDock, m_inspectorDock}, {236, 300}, Qt::Horizontal);
-  resizeDocks({m_eventDock}, {250}, Qt::Vertical);
+  m_wideLayout = m_defaultWideLayout;
+  m_docks = {};
+  if (showsCluster()) takeLayout();
+}
+
+void MainWindow::applyDockSizes() {
+  // Views that need the room have a layout of their own.
+  if (m_view != ClusterPage::View::Belts) return;
+  // On a small window the middle has the first right to what there is.
+  const int events = m_docks.events > 0 ? m_docks.events : std::clamp(height() * 24 / 100, 150, 250);
+  resizeDocks({m_treeDock, m_inspectorDock},
+              {std::min(m_docks.tree, width() * 24 / 100), std::min(m_docks.inspector, width() * 34 / 100)},
+              Qt::Horizontal);
+  resizeDocks({m_eventDock}, {std::min(events, height() * 40 / 100)}, Qt::Vertical);
+}
+
+void MainWindow::noteDockSizes() {
+  if (!showsCluster() || m_view != ClusterPage::View::Belts) return;
+  const auto docked = [](const QDockWidget* dock) { return dock->isVisible() && !dock->isFloating(); };
+  if (docked(m_treeDock)) m_docks.tree = m_treeDock->width();
+  if (docked(m_inspectorDock)) m_docks.inspector = m_inspectorDock->width();
+  if (docked(m_eventDock)) m_docks.events = m_eventDock->height();
+}
+
+bool MainWindow::event(QEvent* event) {
+  // The lines between the docks are the window's own: a drag of one ends here.
+  const bool released = event->type() == QEvent::MouseButtonRelease;
+  const bool handled = QMainWindow::event(event);
+  if (released) noteDockSizes();
+  return handled;
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (m_eventDock != nullptr && showsCluster()) applyDockSizes();
 }
 
 void MainWindow::restore() {
@@ -385,6 +489,28 @@ void MainWindow::restore() {
       m_settings->remove(QStringLiteral("layout"));
     }
   }
+  const QByteArray wide = m_settings->value(QStringLiteral("wideLayout")).toByteArray();
+  if (!wide.isEmpty()) {
+    if (restoreState(wide, kLayoutVersion))
+      m_wideLayout = wide;
+    else
+      m_settings->remove(QStringLiteral("wideLayout"));
+    restoreState(m_layout, kLayoutVersion);
+  }
+  m_filesPage->restore(*m_settings);
+  m_clusterPage->segments().restore(*m_settings);
+  m_clusterPage->cleaner().restore(*m_settings);
+  const int view = m_settings->value(QStringLiteral("view"), 0).toInt();
+  if (view >= 0 && view < ClusterPage::kViews) m_clusterPage->showView(static_cast<ClusterPage::View>(view));
+  const auto size = [this](const char* name, int usual, int most) {
+    const int kept = m_settings->value(QLatin1String(name), usual).toInt();
+    return kept >= 0 && kept <= most ? kept : usual;
+  };
+  m_docks.tree = std::max(120, size("docks/tree", m_docks.tree, 1000));
+  m_docks.inspector = std::max(160, size("docks/inspector", m_docks.inspector, 1200));
+  m_docks.events = size("docks/events", m_docks.events, 1200);
+  m_launchPage->setFolder(m_settings->value(QStringLiteral("folder")).toString(),
+                          m_settings->value(QStringLiteral("folderChosen"), false).toBool());
   const int theme = m_settings->value(QStringLiteral("theme"), 0).toInt();
   if (theme >= 0 && theme <= 2) Theme::instance().setChoice(static_cast<ThemeChoice>(theme));
 }
@@ -392,9 +518,27 @@ void MainWindow::restore() {
 void MainWindow::save() {
   if (m_settings == nullptr) return;
   m_settings->setValue(QStringLiteral("geometry"), saveGeometry());
-  if (showsCluster()) m_layout = saveState(kLayoutVersion);
+  if (showsCluster()) keepLayout();
   m_settings->setValue(QStringLiteral("layout"), m_layout);
+  m_settings->setValue(QStringLiteral("wideLayout"), m_wideLayout);
+  m_settings->setValue(QStringLiteral("view"), static_cast<int>(m_clusterPage->view()));
+  m_clusterPage->cleaner().save(*m_settings);
+  (showsFiles() ? *m_filesPage : m_clusterPage->segments()).save(*m_settings);
+  m_settings->setValue(QStringLiteral("docks/tree"), m_docks.tree);
+  m_settings->setValue(QStringLiteral("docks/inspector"), m_docks.inspector);
+  m_settings->setValue(QStringLiteral("docks/events"), m_docks.events);
+  m_settings->setValue(QStringLiteral("folder"), m_launchPage->folder());
+  m_settings->setValue(QStringLiteral("folderChosen"), m_launchPage->isFolderChosen());
   m_settings->setValue(QStringLiteral("theme"), static_cast<int>(Theme::instance().choice()));
+}
+
+void MainWindow::endInControl(std::function<void()> ended) {
+  save();
+  m_closing = true;
+  m_load.stop();
+  m_status->say(tr("The brokers shut down in control …"));
+  setEnabled(false);
+  m_bridge.shutdown(this, [ended = std::move(ended)](const Result<void>&) { ended(); });
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -11,6 +11,7 @@
 #include "clients/producer_load.h"
 #include "models/partition_past.h"
 #include "theme/theme.h"
+#include "views/cluster_page.h"
 #include "views/cluster_tree.h"
 
 class QSettings;
@@ -18,13 +19,13 @@ class QStackedWidget;
 
 namespace tidemark::widgets {
 
-class ClusterPage;
 class ConsumeDialog;
 class EventPanel;
 class Inspector;
 class IsrStrip;
 class LaunchPage;
 class ProduceDialog;
+class SegmentsPage;
 class StatusLine;
 class TopBar;
 
@@ -50,21 +51,34 @@ class MainWindow : public QMainWindow {
   ProducerLoad& load() noexcept { return m_load; }
   void setLoadStarter(LoadStarter starter) { m_startLoad = std::move(starter); }
   bool showsCluster() const;
+  SegmentsPage& files() noexcept { return *m_filesPage; }
+  /// Files from disk are in sight, whether a cluster runs or not.
+  bool showsFiles() const;
 
   /// Launches, and writes `loadPerSecond` into the first topic when it is there.
   void launch(const observe::LaunchOptions& options, double loadPerSecond);
   void command(EngineBridge::BrokerCommand what, NodeId broker);
   void pick(const Picked& picked);
   void showPartition(const TopicPartition& partition);
+  /// Shows the segments at a path: a partition's folder, one of its files, or a folder that holds partitions.
+  void openFiles(const QString& path);
   /// Docks and sizes as they are at the first start.
   void resetLayout();
+  /// As closing the window, but without a question: somebody outside wants the program to end. `ended` runs when the
+  /// brokers have shut down.
+  void endInControl(std::function<void()> ended);
 
  protected:
   void closeEvent(QCloseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool event(QEvent* event) override;
 
  private:
   static constexpr int kLayoutVersion = 1;
+  static constexpr int kRecentFiles = 8;
 
   void makeDocks();
   void makeMenus();
@@ -73,6 +87,22 @@ class MainWindow : public QMainWindow {
   void enterCluster();
   void leaveCluster();
   void showDocks(bool shown);
+  /// Which docks stand where beside the view that is shown: a view that needs the room has a layout of its own.
+  QByteArray& layoutOf(ClusterPage::View view) { return view == ClusterPage::View::Belts ? m_layout : m_wideLayout; }
+  const QByteArray& defaultLayoutOf(ClusterPage::View view) const {
+    return view == ClusterPage::View::Belts ? m_defaultLayout : m_defaultWideLayout;
+  }
+  void keepLayout();
+  void takeLayout();
+  void closeFiles();
+  void chooseFiles(bool folder);
+  void rememberFiles(const QString& path);
+  /// Gives the docks the sizes that the reader chose, or less where the window has no room for them.
+  void applyDockSizes();
+  /// Keeps what the reader has dragged.
+  void noteDockSizes();
+  /// Somebody is looked at as soon as there is somebody.
+  void pickFirst();
   void stopCluster();
   /// False: the reader would rather keep what would be lost.
   bool mayLoseData(const QString& title, const QString& verb);
@@ -103,6 +133,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* m_pages;
   LaunchPage* m_launchPage;
   ClusterPage* m_clusterPage;
+  SegmentsPage* m_filesPage;
   StatusLine* m_status;
   ClusterTree* m_tree = nullptr;
   Inspector* m_inspector = nullptr;
@@ -113,8 +144,19 @@ class MainWindow : public QMainWindow {
   QDockWidget* m_eventDock = nullptr;
   QPointer<ProduceDialog> m_produceDialog;
   QPointer<ConsumeDialog> m_consumeDialog;
+  /// Widths of tree and inspector, height of the events; 0: by the size of the window.
+  struct DockSizes {
+    int tree = 236;
+    int inspector = 300;
+    int events = 0;
+  };
+  DockSizes m_docks;
   QByteArray m_defaultLayout;
   QByteArray m_layout;
+  QByteArray m_defaultWideLayout;
+  QByteArray m_wideLayout;
+  /// Whose layout the docks have now.
+  ClusterPage::View m_view = ClusterPage::View::Belts;
 };
 
 }  // namespace tidemark::widgets

@@ -3,16 +3,23 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QFileDialog>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
+#include <QMimeData>
 #include <QPushButton>
+#include <QSettings>
 #include <QShortcut>
+#include <QUrl>
 
 #include "dialogs/consume_dialog.h"
 #include "dialogs/produce_dialog.h"
 #include "dialogs/topic_dialog.h"
 #include "main_window.h"
+#include "segments/segments_page.h"
 #include "text/format.h"
 #include "views/cluster_page.h"
 #include "views/event_panel.h"
@@ -34,6 +41,17 @@ void MainWindow::makeMenus() {
   m_topBar->clusterButton()->setMenu(cluster);
 
   auto* menu = new QMenu(m_topBar->menuButton());
+  menu->addAction(tr("Open segments…"), QKeySequence::Open, this, [this] { chooseFiles(true); });
+  menu->addAction(tr("Open a file of a partition…"), this, [this] { chooseFiles(false); });
+  auto* recent = menu->addMenu(tr("Opened before"));
+  connect(menu, &QMenu::aboutToShow, recent, [this, recent] {
+    recent->clear();
+    const QStringList paths =
+        m_settings == nullptr ? QStringList() : m_settings->value(QStringLiteral("files")).toStringList();
+    for (const QString& path : paths) recent->addAction(path, this, [this, path] { openFiles(path); });
+    recent->menuAction()->setVisible(!paths.isEmpty());
+  });
+  menu->addSeparator();
   auto* theme = menu->addMenu(tr("Colours"));
   auto* group = new QActionGroup(theme);
   const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::Automatic, tr("As the desktop")},
@@ -82,8 +100,27 @@ void MainWindow::makeShortcuts() {
   on(QKeySequence(Qt::CTRL | Qt::Key_T), [this] { openTopicDialog(); });
   on(QKeySequence(Qt::CTRL | Qt::Key_P), [this] { openProduceDialog(); });
   on(QKeySequence(Qt::CTRL | Qt::Key_R), [this] { openConsumeDialog(); });
-  on(QKeySequence(Qt::CTRL | Qt::Key_F), [this] { m_events->focusFilter(); });
-  on(QKeySequence(Qt::Key_T), [this] { m_clusterPage->showTable(!m_clusterPage->showsTable()); });
+  // What files from disk have as well.
+  const auto anywhere = [this](const QKeySequence& keys, auto&& call) {
+    auto* shortcut = new QShortcut(keys, this);
+    connect(shortcut, &QShortcut::activated, this, call);
+  };
+  anywhere(QKeySequence(Qt::CTRL | Qt::Key_F), [this] {
+    if (showsFiles())
+      m_filesPage->focusSearch();
+    else if (showsCluster() && m_clusterPage->view() == ClusterPage::View::Segments)
+      m_clusterPage->segments().focusSearch();
+    else if (showsCluster())
+      m_events->focusFilter();
+  });
+  anywhere(QKeySequence(Qt::Key_T), [this] {
+    if (showsFiles())
+      m_filesPage->showTable(!m_filesPage->showsTable());
+    else if (showsCluster())
+      m_clusterPage->showTable(!m_clusterPage->showsTable());
+  });
+  for (int i = 0; i < ClusterPage::kViews; ++i)
+    on(QKeySequence(Qt::Key_1 + i), [this, i] { m_clusterPage->showView(static_cast<ClusterPage::View>(i)); });
   on(QKeySequence(Qt::Key_BracketLeft), [this] { step(-1); });
   on(QKeySequence(Qt::Key_BracketRight), [this] { step(1); });
   on(QKeySequence(Qt::Key_F10), [this] { m_topBar->menuButton()->showMenu(); });
@@ -96,6 +133,38 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
     return;
   }
   QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (!urls.isEmpty() && urls.front().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (urls.isEmpty() || !urls.front().isLocalFile()) return;
+  event->acceptProposedAction();
+  openFiles(urls.front().toLocalFile());
+}
+
+void MainWindow::chooseFiles(bool folder) {
+  const QString before =
+      m_settings == nullptr ? QString() : m_settings->value(QStringLiteral("files")).toStringList().value(0);
+  const QString path =
+      folder ? QFileDialog::getExistingDirectory(this, tr("A partition's folder, or one that holds partitions"), before)
+             : QFileDialog::getOpenFileName(this, tr("A file of a partition"), before,
+                                            tr("Segments and indexes (*.log *.index *.timeindex *.txnindex *.snapshot "
+                                               "*.checkpoint *.deleted *.swap "
+                                               "*.cleaned);;All files (*)"));
+  if (!path.isEmpty()) openFiles(path);
+}
+
+void MainWindow::rememberFiles(const QString& path) {
+  if (m_settings == nullptr) return;
+  QStringList paths = m_settings->value(QStringLiteral("files")).toStringList();
+  paths.removeAll(path);
+  paths.prepend(path);
+  m_settings->setValue(QStringLiteral("files"), paths.mid(0, kRecentFiles));
 }
 
 void MainWindow::openTopicDialog() {
@@ -122,10 +191,11 @@ void MainWindow::openProduceDialog() {
 
 void MainWindow::openConsumeDialog() {
   if (!m_consumeDialog) {
+    // It stays when it is closed: what it reads goes on, as what Produce writes.
     m_consumeDialog = new ConsumeDialog(m_bridge, this);
-    m_consumeDialog->setAttribute(Qt::WA_DeleteOnClose);
-    m_consumeDialog->setTopic(shownTopic());
+    connect(m_consumeDialog, &ConsumeDialog::readingChanged, m_topBar, &TopBar::setConsuming);
   }
+  m_consumeDialog->setTopic(shownTopic());
   m_consumeDialog->show();
   m_consumeDialog->raise();
   m_consumeDialog->activateWindow();
@@ -138,12 +208,17 @@ void MainWindow::showShortcuts() {
       {tr("Ctrl+P"), tr("produce")},
       {tr("Ctrl+R"), tr("consume")},
       {tr("Ctrl+B"), tr("copy the bootstrap address")},
-      {tr("T"), tr("belts or table")},
+      {tr("1, 2, 3"), tr("belts, segments, cleaner")},
+      {tr("T"), tr("the view or its table")},
+      {tr("Ctrl+O"), tr("open segments from disk; or drop a folder or file here")},
       {tr("[  ]"), tr("partition before, partition after")},
       {tr("← →, drag, wheel"), tr("scroll the belts")},
       {tr("+ −, Ctrl+wheel"), tr("zoom; 0: chosen by the traffic")},
       {tr("F, End"), tr("follow the tail; Home: oldest record")},
-      {tr("Ctrl+F"), tr("filter events")},
+      {tr("↑ ↓, Home End"), tr("segments: step by step through a lookup; P plays it")},
+      {tr("Page up, down"), tr("segments: batch by batch; Alt+← →: segment by segment")},
+      {tr("I"), tr("segments: offset index or time index; F5: read again")},
+      {tr("Ctrl+F"), tr("filter events; in segments: find an offset or a time")},
       {tr("Space"), tr("hold the event table, go on")},
       {tr("Ctrl+C"), tr("copy what is selected as text")},
       {tr("F10"), tr("menu; Ctrl+Q: quit")},

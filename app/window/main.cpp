@@ -1,4 +1,6 @@
 // tidemark-window: the window, and nothing but the wiring of it.
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include <QApplication>
@@ -9,9 +11,22 @@
 #include "cluster/cluster.h"
 #include "main_window.h"
 #include "scene_shot.h"
+#include "signals.h"
 #include "theme/theme.h"
 
 using namespace tidemark;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+/// Qt ends with a core where the display cannot be reached: a sentence and an exit code say it as well.
+void endInWords(QtMsgType type, const QMessageLogContext&, const QString& text) {
+  std::fprintf(stderr, "%s\n", qUtf8Printable(text));
+  if (type != QtFatalMsg) return;
+  std::fprintf(stderr, "tidemark: the window cannot be opened; `tidemark serve` runs a cluster without one.\n");
+  std::_Exit(1);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   // The scale must be known before the application object is made.
@@ -21,10 +36,20 @@ int main(int argc, char** argv) {
   bool wantsShot = false;
   for (int i = 1; i < argc; ++i) wantsShot = wantsShot || qstrncmp(argv[i], "--offscreen-shot", 16) == 0;
   if (wantsShot && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication application(argc, argv);
-  QApplication::setApplicationName(QStringLiteral("tidemark"));
-  QApplication::setOrganizationName(QStringLiteral("tidemark"));
-  QApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
+  // Where no window can be opened, help and version are still told, and the rest says so in words.
+  bool display = false;
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    display = display || !qEnvironmentVariableIsEmpty(name);
+  qInstallMessageHandler(endInWords);
+  std::unique_ptr<QCoreApplication> core;
+  std::unique_ptr<QApplication> gui;
+  if (display)
+    gui = std::make_unique<QApplication>(argc, argv);
+  else
+    core = std::make_unique<QCoreApplication>(argc, argv);
+  QCoreApplication::setApplicationName(QStringLiteral("tidemark"));
+  QCoreApplication::setOrganizationName(QStringLiteral("tidemark"));
+  QCoreApplication::setApplicationVersion(QStringLiteral(TIDEMARK_VERSION));
 
   QCommandLineParser parser;
   parser.setApplicationDescription(
@@ -52,11 +77,17 @@ int main(int argc, char** argv) {
                                 QApplication::translate("main", "Size of the window for the picture."),
                                 QStringLiteral("WxH"), QStringLiteral("1680x1020"));
   parser.addOptions({shot, after, scale, theme, port, size});
-  parser.process(application);
+  parser.process(*QCoreApplication::instance());
   const auto refuse = [](const QString& text) {
     QTextStream(stderr) << text << Qt::endl;
     return 2;
   };
+  if (!display) {
+    refuse(QApplication::translate("main", "tidemark: there is no display here (DISPLAY and WAYLAND_DISPLAY are empty); "
+                                           "`tidemark serve` runs a cluster without a window."));
+    return 1;
+  }
+  QApplication& application = *gui;
 
   widgets::Theme looks(application);
   if (parser.isSet(theme)) {
@@ -91,5 +122,12 @@ int main(int argc, char** argv) {
   QSettings settings;
   widgets::MainWindow window(*source, &settings);
   window.show();
+  const widgets::Signals signals([&window](int count) {
+    if (count > 1) return QCoreApplication::exit(0);
+    QTextStream(stderr) << QApplication::translate("main", "tidemark: the brokers shut down in control; a second "
+                                                           "Ctrl-C ends them at once")
+                        << Qt::endl;
+    window.endInControl([] { QCoreApplication::exit(0); });
+  });
   return QApplication::exec();
 }

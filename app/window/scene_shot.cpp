@@ -5,8 +5,11 @@
 #include <QPixmap>
 
 #include "belts/belts_view.h"
+#include "cleaner/cleaner_list.h"
+#include "cleaner/cleaner_page.h"
 #include "launch/launch_page.h"
 #include "main_window.h"
+#include "segments/segments_page.h"
 #include "views/cluster_page.h"
 
 namespace tidemark::widgets {
@@ -14,14 +17,22 @@ namespace tidemark::widgets {
 namespace {
 
 const TopicPartition kShown{"orders", PartitionIndex(0)};
+/// Small enough that a picture need not wait for a mebibyte, and that a segment has a dozen index entries.
+const std::vector<observe::Setting> kSmallSegments{{"segment.ms", "12000"}, {"index.interval.bytes", "1024"}};
+const std::vector<observe::Setting> kCompacted{{"cleanup.policy", "compact"},
+                                               {"segment.ms", "3000"},
+                                               {"min.cleanable.dirty.ratio", "0.7"},
+                                               {"delete.retention.ms", "3600000"}};
 /// A machine that builds at the same time is slow.
 constexpr int kLimitMs = 60'000;
 
 }  // namespace
 
 QStringList SceneShot::conditions() {
-  return {QStringLiteral("launch"), QStringLiteral("steady"),    QStringLiteral("killed"), QStringLiteral("recovered"),
-          QStringLiteral("table"),  QStringLiteral("partition"), QStringLiteral("idle")};
+  return {QStringLiteral("launch"),    QStringLiteral("steady"),   QStringLiteral("killed"),
+          QStringLiteral("recovered"), QStringLiteral("table"),    QStringLiteral("partition"),
+          QStringLiteral("idle"),      QStringLiteral("segments"), QStringLiteral("segments-table"),
+          QStringLiteral("cleaner")};
 }
 
 SceneShot::SceneShot(MainWindow& window, QString condition, QString file, uint16_t port, QObject* parent)
@@ -56,6 +67,77 @@ void SceneShot::addTraffic() {
                      [this] { return logEnd() >= 60 && !m_window.bridge().snapshot()->readers.empty(); }});
 }
 
+void SceneShot::addLoad(double rate, int size, int lingerMs, int keys, int tombstoneEvery) {
+  m_steps.push_back({tr("a load"), [=, this] {
+                       ProduceOptions load;
+                       load.bootstrap = QString::fromStdString(m_window.bridge().snapshot()->bootstrap);
+                       load.topic = QString::fromStdString(kShown.topic);
+                       load.rate = rate;
+                       load.size = size;
+                       load.lingerMs = lingerMs;
+                       load.keys = keys;
+                       load.tombstoneEvery = tombstoneEvery;
+                       load.idempotent = true;
+                       return m_window.load().start(load, &m_problem);
+                     }});
+}
+
+void SceneShot::addCleaner() {
+  addLoad(240, 90, 60, 400, 11);
+  m_steps.push_back({tr("a pass of the cleaner and something dirty again"), [this] {
+                       m_window.clusterPage().showView(ClusterPage::View::Cleaner);
+                       const auto& cleaners = m_window.bridge().snapshot()->cleaners;
+                       const auto dirty = [](const observe::CleanerSnapshot& log) {
+                         return log.partition.topic == kShown.topic && log.passes >= 1 && log.dirtyRatio > 0.3 &&
+                                log.lastPass && log.lastPass->tombstonesKept > 0;
+                       };
+                       if (std::ranges::count_if(cleaners, dirty) < 3) return false;
+                       m_window.load().stop();
+                       return true;
+                     }});
+  m_steps.push_back({tr("a still window"), [this] {
+                       const auto& rows = m_window.clusterPage().cleaner().list().rows();
+                       for (size_t i = 0; i < rows.size(); ++i)
+                         if (rows[i].log.lastPass && rows[i].log.dirtyBytes > 0) {
+                           m_window.clusterPage().cleaner().list().setCurrent(static_cast<int>(i));
+                           break;
+                         }
+                       return held(120);
+                     }});
+}
+
+void SceneShot::addSegments() {
+  addLoad(60, 56, 150, 100, 0);
+  m_steps.push_back({tr("three segments"), [this] {
+                       const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
+                       const auto* leader =
+                           partition == nullptr ? nullptr : observe::findReplica(*partition, partition->leader);
+                       if (leader == nullptr || leader->segments.size() < 3) return false;
+                       // The active one has some records as well.
+                       return leader->logEnd - leader->segments.back().baseOffset > 24;
+                     }});
+  m_steps.push_back({tr("the segments"), [this] {
+                       m_window.clusterPage().showView(ClusterPage::View::Segments);
+                       return m_window.clusterPage().segments().controller().segment() != nullptr;
+                     }});
+  m_steps.push_back({tr("a lookup"), [this] {
+                       SegmentsPage& page = m_window.clusterPage().segments();
+                       const auto& segments = *page.controller().partition()->segments;
+                       const int64_t from = segments[1].base.value();
+                       const int64_t to = segments[2].base.value();
+                       page.search(QString::number(from + (to - from) * 3 / 5));
+                       return true;
+                     }});
+  m_steps.push_back({tr("its end"), [this] {
+                       SegmentsController& controller = m_window.clusterPage().segments().controller();
+                       if (!controller.lookup() || controller.isReading()) return false;
+                       controller.setRow(static_cast<int>(controller.rows().size()) - 1);
+                       if (m_condition == QStringLiteral("segments-table")) m_window.clusterPage().showTable(true);
+                       return controller.batch() && controller.batch()->segment == controller.segment()->base;
+                     }});
+  m_steps.push_back({tr("a still window"), [this] { return held(300); }});
+}
+
 void SceneShot::begin() {
   if (m_condition == QStringLiteral("launch")) {
     m_steps.push_back({tr("the first page"), [this] { return held(400); }});
@@ -64,9 +146,17 @@ void SceneShot::begin() {
     observe::LaunchOptions options = m_window.launchPage().options();
     options.port = m_port;
     const bool idle = m_condition == QStringLiteral("idle");
-    m_window.launch(options, idle ? 0 : 6);
+    const bool segments = m_condition.startsWith(QStringLiteral("segments"));
+    const bool cleaner = m_condition == QStringLiteral("cleaner");
+    if (cleaner && options.firstTopic) options.firstTopic->configs = kCompacted;
+    if (segments && options.firstTopic) options.firstTopic->configs = kSmallSegments;
+    m_window.launch(options, idle || segments || cleaner ? 0 : 6);
     m_steps.push_back({tr("full ISRs"), [this] { return isrIsFull(); }});
-    if (idle)
+    if (segments)
+      addSegments();
+    else if (cleaner)
+      addCleaner();
+    else if (idle)
       m_steps.push_back({tr("forty seconds"), [this] {
                            m_timer.setInterval(1000);
                            return held(40'000);

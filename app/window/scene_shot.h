@@ -19,7 +19,9 @@ class MainWindow;
 /// `launch`: the first page. `steady`: three brokers, orders with three partitions, a load, a consumer, every ISR full.
 /// `killed`: its leader was killed, another leads, records go on. `recovered`: it was started again, the ISR is full.
 /// `table`: the table twin of steady. `partition`: steady with the partition in the inspector. `idle`: three brokers
-/// that nobody writes to, after forty seconds: to measure what the window takes.
+/// that nobody writes to, after forty seconds: to measure what the window takes. `segments`: a lookup in a sealed
+/// segment of orders-0, and the batch that it found; `segments-table`: its table twin. `cleaner`: orders is compacted,
+/// and has been cleaned.
 class SceneShot : public QObject {
   Q_OBJECT
 
@@ -47,6 +49,9 @@ class SceneShot : public QObject {
   bool held(int ms) const { return m_inStep.elapsed() >= ms; }
 
   void addTraffic();
+  void addSegments();
+  void addCleaner();
+  void addLoad(double rate, int size, int lingerMs, int keys, int tombstoneEvery);
 
   MainWindow& m_window;
   RecordReader m_reader;

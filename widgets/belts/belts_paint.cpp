@@ -1,6 +1,7 @@
 // How the belts are drawn: one function for each thing one sees, from the back to the front.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <QPainter>
 #include <QPainterPath>
@@ -22,7 +23,6 @@ namespace {
 constexpr double kBatchTop = 34;
 constexpr double kBatchHeight = 34;
 constexpr double kRail = 70;
-constexpr double kFetchShownMs = 500;
 
 double number(Offset offset) {
   return static_cast<double>(offset.value());
@@ -78,6 +78,11 @@ void BeltsView::paintEvent(QPaintEvent*) {
   paintReaders(painter, *partition);
   paintPurgatory(painter);
   if (!m_viewport.followsTail()) paintFollowPill(painter);
+  if (hasFocus() && window()->testAttribute(Qt::WA_KeyboardFocusChange)) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(colors().accent, 2));
+    painter.drawRoundedRect(QRectF(rect()).adjusted(3, 1, -3, -1), 6, 6);
+  }
 }
 
 void BeltsView::paintNothing(QPainter& painter) const {
@@ -186,6 +191,10 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
 
   double labelFree = -1e9;
   const QFont labelFont = Theme::mono(10);
+  const QFont epochFont = Theme::body(10, QFont::Bold);
+  // Colours come again after three epochs: wherever two meet the number stands beside the fill.
+  const bool severalEpochs = m_legend.size() > 1;
+  std::optional<LeaderEpoch> told;
   const double gap = scale >= 2 ? 1.5 : 0.5;
   for (const Run& run : runs) {
     const double left = x(run.base);
@@ -220,7 +229,18 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
       painter.setPen(QPen(selected ? p.ink : p.muted, selected ? 2 : 1.2));
       painter.drawRoundedRect(box.adjusted(-1.5, -1.5, 1.5, 1.5), radius + 1, radius + 1);
     }
-    const QString label = QString::number(run.base.value());
+    if (severalEpochs && told != run.epoch && right > beltLeft + 8) {
+      told = run.epoch;
+      const QString epoch = tr("epoch %1").arg(run.epoch.value());
+      const double at = std::max({left + 2, beltLeft + 2, labelFree});
+      const double epochWidth = QFontMetricsF(epochFont).horizontalAdvance(epoch);
+      painter.setPen(Qt::NoPen);
+      painter.setBrush(color);
+      painter.drawRoundedRect(QRectF(at, lane.top() + 18.5, epochWidth + 10, 13), 6.5, 6.5);
+      drawText(painter, at + 5, lane.top() + 28.5, epoch, epochFont, p.onEpoch);
+      labelFree = at + epochWidth + 14;
+    }
+    const QString label = grouped(run.base.value());
     const double labelWidth = QFontMetricsF(labelFont).horizontalAdvance(label);
     if (left + 4 > labelFree && left + 4 >= beltLeft) {
       drawText(painter, left + 4, lane.top() + 29, label, labelFont, p.heads);
@@ -277,7 +297,7 @@ void BeltsView::paintLogEnd(QPainter& painter, const ReplicaSnapshot& replica, c
   const double right = layout.beltLeft() + layout.beltWidth();
   const QColor color = dim ? p.muted : p.ink;
   const QFont font = Theme::mono(11, QFont::DemiBold);
-  const QString text = tr("LEO %1").arg(replica.logEnd.value());
+  const QString text = tr("LEO %1").arg(offsetText(replica.logEnd));
   const double width = QFontMetricsF(font).horizontalAdvance(text);
   if (x > right || x < layout.beltLeft()) {
     const bool beyond = x > right;
@@ -315,7 +335,7 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
     const qint64 since = time - m_lanes.at(replica.broker).fetchedAt;
     double opacity = since >= kFetchShownMs ? 0
                      : since < 250          ? 1
-                                            : 1 - (static_cast<double>(since) - 250) / (kFetchShownMs - 250);
+                                            : 1 - (static_cast<double>(since) - 250) / double{kFetchShownMs - 250};
     if (replica.logEnd < leader->logEnd) opacity = 1;
     if (opacity <= 0) continue;
     const double fromX = endX(replica.broker);
@@ -359,7 +379,11 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
       if (const QPointF at = path.pointAtPercent(step / 20.0); std::abs(at.y() - textY + 4) < 12)
         beside = std::max(beside, at.x());
     if (beside == 0) beside = path.pointAtPercent(0.5).x();
-    const double textX = std::min(beside + 7, layout.width - BeltsLayout::kMargin - width);
+    const double textX = std::min(beside + 7, layout.width - BeltsLayout::kMargin - width - 8);
+    // In a narrow gap it stands on the lanes' borders: they give way.
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(p.background);
+    painter.drawRoundedRect(QRectF(textX - 3, textY - 11, width + 6, 14), 4, 4);
     drawText(painter, textX, textY, text, font, p.accent);
     painter.setOpacity(1);
   }
@@ -413,7 +437,7 @@ void BeltsView::paintAxis(QPainter& painter) const {
     if (x < left) continue;
     painter.setPen(QPen(p.axis, 1));
     painter.drawLine(QPointF(x, y), QPointF(x, y + 5));
-    drawText(painter, x, y + 18, QString::number(static_cast<int64_t>(offset)), Theme::mono(10.5), p.muted,
+    drawText(painter, x, y + 18, grouped(static_cast<int64_t>(offset)), Theme::mono(10.5), p.muted,
              Qt::AlignHCenter);
   }
   drawText(painter, BeltsLayout::kMargin + 14, y + 16, tr("offset"), Theme::body(11.5), p.muted);
@@ -485,14 +509,15 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
   std::ranges::stable_sort(parked, [](const auto* a, const auto* b) { return a->kind < b->kind; });
   QString summary = tr("nothing is parked");
   if (produces > 0 && fetches > 0)
-    summary = tr("%1 produce, %2 fetch").arg(produces).arg(fetches);
+    summary = tr("%1, %2").arg(tr("%n produce(s)", nullptr, produces), tr("%n fetch(es)", nullptr, fetches));
   else if (produces > 0)
     summary = tr("%n produce acks=all parked", nullptr, produces);
   else if (fetches > 0)
     summary = tr("%n fetch(es) wait for records", nullptr, fetches);
-  drawText(painter, box.left() + 14, box.top() + 24, tr("Purgatory"), Theme::body(13, QFont::Bold), p.highWatermark);
-  drawText(painter, box.left() + 14, box.top() + 43, summary, Theme::body(11.5), p.muted);
+  drawText(painter, box.left() + 14, box.top() + 24 + (box.height() - 58) / 2, tr("Purgatory"), Theme::body(13, QFont::Bold), p.highWatermark);
+  drawText(painter, box.left() + 14, box.top() + 43 + (box.height() - 58) / 2, summary, Theme::body(11.5), p.muted);
 
+  const double shift = (box.height() - 58) / 2;
   const double cardWidth = 380;
   double x = box.left() + 210;
   const auto age = m_bridge.age();
@@ -501,7 +526,7 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
     // Room for "+ 3 more", unless this is the last one.
     const double room = drawn + 1 == parked.size() ? 12 : 76;
     if (x + cardWidth > box.right() - room) break;
-    const QRectF card(x, box.top() + 12, cardWidth, 34);
+    const QRectF card(x, box.top() + 12 + shift, cardWidth, 34);
     painter.setPen(QPen(p.purgatoryLine, 1));
     painter.setBrush(p.panel);
     painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
@@ -525,8 +550,9 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
         metrics.elidedText(fromUtf8(one->client), Qt::ElideMiddle, cardWidth - 52 - metrics.horizontalAdvance(rest)) +
         rest;
     drawText(painter, card.left() + 40, card.top() + 15, text, font, p.ink);
-    drawText(painter, card.left() + 40, card.top() + 29, tr("%1 left").arg(durationText(left)), Theme::body(10.5),
-             p.muted);
+    // A fetch that was answered has no time left, and is asked again at once.
+    drawText(painter, card.left() + 40, card.top() + 29,
+             left.count() > 0 ? tr("%1 left").arg(durationText(left)) : tr("being answered"), Theme::body(10.5), p.muted);
     x += cardWidth + 20;
     ++drawn;
   }

@@ -20,12 +20,6 @@ using observe::BatchSnapshot;
 using observe::PartitionSnapshot;
 using observe::ReplicaSnapshot;
 
-namespace {
-
-constexpr int kFetchShownMs = 500;
-
-}  // namespace
-
 BeltsView::BeltsView(EngineBridge& bridge, QWidget* parent)
     : QWidget(parent), m_bridge(bridge), m_snapshot(bridge.snapshot()) {
   m_clock.start();
@@ -48,10 +42,16 @@ BeltsLayout BeltsView::layoutOfBelts() const {
   layout.width = width();
   const PartitionSnapshot* partition = shown();
   layout.laneCount = partition == nullptr ? 0 : static_cast<int>(partition->copies.size());
-  // Five replicas still fit a usual window: the gaps give first.
-  if (layout.laneCount > 1) {
-    const double spare = height() - layout.height();
-    if (spare < 0) layout.laneGap = std::max(6.0, layout.laneGap + spare / (layout.laneCount - 1));
+  // Five replicas still fit a usual window: the gaps give first, then the lanes and the purgatory.
+  double spare = height() - layout.height();
+  if (spare < 0 && layout.laneCount > 1) {
+    layout.laneGap = std::max(BeltsLayout::kLeastGap, layout.laneGap + spare / (layout.laneCount - 1));
+    spare = height() - layout.height();
+  }
+  if (spare < 0 && layout.laneCount > 0) {
+    layout.purgatoryHeight = BeltsLayout::kLeastPurgatory;
+    spare = height() - layout.height();
+    if (spare < 0) layout.laneHeight = std::max(BeltsLayout::kLeastLane, layout.laneHeight + spare / layout.laneCount);
   }
   return layout;
 }
@@ -63,7 +63,7 @@ QSize BeltsView::sizeHint() const {
 QSize BeltsView::minimumSizeHint() const {
   BeltsLayout layout;
   layout.laneCount = layoutOfBelts().laneCount;
-  layout.laneGap = 6;
+  layout.squeeze();
   return {300, qCeil(layout.height())};
 }
 
@@ -266,7 +266,8 @@ QString BeltsView::toolTipAt(const QPointF& point) const {
     }
     if (batch.transactional) rows += row(tr("transactional"), tr("yes"));
     rows += row(tr("visible to consumers"), batch.lastOffset < partition->highWatermark ? tr("yes") : tr("not yet"));
-    return QStringLiteral("<b>%1</b><table>%2</table>").arg(tr("Batch on broker %1").arg(replica.broker.value()), rows);
+    return QStringLiteral("<b>%1</b><table>%2</table>%3")
+        .arg(tr("Batch on broker %1").arg(replica.broker.value()), rows, tr("Click: byte by byte"));
   }
   const BeltsLayout layout = layoutOfBelts();
   for (int i = 0; i < layout.laneCount; ++i) {
@@ -306,6 +307,14 @@ void BeltsView::wheelEvent(QWheelEvent* event) {
   const BeltsLayout layout = layoutOfBelts();
   const bool followed = m_viewport.followsTail();
   const QPoint steps = event->angleDelta();
+  // Where not all of it fits, the wheel goes up and down as everywhere, and Shift goes through time; so does a wheel
+  // beside the lanes.
+  const bool besides = event->position().x() < layout.beltLeft() || event->position().y() > layout.axisY();
+  const bool cut = parentWidget() != nullptr && height() > parentWidget()->height();
+  if (event->modifiers() == Qt::NoModifier && steps.y() != 0 && (cut || besides)) {
+    event->ignore();
+    return;
+  }
   if (event->modifiers() & Qt::ControlModifier) {
     m_viewport.zoomBy(std::pow(1.0015, steps.y()), event->position().x() - layout.beltLeft(), now(),
                       Theme::instance().motionMs());
@@ -373,6 +382,7 @@ void BeltsView::mouseReleaseEvent(QMouseEvent* event) {
     if (layout.lane(i).contains(event->position()))
       Q_EMIT brokerPicked(partition->copies[static_cast<size_t>(i)].broker);
   update();
+  if (m_selected) Q_EMIT batchPicked(m_selected->broker, m_selected->base);
 }
 
 void BeltsView::leaveEvent(QEvent*) {

@@ -18,6 +18,10 @@ namespace tidemark::widgets {
 struct BeltsLayout {
   static constexpr double kMargin = 24;
   static constexpr double kLaneHeight = 100;
+  /// What a lane, a gap and the purgatory still need in a low window.
+  static constexpr double kLeastLane = 92;
+  static constexpr double kLeastGap = 6;
+  static constexpr double kLeastPurgatory = 50;
   static constexpr double kLeftColumn = 118;
   static constexpr double kRightPadding = 16;
 
@@ -25,17 +29,25 @@ struct BeltsLayout {
   double width = 0;
   double laneTop = 30;
   double laneGap = 18;
+  double laneHeight = kLaneHeight;
+  double purgatoryHeight = 58;
 
   QRectF lane(int index) const {
-    return {kMargin, laneTop + index * (kLaneHeight + laneGap), width - 2 * kMargin, kLaneHeight};
+    return {kMargin, laneTop + index * (laneHeight + laneGap), width - 2 * kMargin, laneHeight};
   }
   double lanesBottom() const { return laneCount == 0 ? laneTop : lane(laneCount - 1).bottom(); }
   double beltLeft() const { return kMargin + kLeftColumn; }
   double beltWidth() const { return width - kMargin - kRightPadding - beltLeft(); }
   double axisY() const { return lanesBottom() + 26; }
   double readersY() const { return axisY() + 26; }
-  QRectF purgatory() const { return {kMargin, axisY() + 84, width - 2 * kMargin, 58}; }
-  double height() const { return purgatory().bottom() + 16; }
+  QRectF purgatory() const { return {kMargin, axisY() + 72, width - 2 * kMargin, purgatoryHeight}; }
+  double height() const { return purgatory().bottom() + (purgatoryHeight < 58 ? 8 : 16); }
+  /// As low as it gets.
+  void squeeze() {
+    laneGap = kLeastGap;
+    laneHeight = kLeastLane;
+    purgatoryHeight = kLeastPurgatory;
+  }
 };
 
 /// The replicas of one partition as belts: batches coloured by leader epoch, records, index entries, log ends and the
@@ -67,6 +79,8 @@ class BeltsView : public QWidget {
 
  Q_SIGNALS:
   void brokerPicked(tidemark::NodeId broker);
+  /// Somebody wants to see that batch of that copy taken apart.
+  void batchPicked(tidemark::NodeId broker, tidemark::Offset base);
   void followChanged(bool follows);
   void legendChanged();
 
@@ -87,6 +101,9 @@ class BeltsView : public QWidget {
     Offset base;
     friend bool operator==(const Selected&, const Selected&) = default;
   };
+  /// How long an arrow of a fetch stays.
+  static constexpr qint64 kFetchShownMs = 500;
+
   struct LaneMotion {
     Motion logEnd;
     Offset fetchOffset;

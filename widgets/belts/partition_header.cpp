@@ -21,14 +21,15 @@ PartitionFigures::PartitionFigures(QWidget* parent) : QWidget(parent) {
 void PartitionFigures::setFigures(const observe::TopicSnapshot* topic, const observe::PartitionSnapshot* partition) {
   std::vector<Figure> figures;
   if (topic != nullptr && partition != nullptr) {
+    const bool below = observe::isBelowMinInSync(*topic, *partition);
+    if (partition->leader == kNoNode) figures.push_back({tr("leader"), tr("none"), false, true});
     figures.push_back({tr("leader epoch"), QString::number(partition->leaderEpoch.value())});
     figures.push_back({tr("high watermark"), offsetText(partition->highWatermark), true});
-    figures.push_back({tr("last stable"), offsetText(partition->lastStable)});
     figures.push_back(
-        {tr("ISR"), nodesText(partition->isr), false, static_cast<int>(partition->isr.size()) < topic->minInSync});
-    figures.push_back({tr("min.insync"), QString::number(topic->minInSync)});
+        {tr("ISR"), nodesText(partition->isr), false, below});
+    figures.push_back({below ? tr("below min.insync") : tr("min.insync"), QString::number(topic->minInSync), false, below});
+    figures.push_back({tr("last stable"), offsetText(partition->lastStable)});
     figures.push_back({tr("log start"), offsetText(partition->logStart)});
-    if (partition->leader == kNoNode) figures.push_back({tr("leader"), tr("none"), false, true});
   }
   if (figures == m_figures) return;
   m_figures = std::move(figures);
@@ -54,11 +55,16 @@ void PartitionFigures::paintEvent(QPaintEvent*) {
   const QFontMetricsF valueMetrics(valueFont);
   double x = 0;
   const double middle = height() / 2.0;
+  // Where two epochs are in sight their colours must be told: figures that matter less give way.
+  double legendWidth = 0;
+  for (const LeaderEpoch epoch : m_legend)
+    legendWidth += 18 + QFontMetricsF(Theme::body(11.5)).horizontalAdvance(tr("epoch %1").arg(epoch.value())) + 22;
+  const double forFigures = m_legend.size() > 1 && legendWidth < width() * 0.5 ? width() - legendWidth : width();
   for (const Figure& figure : m_figures) {
     // Room grows in steps, so that the figures to the right do not tremble with each digit.
     const double needed = std::max(nameMetrics.horizontalAdvance(figure.name),
                                    std::ceil(valueMetrics.horizontalAdvance(figure.value) / 18) * 18);
-    if (x + needed > width()) break;
+    if (x + needed > forFigures) break;
     painter.setFont(nameFont);
     painter.setPen(p.muted);
     painter.drawText(QPointF(x, middle - 3), figure.name);

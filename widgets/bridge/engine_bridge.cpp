@@ -136,6 +136,19 @@ void EngineBridge::command(BrokerCommand what, NodeId broker, QObject* context, 
   }
 }
 
+void EngineBridge::lookAt(observe::LookPlace place, QObject* context,
+                          std::move_only_function<Landing(const Result<observe::LookAccess>&)> work) {
+  // As in done(): the guard is asked on the window's thread only.
+  auto guard = std::make_shared<QPointer<QObject>>(context);
+  m_source.look(std::move(place),
+                [gate = m_gate, guard, work = std::move(work)](const Result<observe::LookAccess>& access) mutable {
+                  gate->post([guard, landing = work(access)] {
+                    if (*guard) landing();
+                  });
+                  guard.reset();
+                });
+}
+
 QString errorText(const Error& error) {
   const QString code = fromUtf8(errorName(error.code));
   return error.message.empty() ? code

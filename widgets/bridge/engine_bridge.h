@@ -67,6 +67,13 @@ class EngineBridge : public QObject {
   enum class BrokerCommand { Kill, Pause, Resume, Restart, Stop };
   void command(BrokerCommand what, NodeId broker, QObject* context, Handler handler);
 
+  /// Reads files: `work` runs on a background thread of the engine (ClusterSource::look) and returns a value; `handler`
+  /// gets it on the window's thread, unless the bridge or `context` is gone. `work` holds nothing of the window's.
+  template <class Value>
+  void look(observe::LookPlace place, QObject* context,
+            std::move_only_function<Result<Value>(const observe::LookAccess&)> work,
+            std::function<void(Result<Value>)> handler);
+
  Q_SIGNALS:
   void frame(const tidemark::widgets::Frame& frame);
   void second();
@@ -75,6 +82,10 @@ class EngineBridge : public QObject {
   struct Gate;
   void wake();
   void tick();
+  /// What runs on the window's thread once the files are read.
+  using Landing = std::function<void()>;
+  void lookAt(observe::LookPlace place, QObject* context,
+              std::move_only_function<Landing(const Result<observe::LookAccess>&)> work);
   observe::ClusterSource::Done done(QObject* context, Handler handler);
 
   observe::ClusterSource& m_source;
@@ -89,6 +100,18 @@ class EngineBridge : public QObject {
   Frame m_frame;
   std::optional<TopicPartition> m_watched;
 };
+
+template <class Value>
+void EngineBridge::look(observe::LookPlace place, QObject* context,
+                        std::move_only_function<Result<Value>(const observe::LookAccess&)> work,
+                        std::function<void(Result<Value>)> handler) {
+  lookAt(std::move(place), context,
+         [work = std::move(work),
+          handler = std::move(handler)](const Result<observe::LookAccess>& access) mutable -> Landing {
+           auto value = std::make_shared<Result<Value>>(access ? work(*access) : Result<Value>(fail(access.error())));
+           return [value, handler] { handler(std::move(*value)); };
+         });
+}
 
 /// A sentence for the reader: what went wrong with which command, and the engine's own reason.
 QString errorText(const Error& error);

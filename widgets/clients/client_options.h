@@ -21,6 +21,10 @@ struct ProduceOptions {
   /// "none", "gzip", "snappy", "lz4", "zstd".
   QString codec = QStringLiteral("none");
   bool idempotent = false;
+  /// Every so many-th record has a key and no value: a tombstone. 0: none.
+  int tombstoneEvery = 0;
+  /// How long records wait for others to share a batch with.
+  int lingerMs = 5;
 };
 
 struct ConsumeOptions {

@@ -18,10 +18,15 @@ namespace tidemark::widgets {
 
 using Clock = std::chrono::steady_clock;
 
+/// How long a record that was given up is spoken of once others are written again.
+constexpr auto kRemembered = std::chrono::seconds(5);
+
 /// All that the thread touches. Shared, so that a load that is given up may finish on its own.
 struct ProducerLoad::Worker {
   ProduceOptions options;
   rd_kafka_t* client = nullptr;
+  /// What rd_kafka_poll() waits at; null once the client is gone. Of the mutex from start to end.
+  rd_kafka_queue_t* queue = nullptr;
   std::thread thread;
   std::atomic<bool> running{true};
   std::atomic<double> rate{0};
@@ -33,26 +38,33 @@ struct ProducerLoad::Worker {
   std::condition_variable wake;
   bool stopping = false;
   QString error;
+  /// The error is of a record that was given up.
+  bool errorOfRecord = false;
+  Clock::time_point errorAt;
   double latencySumMs = 0, latencyMaxMs = 0;
   qint64 latencyCount = 0;
   double shownMeanMs = 0, shownMaxMs = 0;
   Clock::time_point latencySince = Clock::now();
 
-  void complain(const QString& text) {
+  void complain(const QString& text, bool ofRecord = false) {
     const std::lock_guard lock(mutex);
     error = text;
+    errorOfRecord = ofRecord;
+    errorAt = Clock::now();
   }
 
   static void delivered(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
     auto& self = *static_cast<Worker*>(opaque);
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       ++self.failed;
-      self.complain(QString::fromUtf8(rd_kafka_err2str(message->err)));
+      self.complain(QString::fromUtf8(rd_kafka_err2str(message->err)), true);
       return;
     }
     ++self.acknowledged;
     const double ms = static_cast<double>(rd_kafka_message_latency(message)) / 1000;
     const std::lock_guard lock(self.mutex);
+    // Records arrive again: a lost connection is no news any more, a record that was given up is for a while.
+    if (!self.errorOfRecord || Clock::now() - self.errorAt > kRemembered) self.error.clear();
     self.latencySumMs += ms;
     self.latencyMaxMs = std::max(self.latencyMaxMs, ms);
     ++self.latencyCount;
@@ -82,7 +94,7 @@ struct ProducerLoad::Worker {
     bool ok = set("bootstrap.servers", options.bootstrap) &&
               set("client.id", QLatin1String(kOwnClientPrefix) + QStringLiteral("-producer")) &&
               set("acks", options.acks == QStringLiteral("all") ? QStringLiteral("-1") : options.acks) &&
-              set("compression.codec", options.codec) && set("linger.ms", QStringLiteral("5")) &&
+              set("compression.codec", options.codec) && set("linger.ms", QString::number(options.lingerMs)) &&
               set("message.timeout.ms", QStringLiteral("30000")) &&
               set("queue.buffering.max.messages", QStringLiteral("100000")) &&
               // A broker that was killed is asked again soon: the lab's times are short.
@@ -96,10 +108,20 @@ struct ProducerLoad::Worker {
     rd_kafka_conf_set_log_cb(conf, &Worker::ignoreLog);
     char text[512];
     if (ok) client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof text);
-    if (client != nullptr) return true;
+    if (client != nullptr) {
+      queue = rd_kafka_queue_get_main(client);
+      return true;
+    }
     if (ok) *reason = QString::fromUtf8(text);
     rd_kafka_conf_destroy(conf);
     return false;
+  }
+
+  /// Something that run() looks at has changed. Any thread.
+  void rouse() {
+    const std::lock_guard lock(mutex);
+    wake.notify_all();
+    if (queue != nullptr) rd_kafka_queue_yield(queue);
   }
 
   void run() {
@@ -115,12 +137,12 @@ struct ProducerLoad::Worker {
       const double perSecond = rate.load();
       const auto now = Clock::now();
       if (perSecond > 0) {
+        // Of a rate that was lower until now.
+        due = std::min(due, now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / perSecond)));
         if (now - due > std::chrono::seconds(1)) due = now;
         if (now < due) {
-          rd_kafka_poll(client, 0);
-          std::unique_lock lock(mutex);
-          wake.wait_for(lock, std::min<Clock::duration>(due - now, std::chrono::milliseconds(50)),
-                        [this] { return stopping; });
+          // Acknowledgements are taken as they come: their latency ends here.
+          rd_kafka_poll(client, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(due - now).count()));
           continue;
         }
         due += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / perSecond));
@@ -128,9 +150,11 @@ struct ProducerLoad::Worker {
       fill(value, number);
       const QByteArray key =
           options.keys > 0 ? QByteArray("key-") + QByteArray::number(number % options.keys) : QByteArray();
+      const bool tombstone =
+          options.tombstoneEvery > 0 && !key.isEmpty() && number % options.tombstoneEvery == options.tombstoneEvery - 1;
       const rd_kafka_resp_err_t code = rd_kafka_producev(
           client, RD_KAFKA_V_TOPIC(topic.constData()), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-          RD_KAFKA_V_VALUE(value.data(), value.size()),
+          RD_KAFKA_V_VALUE(tombstone ? nullptr : value.data(), tombstone ? 0 : value.size()),
           RD_KAFKA_V_KEY(key.isEmpty() ? nullptr : key.constData(), static_cast<size_t>(key.size())), RD_KAFKA_V_END);
       if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         rd_kafka_poll(client, 20);
@@ -151,13 +175,25 @@ struct ProducerLoad::Worker {
     rd_kafka_flush(client, lastWaitMs.load());
     rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_flush(client, 100);
+    {
+      const std::lock_guard lock(mutex);
+      rd_kafka_queue_destroy(std::exchange(queue, nullptr));
+    }
     rd_kafka_destroy(client);
     running = false;
   }
 
-  /// "record 17 ....": to be recognised in the consumer, and of the size that was asked for.
+  /// `{"order":17,"total":42.10,"note":"...."}`: to be recognised wherever it is met, and of the size that was asked
+  /// for.
   static void fill(std::vector<char>& value, qint64 number) {
-    const std::string text = fmt::format("record {} ", number);
+    const qint64 cents = (number * 7919 + 4210) % 20'000;
+    std::string text = fmt::format(R"({{"order":{},"total":{}.{:02})", number, cents / 100, cents % 100);
+    const std::string_view note = R"(,"note":")";
+    const size_t least = text.size() + note.size() + 2;
+    if (value.size() >= least)
+      text.append(note).append(value.size() - least, '.').append("\"}");
+    else if (text.size() < value.size())
+      text.append(value.size() - text.size() - 1, ' ').append("}");
     std::copy_n(text.begin(), std::min(text.size(), value.size()), value.begin());
   }
 };
@@ -196,7 +232,7 @@ void ProducerLoad::setRate(double recordsPerSecond) {
   m_options.rate = recordsPerSecond;
   if (!m_worker) return;
   m_worker->rate = recordsPerSecond;
-  m_worker->wake.notify_all();
+  m_worker->rouse();
 }
 
 void ProducerLoad::stop() {
@@ -205,7 +241,7 @@ void ProducerLoad::stop() {
     const std::lock_guard lock(m_worker->mutex);
     m_worker->stopping = true;
   }
-  m_worker->wake.notify_all();
+  m_worker->rouse();
 }
 
 bool ProducerLoad::isRunning() const {

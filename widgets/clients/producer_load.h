@@ -22,7 +22,7 @@ class ProducerLoad : public QObject {
     /// Of the records acknowledged in the last second, from produce to acknowledgement.
     double meanLatencyMs = 0;
     double maxLatencyMs = 0;
-    /// The newest error, or empty.
+    /// The newest error, or empty: forgotten once records are acknowledged again.
     QString error;
   };
 

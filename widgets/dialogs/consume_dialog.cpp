@@ -1,6 +1,7 @@
 #include "dialogs/consume_dialog.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <QApplication>
 #include <QClipboard>
@@ -31,7 +32,7 @@ ConsumeDialog::ConsumeDialog(EngineBridge& bridge, QWidget* parent)
   setWindowTitle(tr("Consume"));
   resize(760, 620);
   m_from->addItem(tr("from the beginning"), true);
-  m_from->addItem(tr("from the end"), false);
+  m_from->addItem(tr("at the tail: only what comes from now on"), false);
   m_isolation->addItem(tr("read_uncommitted"), false);
   m_isolation->addItem(tr("read_committed"), true);
   DialogParts parts(*this, tr("Consume"),
@@ -63,7 +64,6 @@ ConsumeDialog::ConsumeDialog(EngineBridge& bridge, QWidget* parent)
   connect(m_start, &QPushButton::clicked, this, &ConsumeDialog::toggle);
   connect(m_topic, &QComboBox::currentIndexChanged, this, &ConsumeDialog::fillPartitions);
   connect(&m_reader, &RecordReader::stopped, this, &ConsumeDialog::refresh);
-  connect(this, &QDialog::finished, &m_reader, &RecordReader::stop);
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
     if (frame.snapshot != frame.previous) fillTopics();
   });
@@ -137,6 +137,7 @@ void ConsumeDialog::toggle() {
   QString error;
   if (!m_reader.start(options(), &error)) setNote(m_note, error, true);
   refresh();
+  Q_EMIT readingChanged(m_reader.isRunning());
 }
 
 void ConsumeDialog::take() {
@@ -152,13 +153,15 @@ void ConsumeDialog::refresh() {
   for (QWidget* field : {m_topic, m_partition, m_from, m_isolation}) field->setEnabled(!running);
   m_start->setEnabled(running || !m_topic->currentText().isEmpty());
   m_start->setText(running ? tr("Stop") : tr("Start"));
+  if (std::exchange(m_reads, running) != running) Q_EMIT readingChanged(running);
   const QString error = m_reader.error();
   if (!error.isEmpty())
     setNote(m_note, error, true);
   else
     setNote(m_note,
             running || m_model->total() > 0
-                ? tr("%1 record(s) read", nullptr, pluralOf(m_model->total())).arg(grouped(m_model->total()))
+                ? tr("%1 record(s) read", nullptr, pluralOf(m_model->total())).arg(grouped(m_model->total())) +
+                      (running ? QStringLiteral(" · ") + tr("goes on when this dialog is closed") : QString())
                 : QString(),
             false);
 }

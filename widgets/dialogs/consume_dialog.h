@@ -14,7 +14,7 @@ class QTableView;
 
 namespace tidemark::widgets {
 
-/// Reads a topic and lists its records as they come.
+/// Reads a topic and lists its records as they come. Reading goes on while it is closed; destroying it ends that.
 class ConsumeDialog : public QDialog {
   Q_OBJECT
 
@@ -23,6 +23,10 @@ class ConsumeDialog : public QDialog {
   void setTopic(const QString& topic);
   ConsumeOptions options() const;
   RecordModel& model() noexcept { return *m_model; }
+  bool isReading() const { return m_reader.isRunning(); }
+
+ Q_SIGNALS:
+  void readingChanged(bool reads);
 
  private:
   void fillTopics();
@@ -42,6 +46,7 @@ class ConsumeDialog : public QDialog {
   QTableView* m_table;
   QLabel* m_note;
   QPushButton* m_start;
+  bool m_reads = false;
 };
 
 }  // namespace tidemark::widgets

@@ -1,5 +1,7 @@
 #include "dialogs/produce_dialog.h"
 
+#include <algorithm>
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
@@ -147,8 +149,18 @@ void ProduceDialog::refresh() {
                                     bytesText(figures.bytes), QString::number(figures.meanLatencyMs, 'f', 1),
                                     QString::number(figures.maxLatencyMs, 'f', 1)));
   m_figures->setVisible(!m_figures->text().isEmpty());
+  const auto* topic = observe::findTopic(*m_bridge.snapshot(), m_topic->currentText().toStdString());
+  const auto starved = topic == nullptr ? 0 : std::ranges::count_if(topic->partitions, [&](const auto& partition) {
+    return observe::isBelowMinInSync(*topic, partition);
+  });
   if (conflict)
     setNote(m_note, tr("an idempotent producer needs acks=all"), true);
+  else if (starved > 0 && m_acks->currentData().toString() == QStringLiteral("all"))
+    setNote(m_note,
+            tr("%n partition(s) with fewer than min.insync.replicas (%1) in sync: acks=all is refused there", nullptr,
+               static_cast<int>(starved))
+                .arg(topic->minInSync),
+            true);
   else if (!figures.error.isEmpty() && running)
     setNote(m_note, figures.error, true);
   else

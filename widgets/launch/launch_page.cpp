@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include <QAbstractButton>
+#include <QApplication>
 #include <QBoxLayout>
 #include <QButtonGroup>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -16,6 +18,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QRadioButton>
+#include <QRegularExpression>
 #include <QSpinBox>
 #include <QStorageInfo>
 #include <QStyle>
@@ -130,14 +133,24 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   startRow->addWidget(m_startNote, 1);
   auto* same = new QVBoxLayout;
   same->setSpacing(2);
-  auto* sameNote = makeLabel(QStringLiteral("note"), tr("the same without a window:"));
+  auto* sameNote = makeLabel(QStringLiteral("note"), tr("these brokers without a window, topic and load aside:"));
   sameNote->setAlignment(Qt::AlignRight);
+  auto* copy = new QPushButton(tr("copy"));
+  copy->setProperty("kind", QStringLiteral("link"));
+  copy->setAutoDefault(false);
+  copy->setAccessibleName(tr("Copy the command"));
+  connect(copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_commandText); });
   m_command = makeLabel(QStringLiteral("command"));
-  m_command->setAlignment(Qt::AlignRight);
+  m_command->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   m_command->setFont(Theme::mono(12, QFont::Medium));
   same->addWidget(sameNote);
-  same->addWidget(m_command);
+  auto* commandRow = new QHBoxLayout;
+  commandRow->setSpacing(8);
+  commandRow->addStretch();
+  commandRow->addWidget(m_command);
+  commandRow->addWidget(copy);
+  same->addLayout(commandRow);
   startRow->addLayout(same);
   left->addLayout(startRow);
   left->addSpacing(10);
@@ -159,6 +172,11 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   m_checkSoon.setSingleShot(true);
   m_checkSoon.setInterval(150);
   connect(&m_checkSoon, &QTimer::timeout, this, &LaunchPage::check);
+  m_checkAgain.setInterval(kCheckAgainMs);
+  connect(&m_checkAgain, &QTimer::timeout, this, [this] {
+    // Nobody looks at a window in the background, and while they start the ports are ours.
+    if (!m_starting && isActiveWindow()) check();
+  });
   connect(m_start, &QPushButton::clicked, this, &LaunchPage::start);
   connect(m_cancel, &QPushButton::clicked, this, &LaunchPage::cancelWanted);
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
@@ -287,8 +305,7 @@ QWidget* LaunchPage::makeCard() {
   loadRow->addWidget(m_withLoad);
   loadRow->addWidget(m_load);
   auto* loadNote =
-      makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all, so that there is something to see"));
-  loadNote->setWordWrap(true);
+      makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all"));
   loadRow->addWidget(loadNote, 1);
   topic->addLayout(topicRow);
   topic->addLayout(loadRow);
@@ -317,6 +334,17 @@ QWidget* LaunchPage::makeCard() {
   connect(m_withLoad, &QCheckBox::toggled, this, &LaunchPage::changed);
   connect(m_load, &QSpinBox::valueChanged, this, &LaunchPage::changed);
   return card;
+}
+
+bool LaunchPage::isFolderChosen() const {
+  return m_chosen->isChecked();
+}
+
+void LaunchPage::setFolder(const QString& path, bool chosen) {
+  if (!path.isEmpty()) m_folder = path;
+  m_chosen->setChecked(chosen);
+  m_temporary->setChecked(!chosen);
+  changed();
 }
 
 observe::LaunchOptions LaunchPage::options() const {
@@ -381,17 +409,22 @@ void LaunchPage::describe() {
   m_topicNote->setText(!topicProblem.isEmpty() ? topicProblem
                                                : tr("partitions, %n replica(s) each", nullptr, std::min(3, brokers)));
   const std::vector<observe::Setting> profile = m_bridge.profile(brokers);
-  m_settingsNote->setText(tr("Kafka 4.4 defaults, but for %n, so that changes are seen at once:", nullptr,
-                             static_cast<int>(profile.size())));
+  m_settingsNote->setText(brokers == 1
+                              ? tr("Kafka 4.4 defaults but for %n: shorter times, fewer threads, one copy of each topic:",
+                                   nullptr, static_cast<int>(profile.size()))
+                              : tr("Kafka 4.4 defaults but for %n: shorter times, fewer threads, copies of each topic:",
+                                   nullptr, static_cast<int>(profile.size())));
   m_settings->setSettings(profile);
   QString command = QStringLiteral("tidemark serve --brokers %1 --port %2").arg(brokers).arg(chosen.port);
   if (chosen.host != "127.0.0.1") command += QStringLiteral(" --host %1").arg(fromUtf8(chosen.host));
   if (!chosen.dataFolder.empty()) {
-    QString folder = m_folder;
-    if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());
-    command += QStringLiteral(" --data %1")
-                   .arg(folder.contains(QLatin1Char(' ')) ? QStringLiteral("'%1'").arg(folder) : folder);
+    static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_./~+-]+$"));
+    QString quoted = m_folder;
+    if (!plain.match(quoted).hasMatch())
+      quoted = QStringLiteral("'%1'").arg(quoted.replace(QLatin1Char('\''), QStringLiteral("'\\''")));
+    command += QStringLiteral(" --data %1").arg(quoted);
   }
+  m_commandText = command;
   m_command->setToolTip(command);
   m_command->setText(QFontMetrics(m_command->font()).elidedText(command, Qt::ElideMiddle, 420));
   m_picture->setOptions(chosen, load());
@@ -412,7 +445,7 @@ void LaunchPage::check() {
     for (size_t i = 0; i < ports.size(); ++i) {
       size_t last = i;
       while (last + 1 < ports.size() && ports[last + 1] == ports[last] + 1) ++last;
-      if (last - i >= 2 && ports.size() > 3) {
+      if (last - i >= 2) {
         texts << QStringLiteral("%1 – %2").arg(ports[i]).arg(ports[last]);
         i = last;
       } else {
@@ -456,7 +489,8 @@ void LaunchPage::check() {
   bool writable = true;
   if (info.exists()) {
     writable = info.isDir() && info.isWritable();
-    if (writable && m_stored) folderNote += QStringLiteral("   ") + tr("holds a cluster: it goes on");
+    if (writable && m_storedBrokers > 0)
+      folderNote += QStringLiteral("   ") + tr("holds a cluster of %n broker(s): it goes on", nullptr, m_storedBrokers);
   } else {
     // It will be made: the nearest folder above must allow that.
     QDir above = info.absoluteDir();
@@ -491,11 +525,13 @@ void LaunchPage::takeStored() {
   const bool was = m_stored.has_value();
   m_stored.reset();
   m_folderProblem.clear();
-  if (m_chosen->isChecked() && !m_starting) {
+  if (!m_starting) {
+    // Told whether it is chosen or not; it decides only if it is.
     Result<std::optional<observe::StoredCluster>> stored = m_bridge.stored(m_folder);
-    if (!stored)
+    m_storedBrokers = stored && *stored ? (*stored)->brokers : 0;
+    if (m_chosen->isChecked() && !stored)
       m_folderProblem = fromUtf8(stored.error().message);
-    else
+    else if (m_chosen->isChecked())
       m_stored = *std::move(stored);
   }
   const bool fixed = m_stored.has_value();
@@ -573,6 +609,12 @@ void LaunchPage::resizeEvent(QResizeEvent* event) {
 void LaunchPage::showEvent(QShowEvent* event) {
   QScrollArea::showEvent(event);
   check();
+  m_checkAgain.start();
+}
+
+void LaunchPage::hideEvent(QHideEvent* event) {
+  QScrollArea::hideEvent(event);
+  m_checkAgain.stop();
 }
 
 }  // namespace tidemark::widgets

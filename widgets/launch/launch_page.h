@@ -36,6 +36,11 @@ class LaunchPage : public QScrollArea {
   /// Why it cannot start; empty if it can.
   QString problem() const { return m_problem; }
   void setOptions(const observe::LaunchOptions& options);
+  /// The folder that the line "A folder" names, chosen or not.
+  QString folder() const { return m_folder; }
+  bool isFolderChosen() const;
+  /// As it was at the last start; an empty path: the usual one.
+  void setFolder(const QString& path, bool chosen);
   /// The brokers are coming up: nothing can be changed.
   void setStarting(bool starting);
   bool isStarting() const noexcept { return m_starting; }
@@ -53,6 +58,7 @@ class LaunchPage : public QScrollArea {
  protected:
   void keyPressEvent(QKeyEvent* event) override;
   void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -69,8 +75,14 @@ class LaunchPage : public QScrollArea {
 
   EngineBridge& m_bridge;
   QTimer m_checkSoon;
+  /// Ports are taken and given back by others: looked at again while the page is in sight.
+  QTimer m_checkAgain;
+  static constexpr int kCheckAgainMs = 2000;
   PortCheck m_ports;
+  /// Of the chosen folder.
   std::optional<observe::StoredCluster> m_stored;
+  /// How many brokers the cluster in the folder has, chosen or not; 0: none there.
+  int m_storedBrokers = 0;
   QString m_folderProblem;
   QString m_problem;
   bool m_starting = false;
@@ -103,6 +115,8 @@ class LaunchPage : public QScrollArea {
   QLabel* m_enter;
   QLabel* m_startNote;
   QLabel* m_command;
+  /// The whole of it, for the clipboard.
+  QString m_commandText;
   QLabel* m_error;
   LaunchPicture* m_picture;
 };

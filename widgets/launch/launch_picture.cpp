@@ -29,7 +29,7 @@ int LaunchPicture::rows(const observe::LaunchOptions& options) {
 
 int LaunchPicture::cardHeight(const observe::LaunchOptions& options) {
   const bool more = options.firstTopic && options.firstTopic->partitions > rows(options);
-  return std::max(110, 78 + rows(options) * 34 + (more ? 22 : 0));
+  return std::max(110, 84 + rows(options) * 34 + (more ? 22 : 0));
 }
 
 void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int number) const {
@@ -39,7 +39,7 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
   painter.setPen(dashed);
   painter.setBrush(p.panel);
   painter.drawRoundedRect(card, 10, 10);
-  const bool narrow = card.width() < 136;
+  const bool narrow = card.width() < 150;
   const double left = card.left() + (narrow ? 9 : 14);
   const double right = card.right() - (narrow ? 9 : 14);
   painter.setFont(Theme::body(narrow ? 12.5 : 14, QFont::Bold));
@@ -50,7 +50,7 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
   painter.setPen(p.muted);
   const double portWidth = QFontMetricsF(painter.font()).horizontalAdvance(port);
   if (narrow)
-    painter.drawText(QPointF(left, card.top() + 66), port);
+    painter.drawText(QPointF(left, card.top() + 65), port);
   else
     painter.drawText(QPointF(right - portWidth, card.top() + 26), port);
   painter.setBrush(Qt::NoBrush);
@@ -58,12 +58,12 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
   painter.drawEllipse(QPointF(left + 5, card.top() + 45), 4, 4);
   painter.setFont(Theme::body(narrow ? 11 : 11.5));
   painter.setPen(p.muted);
-  painter.drawText(QPointF(left + 16, card.top() + 49), tr("and controller"));
+  painter.drawText(QPointF(left + 16, card.top() + 49), narrow ? tr("controller") : tr("and controller"));
   if (!m_options.firstTopic) return;
 
   const observe::TopicOptions& topic = *m_options.firstTopic;
   const int copies = std::min(3, m_options.brokers);
-  const double top = card.top() + 84;
+  const double top = card.top() + 92;
   const int shown = rows(m_options);
   for (int partition = 0; partition < shown; ++partition) {
     const double y = top + partition * 34;
@@ -113,7 +113,8 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
   painter.setFont(Theme::body(14, QFont::DemiBold));
   painter.setPen(p.ink);
   painter.drawText(QPointF(left, 30), tr("What will start"));
-  const QString memory = tr("about %1 MB of memory").arg(25 + 5 * m_options.brokers);
+  // Measured as resident: 63 MB idle and 76 MB under load for three brokers; the brokers alone are 10 to 12 MB.
+  const QString memory = tr("about %1 MB of memory, this window included").arg(66 + 2 * m_options.brokers);
   painter.setFont(Theme::body(12));
   painter.setPen(p.muted);
   painter.drawText(QPointF(right - QFontMetricsF(painter.font()).horizontalAdvance(memory), 30), memory);

@@ -50,7 +50,7 @@ void ReplicaTableModel::setPartition(const observe::ClusterSnapshot& cluster,
                                 ? tr("just now")
                                 : agoText(*replica.sinceCaughtUp);
       row.cells[Size] = bytesText(replica.sizeInBytes);
-      row.cells[Segments] = QString::number(replica.segments.size());
+      row.cells[Segments] = grouped(static_cast<int64_t>(replica.segments.size()));
       rows.push_back(std::move(row));
     }
   TableSignals<ReplicaTableModel> signals{*this, [this](int first, int last) { beginRemoveRows({}, first, last); },
@@ -188,7 +188,8 @@ QVariant BatchTableModel::data(const QModelIndex& index, int role) const {
     case Epoch:
       return QString::number(row.epoch.value());
     case Segment:
-      return row.segment.value() < 0 ? QStringLiteral("–") : segmentFileName(row.segment);
+      // The twenty digits of the file's name would hide the ones that matter.
+      return row.segment.value() < 0 ? QStringLiteral("–") : offsetText(row.segment);
     case Position:
       return grouped(row.position);
     case Codec:

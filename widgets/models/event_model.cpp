@@ -10,9 +10,25 @@
 
 namespace tidemark::widgets {
 
+namespace {
+
+bool isChatter(const observe::ObservedEvent& event) {
+  const Weight weight = weightOf(event.event.payload);
+  return weight == Weight::Chatty || weight == Weight::Frequent;
+}
+
+}  // namespace
+
+void EventModel::setChatty(bool chatty) {
+  if (chatty == m_chatty) return;
+  m_chatty = chatty;
+  Q_EMIT countsChanged();
+}
+
 void EventModel::append(const observe::EventBatch& batch) {
   const uint64_t before = lost();
-  const uint64_t thinnedBefore = m_thinned;
+  const uint64_t leftOutBefore = m_leftOut;
+  const uint64_t forgottenBefore = m_forgotten;
   m_lost = batch.lost;
   m_missed += batch.missed;
   std::vector<observe::ObservedEvent> wanted;
@@ -20,31 +36,41 @@ void EventModel::append(const observe::EventBatch& batch) {
     if (wants(event)) wanted.push_back(event);
   if (m_paused) {
     m_held.insert(m_held.end(), wanted.begin(), wanted.end());
-    if (m_held.size() > kCapacity) m_held.erase(m_held.begin(), m_held.end() - static_cast<std::ptrdiff_t>(kCapacity));
+    if (m_held.size() > kCapacity) {
+      const auto over = static_cast<std::ptrdiff_t>(m_held.size() - kCapacity);
+      m_forgotten += static_cast<uint64_t>(over);
+      m_held.erase(m_held.begin(), m_held.begin() + over);
+    }
   } else {
     insert(std::move(wanted));
   }
-  if (lost() != before || thinned() != thinnedBefore || (m_paused && !batch.events.empty())) Q_EMIT countsChanged();
+  if (lost() != before || m_leftOut != leftOutBefore || m_forgotten != forgottenBefore ||
+      (m_paused && !batch.events.empty()))
+    Q_EMIT countsChanged();
 }
 
 bool EventModel::wants(const observe::ObservedEvent& event) {
   if (m_chatty) return true;
+  const bool internal = event.topic.starts_with("__");
   switch (weightOf(event.event.payload)) {
     case Weight::Chatty:
+      ++m_leftOut;
       return false;
     case Weight::Frequent:
-      // The quorum's own log moves all the time.
-      if (event.topic.starts_with("__")) return false;
-      break;
+      if (!internal) break;
+      // The quorum's own log moves all the time, and nobody shows it.
+      if (event.topic != "__cluster_metadata") ++m_leftOut;
+      return false;
     case Weight::Normal:
     case Weight::Grave:
       return true;
   }
   const int64_t now = event.event.wall.time_since_epoch().count();
-  const auto [newest, first] = m_newest.try_emplace(event.event.payload.index(), now);
+  const auto [newest, first] =
+      m_newest.try_emplace({event.event.payload.index(), event.topic, event.partition.value()}, now);
   // A clock that was set back begins anew.
   if (!first && now >= newest->second && now - newest->second < kThinnedMs) {
-    ++m_thinned;
+    ++m_leftOut;
     return false;
   }
   newest->second = now;
@@ -52,18 +78,37 @@ bool EventModel::wants(const observe::ObservedEvent& event) {
 }
 
 void EventModel::insert(std::vector<observe::ObservedEvent> events) {
-  if (events.size() > kCapacity) events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(kCapacity));
   if (events.empty()) return;
   beginInsertRows({}, 0, static_cast<int>(events.size()) - 1);
   for (observe::ObservedEvent& event : events) {
-    EventWords words = wordsOf(event);
-    m_rows.push_front({std::move(event), std::move(words)});
+    const bool chatter = isChatter(event);
+    m_chatterRows += chatter;
+    m_rows.push_front({std::move(event), {}, chatter});
   }
   endInsertRows();
-  if (m_rows.size() > kCapacity) {
-    beginRemoveRows({}, static_cast<int>(kCapacity), static_cast<int>(m_rows.size()) - 1);
-    m_rows.resize(kCapacity);
+  forget(true);
+  forget(false);
+}
+
+void EventModel::forget(bool chatter) {
+  const size_t bound = chatter ? kChatter : kCapacity;
+  size_t over = chatter ? m_chatterRows : m_rows.size() - m_chatterRows;
+  over = over > bound ? over - bound : 0;
+  // From the oldest on, neighbours at once.
+  for (size_t end = m_rows.size(); over > 0 && end > 0;) {
+    if (m_rows[end - 1].chatter != chatter) {
+      --end;
+      continue;
+    }
+    size_t begin = end - 1;
+    while (begin > 0 && end - begin < over && m_rows[begin - 1].chatter == chatter) --begin;
+    beginRemoveRows({}, static_cast<int>(begin), static_cast<int>(end) - 1);
+    m_rows.erase(m_rows.begin() + static_cast<std::ptrdiff_t>(begin), m_rows.begin() + static_cast<std::ptrdiff_t>(end));
+    if (chatter) m_chatterRows -= end - begin;
+    m_forgotten += end - begin;
     endRemoveRows();
+    over -= end - begin;
+    end = begin;
   }
 }
 
@@ -71,8 +116,11 @@ void EventModel::clear() {
   beginResetModel();
   m_rows.clear();
   m_held.clear();
+  m_newest.clear();
+  m_chatterRows = 0;
   m_missed = 0;
-  m_thinned = 0;
+  m_leftOut = 0;
+  m_forgotten = 0;
   endResetModel();
   Q_EMIT countsChanged();
 }
@@ -94,7 +142,9 @@ int EventModel::columnCount(const QModelIndex& parent) const {
 QVariant EventModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const Row& row = m_rows[static_cast<size_t>(index.row())];
-  const EventWords& words = row.words;
+  // The filter asks for the group of every row: no words are made for it.
+  if (role == GroupRole) return static_cast<int>(groupOf(row.event.event.payload));
+  const EventWords& words = row.text();
   switch (role) {
     case Qt::DisplayRole:
       switch (index.column()) {
@@ -119,8 +169,6 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
       return words.color;
     case WeightRole:
       return static_cast<int>(words.weight);
-    case GroupRole:
-      return static_cast<int>(words.group);
     case WallRole:
       return static_cast<qlonglong>(row.event.event.wall.time_since_epoch().count());
     case NumberRole:
@@ -175,8 +223,10 @@ bool EventFilterModel::filterAcceptsRow(int row, const QModelIndex& parent) cons
 
 namespace {
 
+/// With its distance from UTC, so that another machine understands it.
 QString isoTime(const QModelIndex& index) {
-  return QDateTime::fromMSecsSinceEpoch(index.data(EventModel::WallRole).toLongLong()).toString(Qt::ISODateWithMs);
+  const QDateTime local = QDateTime::fromMSecsSinceEpoch(index.data(EventModel::WallRole).toLongLong());
+  return local.toOffsetFromUtc(local.offsetFromUtc()).toString(Qt::ISODateWithMs);
 }
 
 /// RFC 4180.

@@ -2,7 +2,9 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <QAbstractTableModel>
@@ -13,7 +15,9 @@
 
 namespace tidemark::widgets {
 
-/// The newest events, newest first; bounded. While paused, what comes is held back (bounded as well) and counted.
+/// The newest events, newest first; bounded, what comes with every record on its own: it never drives out what happens
+/// once. While paused, what comes is held back (bounded as well) and counted. What is left out, and what was forgotten, is
+/// counted as well.
 class EventModel : public QAbstractTableModel {
   Q_OBJECT
 
@@ -32,7 +36,10 @@ class EventModel : public QAbstractTableModel {
     /// All that is shown of it, in small letters, to be searched.
     SearchRole,
   };
+  /// Rows of events that happen now and then.
   static constexpr size_t kCapacity = 4'000;
+  /// Rows of chatter beside them.
+  static constexpr size_t kChatter = 4'000;
 
   explicit EventModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
@@ -43,11 +50,14 @@ class EventModel : public QAbstractTableModel {
   bool isPaused() const noexcept { return m_paused; }
   /// Appends, fetches, index entries: hundreds a second, and of little news. Off: they are not kept either.
   /// While off, kinds that come with every record (high watermarks, parked produces) are thinned, so that what happens
-  /// once stays in sight: a row of each in kThinnedMs.
-  void setChatty(bool chatty) { m_chatty = chatty; }
+  /// once stays in sight: a row of each kind and partition in kThinnedMs; those of internal topics are not kept.
+  void setChatty(bool chatty);
+  bool isChatty() const noexcept { return m_chatty; }
   static constexpr int64_t kThinnedMs = 5000;
   /// Events left out so.
-  uint64_t thinned() const noexcept { return m_thinned; }
+  uint64_t leftOut() const noexcept { return m_leftOut; }
+  /// Rows that had to go for newer ones.
+  uint64_t forgotten() const noexcept { return m_forgotten; }
   size_t heldBack() const noexcept { return m_held.size(); }
   /// Events that never came or were forgotten before they could be shown.
   uint64_t lost() const noexcept { return m_lost + m_missed; }
@@ -63,8 +73,16 @@ class EventModel : public QAbstractTableModel {
  private:
   struct Row {
     observe::ObservedEvent event;
-    EventWords words;
+    /// Made when they are first asked for.
+    mutable std::optional<EventWords> words;
+    bool chatter = false;
+    const EventWords& text() const {
+      if (!words) words = wordsOf(event);
+      return *words;
+    }
   };
+  /// Removes the oldest rows of a kind above its bound.
+  void forget(bool chatter);
   void insert(std::vector<observe::ObservedEvent> events);
   bool wants(const observe::ObservedEvent& event);
 
@@ -72,9 +90,18 @@ class EventModel : public QAbstractTableModel {
   std::vector<observe::ObservedEvent> m_held;
   bool m_paused = false;
   bool m_chatty = false;
-  /// Of each kind that is thinned: when its newest row happened.
-  std::map<size_t, int64_t> m_newest;
-  uint64_t m_thinned = 0;
+  struct Thinned {
+    size_t kind = 0;
+    std::string topic;
+    int32_t partition = -1;
+    auto operator<=>(const Thinned&) const = default;
+  };
+  /// Of each kind and partition that is thinned: when its newest row happened.
+  std::map<Thinned, int64_t> m_newest;
+  /// Of m_rows.
+  size_t m_chatterRows = 0;
+  uint64_t m_leftOut = 0;
+  uint64_t m_forgotten = 0;
   uint64_t m_lost = 0;
   uint64_t m_missed = 0;
 };

@@ -310,7 +310,29 @@ void FakeCluster::createTopic(observe::TopicOptions topic, Done done) {
   });
 }
 
+void FakeCluster::look(observe::LookPlace place, Look look) {
+  m_looks.emplace_back(std::move(place), std::move(look));
+  changed();
+}
+
+void FakeCluster::runLooks() {
+  if (!m_reader) m_reader = cluster::nativePlatform()->createProcess("fake");
+  for (auto& [place, look] : std::exchange(m_looks, {})) {
+    ++looks;
+    if (place.broker == kNoNode) {
+      look(observe::LookAccess{.process = m_reader.get(), .path = place.path, .log = nullptr});
+      continue;
+    }
+    const auto copy = copyFolders.find({place.broker, place.partition});
+    if (copy == copyFolders.end())
+      look(fail(ErrorCode::UnknownTopicOrPartition, "no such copy"));
+    else
+      look(observe::LookAccess{.process = m_reader.get(), .path = copy->second, .log = nullptr});
+  }
+}
+
 void FakeCluster::advance(Duration time) {
+  runLooks();
   auto pending = std::exchange(m_pending, {});
   for (auto& [done, act] : pending) {
     Result<void> result = act();

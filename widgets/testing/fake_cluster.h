@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/platform.h"
 #include "observe/cluster_source.h"
 #include "observe/history.h"
 
@@ -53,6 +54,11 @@ class FakeCluster : public observe::ClusterSource {
   void restartBroker(NodeId broker, Done done) override;
   void stopBroker(NodeId broker, Done done) override;
   void createTopic(observe::TopicOptions topic, Done done) override;
+  void look(observe::LookPlace place, Look look) override;
+
+  /// Where the files of a copy lie that somebody looks at; others are not found. Looks run in the next advance().
+  std::map<std::pair<NodeId, TopicPartition>, std::string> copyFolders;
+  int looks = 0;
 
  private:
   struct Partition;
@@ -63,6 +69,7 @@ class FakeCluster : public observe::ClusterSource {
   };
 
   void step(Duration time);
+  void runLooks();
   void write(Partition& partition);
   void follow(Partition& partition);
   void moveHighWatermark(Partition& partition);
@@ -88,6 +95,9 @@ class FakeCluster : public observe::ClusterSource {
   std::optional<Error> m_nextError;
   observe::History m_history;
   std::vector<std::pair<Done, std::function<Result<void>()>>> m_pending;
+  std::vector<std::pair<observe::LookPlace, Look>> m_looks;
+  /// Lends its files to looks.
+  std::shared_ptr<platform::Process> m_reader;
   observe::SnapshotPtr m_snapshot;
   bool m_launchPending = false;
   bool m_dirty = false;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace events;  // NOLINT(google-build-using-namespace): each kind of event is named below
 
-struct Words {
+struct EventNames {
   Q_DECLARE_TR_FUNCTIONS(Events)
 };
 
@@ -24,31 +24,33 @@ QString text(const ShortText<N>& value) {
   return fromUtf8(value.view()) + (value.cut() ? QStringLiteral("…") : QString());
 }
 QString node(NodeId id) {
-  return id == kNoNode ? Words::tr("none") : QString::number(id.value());
+  return id == kNoNode ? EventNames::tr("none") : QString::number(id.value());
 }
 QString nodes(const NodeList& list) {
   return nodesText(list.view());
 }
 QString broker(NodeId id) {
-  return Words::tr("broker %1").arg(node(id));
+  return EventNames::tr("broker %1").arg(node(id));
 }
 
 QString cause(ElectionCause value) {
   switch (value) {
     case ElectionCause::Created:
-      return Words::tr("partition created");
+      return EventNames::tr("partition created");
     case ElectionCause::LeaderFenced:
-      return Words::tr("the leader was fenced");
+      return EventNames::tr("the leader was fenced");
     case ElectionCause::ControlledShutdown:
-      return Words::tr("the leader shuts down");
+      return EventNames::tr("the leader shuts down");
     case ElectionCause::Preferred:
-      return Words::tr("preferred replica");
+      return EventNames::tr("preferred replica");
     case ElectionCause::Unclean:
-      return Words::tr("unclean: records may be lost");
+      return EventNames::tr("unclean: records may be lost");
     case ElectionCause::Returned:
-      return Words::tr("an eligible replica came back");
+      return EventNames::tr("an eligible replica came back");
     case ElectionCause::Reassigned:
-      return Words::tr("replicas reassigned");
+      return EventNames::tr("replicas reassigned");
+    case ElectionCause::LastLeader:
+      return EventNames::tr("the last leader came back: records may be lost");
   }
   return {};
 }
@@ -70,153 +72,181 @@ QString detailOf(const Payload& payload) {
   return std::visit(
       Overloaded{
           [](const BatchAppended& e) {
-            return Words::tr("%1 – %2").arg(offsetText(e.baseOffset), offsetText(e.lastOffset)) + gap() +
-                   Words::tr("%n record(s)", nullptr, e.recordCount) + gap() + bytesText(e.sizeInBytes) + gap() +
-                   Words::tr("epoch %1").arg(e.epoch.value()) + gap() +
-                   (e.asLeader ? Words::tr("as leader") : Words::tr("as follower"));
+            return EventNames::tr("%1 – %2").arg(offsetText(e.baseOffset), offsetText(e.lastOffset)) + gap() +
+                   EventNames::tr("%n record(s)", nullptr, e.recordCount) + gap() + bytesText(e.sizeInBytes) + gap() +
+                   EventNames::tr("epoch %1").arg(e.epoch.value()) + gap() +
+                   (e.asLeader ? EventNames::tr("as leader") : EventNames::tr("as follower"));
           },
           [](const SegmentRolled& e) {
             return segmentFileName(e.baseOffset) + gap() +
-                   Words::tr("closed %1 with %2")
+                   EventNames::tr("closed %1 with %2")
                        .arg(segmentFileName(e.closedBaseOffset), bytesText(e.closedSizeInBytes));
           },
           [](const SegmentDeleted& e) { return segmentFileName(e.baseOffset) + gap() + bytesText(e.sizeInBytes); },
           [](const IndexEntryAdded& e) {
-            return Words::tr("offset %1 at position %2").arg(offsetText(e.offset), grouped(e.position));
+            return EventNames::tr("offset %1 at position %2").arg(offsetText(e.offset), grouped(e.position));
           },
-          [](const LogStartAdvanced& e) { return Words::tr("%1 → %2").arg(offsetText(e.from), offsetText(e.to)); },
+          [](const LogStartAdvanced& e) { return EventNames::tr("%1 → %2").arg(offsetText(e.from), offsetText(e.to)); },
           [](const LogTruncated& e) {
-            return Words::tr("%1 → %2").arg(offsetText(e.from), offsetText(e.to)) + gap() +
-                   Words::tr("%n record(s) given up", nullptr, static_cast<int>(e.from - e.to));
+            return EventNames::tr("%1 → %2").arg(offsetText(e.from), offsetText(e.to)) + gap() +
+                   EventNames::tr("%n record(s) given up", nullptr, static_cast<int>(e.from - e.to));
           },
           [](const LogRecovered& e) {
-            return Words::tr("%n segment(s) scanned", nullptr, e.segmentsScanned) + gap() +
-                   Words::tr("log end %1").arg(offsetText(e.logEnd)) + gap() +
-                   Words::tr("%1 cut off").arg(bytesText(e.removedBytes));
+            return EventNames::tr("%n segment(s) scanned", nullptr, e.segmentsScanned) + gap() +
+                   EventNames::tr("log end %1").arg(offsetText(e.logEnd)) + gap() +
+                   EventNames::tr("%1 cut off").arg(bytesText(e.removedBytes));
           },
+          [](const RecoveryProgressed& e) {
+            return EventNames::tr("%1 logs of %2 left").arg(e.remainingLogs).arg(text(e.directory)) + gap() +
+                   EventNames::tr("thread %1: %2 segments left").arg(e.thread).arg(e.remainingSegments);
+          },
+          [](const LogDirectoryFailed& e) { return text(e.directory) + gap() + text(e.reason); },
           [](const DuplicateAnswered& e) {
-            return Words::tr("producer %1 repeats sequence %2: stands at %3")
+            return EventNames::tr("producer %1 repeats sequence %2: stands at %3")
                 .arg(e.producer.value())
                 .arg(e.baseSequence)
                 .arg(offsetText(e.baseOffset));
           },
+          [](const CleanerPassStarted& e) {
+            return EventNames::tr("dirty from %1 to %2").arg(offsetText(e.firstDirty), offsetText(e.firstUncleanable)) + gap() +
+                   EventNames::tr("%1 clean, %2 dirty").arg(bytesText(e.cleanBytes), bytesText(e.dirtyBytes));
+          },
+          [](const CleanerPassFinished& e) {
+            return EventNames::tr("clean up to %1").arg(offsetText(e.endOffset)) + gap() +
+                   EventNames::tr("%1 of %2 records kept").arg(grouped(e.recordsKept), grouped(e.recordsRead)) + gap() +
+                   EventNames::tr("%1 → %2").arg(bytesText(e.bytesBefore), bytesText(e.bytesAfter)) + gap() +
+                   EventNames::tr("tombstones: %1 wait, %2 went").arg(grouped(e.tombstonesKept), grouped(e.tombstonesDropped));
+          },
+          [](const CleanerSetAside& e) { return text(e.reason); },
+          [](const ReplicaMoveStarted& e) { return EventNames::tr("%1 → %2").arg(text(e.from), text(e.to)); },
+          [](const ReplicaMoved& e) {
+            return EventNames::tr("%1 → %2").arg(text(e.from), text(e.to)) + gap() +
+                   EventNames::tr("log end %1").arg(offsetText(e.logEnd));
+          },
+          [](const ReplicaMoveCancelled& e) { return EventNames::tr("to %1").arg(text(e.to)) + gap() + text(e.reason); },
           [](const HighWatermarkAdvanced& e) {
-            QString result = Words::tr("%1 → %2").arg(offsetText(e.from), offsetText(e.to));
-            if (e.slowest != kNoNode) result += gap() + Words::tr("slowest in-sync replica: %1").arg(node(e.slowest));
+            QString result = EventNames::tr("%1 → %2").arg(offsetText(e.from), offsetText(e.to));
+            if (e.slowest != kNoNode) result += gap() + EventNames::tr("slowest in-sync replica: %1").arg(node(e.slowest));
             return result;
           },
           [](const IsrShrunk& e) {
-            return Words::tr("%1 → %2").arg(nodes(e.before), nodes(e.after)) + gap() +
-                   Words::tr("broker %1 last caught up %2").arg(node(e.removed), agoText(e.behindFor)) + gap() +
-                   Words::tr("partition epoch %1").arg(e.epoch.value());
+            return EventNames::tr("%1 → %2").arg(nodes(e.before), nodes(e.after)) + gap() +
+                   EventNames::tr("broker %1 last caught up %2").arg(node(e.removed), agoText(e.behindFor)) + gap() +
+                   EventNames::tr("partition epoch %1").arg(e.epoch.value());
           },
           [](const IsrExpanded& e) {
-            return Words::tr("%1 → %2").arg(nodes(e.before), nodes(e.after)) + gap() +
-                   Words::tr("broker %1 caught up").arg(node(e.added)) + gap() +
-                   Words::tr("partition epoch %1").arg(e.epoch.value());
+            return EventNames::tr("%1 → %2").arg(nodes(e.before), nodes(e.after)) + gap() +
+                   EventNames::tr("broker %1 caught up").arg(node(e.added)) + gap() +
+                   EventNames::tr("partition epoch %1").arg(e.epoch.value());
           },
           [](const LeaderElected& e) {
-            return Words::tr("leader %1 → %2").arg(node(e.from), node(e.to)) + gap() +
-                   Words::tr("epoch %1").arg(e.epoch.value()) + gap() + cause(e.cause);
+            return EventNames::tr("leader %1 → %2").arg(node(e.from), node(e.to)) + gap() +
+                   EventNames::tr("epoch %1").arg(e.epoch.value()) + gap() + cause(e.cause);
+          },
+          [](const RecordsLost& e) {
+            const QString under = gap() + EventNames::tr("leader %1, epoch %2").arg(node(e.leader)).arg(e.epoch.value());
+            if (e.to == kNoOffset) return EventNames::tr("whatever others held from %1 on").arg(offsetText(e.from)) + under;
+            return EventNames::tr("committed: %1 → %2").arg(offsetText(e.from), offsetText(e.to)) + gap() +
+                   EventNames::tr("%n record(s)", nullptr, static_cast<int>(e.to - e.from)) + under;
           },
           [](const BecameLeader& e) {
-            return Words::tr("epoch %1 from offset %2").arg(e.epoch.value()).arg(offsetText(e.epochStart));
+            return EventNames::tr("epoch %1 from offset %2").arg(e.epoch.value()).arg(offsetText(e.epochStart));
           },
           [](const BecameFollower& e) {
-            return Words::tr("of broker %1").arg(node(e.leader)) + gap() + Words::tr("epoch %1").arg(e.epoch.value()) +
-                   gap() + Words::tr("log end %1").arg(offsetText(e.logEnd));
+            return EventNames::tr("of broker %1").arg(node(e.leader)) + gap() + EventNames::tr("epoch %1").arg(e.epoch.value()) +
+                   gap() + EventNames::tr("log end %1").arg(offsetText(e.logEnd));
           },
           [](const FollowerFetched& e) {
-            return Words::tr("broker %1 from %2").arg(node(e.follower), offsetText(e.fetchOffset)) + gap() +
-                   Words::tr("%n record(s) behind", nullptr, static_cast<int>(e.leaderLogEnd - e.fetchOffset));
+            return EventNames::tr("broker %1 from %2").arg(node(e.follower), offsetText(e.fetchOffset)) + gap() +
+                   EventNames::tr("%n record(s) behind", nullptr, static_cast<int>(e.leaderLogEnd - e.fetchOffset));
           },
           [](const ProduceParked& e) {
-            return Words::tr("%1, correlation %2: acks=all, waits for HW ≥ %3")
+            return EventNames::tr("%1, correlation %2: acks=all, waits for HW ≥ %3")
                        .arg(text(e.client))
                        .arg(e.correlation)
                        .arg(offsetText(e.needs)) +
-                   gap() + Words::tr("purgatory size %1").arg(e.parkedCount);
+                   gap() + EventNames::tr("purgatory size %1").arg(e.parkedCount);
           },
           [](const ProduceCompleted& e) {
-            return finished(Words::tr("%1, correlation %2: answered after %3"), e.client, e.correlation, e.parkedFor);
+            return finished(EventNames::tr("%1, correlation %2: answered after %3"), e.client, e.correlation, e.parkedFor);
           },
           [](const ProduceExpired& e) {
-            return finished(Words::tr("%1, correlation %2: timed out after %3"), e.client, e.correlation, e.parkedFor);
+            return finished(EventNames::tr("%1, correlation %2: timed out after %3"), e.client, e.correlation, e.parkedFor);
           },
           [](const FetchParked& e) {
-            return Words::tr("%1, correlation %2: waits for %3 from %4")
+            return EventNames::tr("%1, correlation %2: waits for %3 from %4")
                 .arg(e.follower == kNoNode ? text(e.client) : broker(e.follower))
                 .arg(e.correlation)
                 .arg(bytesText(e.minBytes), offsetText(e.needs));
           },
           [](const FetchCompleted& e) {
-            return finished(Words::tr("%1, correlation %2: answered after %3"), e.client, e.correlation, e.parkedFor);
+            return finished(EventNames::tr("%1, correlation %2: answered after %3"), e.client, e.correlation, e.parkedFor);
           },
           [](const FetchExpired& e) {
-            return finished(Words::tr("%1, correlation %2: answered at its time, %3"), e.client, e.correlation,
+            return finished(EventNames::tr("%1, correlation %2: answered at its time, %3"), e.client, e.correlation,
                             e.parkedFor);
           },
-          [](const PreVoteStarted& e) { return Words::tr("epoch stays %1").arg(e.epoch.value()); },
-          [](const ElectionStarted& e) { return Words::tr("candidate in epoch %1").arg(e.epoch.value()); },
+          [](const PreVoteStarted& e) { return EventNames::tr("epoch stays %1").arg(e.epoch.value()); },
+          [](const ElectionStarted& e) { return EventNames::tr("candidate in epoch %1").arg(e.epoch.value()); },
           [](const VoteGranted& e) {
-            return (e.preVote ? Words::tr("pre-vote for %1 in epoch %2") : Words::tr("for %1 in epoch %2"))
+            return (e.preVote ? EventNames::tr("pre-vote for %1 in epoch %2") : EventNames::tr("for %1 in epoch %2"))
                 .arg(node(e.candidate))
                 .arg(e.epoch.value());
           },
           [](const VoteRefused& e) {
-            return (e.preVote ? Words::tr("pre-vote to %1 in epoch %2") : Words::tr("to %1 in epoch %2"))
+            return (e.preVote ? EventNames::tr("pre-vote to %1 in epoch %2") : EventNames::tr("to %1 in epoch %2"))
                 .arg(node(e.candidate))
                 .arg(e.epoch.value());
           },
           [](const QuorumLeaderChanged& e) {
-            return Words::tr("leader %1").arg(node(e.leader)) + gap() + Words::tr("epoch %1").arg(e.epoch.value());
+            return EventNames::tr("leader %1").arg(node(e.leader)) + gap() + EventNames::tr("epoch %1").arg(e.epoch.value());
           },
-          [](const ControllerActivated& e) { return Words::tr("epoch %1").arg(e.epoch.value()); },
+          [](const ControllerActivated& e) { return EventNames::tr("epoch %1").arg(e.epoch.value()); },
           [](const SnapshotTaken& e) {
-            return Words::tr("up to %1").arg(offsetText(e.end)) + gap() + bytesText(e.sizeInBytes);
+            return EventNames::tr("up to %1").arg(offsetText(e.end)) + gap() + bytesText(e.sizeInBytes);
           },
-          [](const BrokerRegistered& e) { return Words::tr("broker epoch %1").arg(grouped(e.epoch.value())); },
-          [](const BrokerFenced& e) { return Words::tr("broker epoch %1").arg(grouped(e.epoch.value())); },
-          [](const BrokerUnfenced& e) { return Words::tr("broker epoch %1").arg(grouped(e.epoch.value())); },
-          [](const BrokerStarted&) { return Words::tr("all roles are up"); },
+          [](const BrokerRegistered& e) { return EventNames::tr("broker epoch %1").arg(grouped(e.epoch.value())); },
+          [](const BrokerFenced& e) { return EventNames::tr("broker epoch %1").arg(grouped(e.epoch.value())); },
+          [](const BrokerUnfenced& e) { return EventNames::tr("broker epoch %1").arg(grouped(e.epoch.value())); },
+          [](const BrokerStarted&) { return EventNames::tr("all roles are up"); },
           [](const BrokerDown& e) {
             switch (e.cause) {
               case DownCause::Stopped:
-                return Words::tr("stopped in control");
+                return EventNames::tr("stopped in control");
               case DownCause::Killed:
-                return Words::tr("killed");
+                return EventNames::tr("killed");
               case DownCause::InvariantBroken:
-                return Words::tr("stopped itself: an invariant was broken");
+                return EventNames::tr("stopped itself: an invariant was broken");
             }
             return QString();
           },
-          [](const BrokerPaused&) { return Words::tr("runs nothing, its sockets stay open"); },
-          [](const BrokerResumed&) { return Words::tr("goes on"); },
-          [](const ConnectionOpened& e) { return Words::tr("%1 on %2").arg(text(e.address), text(e.listener)); },
+          [](const BrokerPaused&) { return EventNames::tr("runs nothing, its sockets stay open"); },
+          [](const BrokerResumed&) { return EventNames::tr("goes on"); },
+          [](const ConnectionOpened& e) { return EventNames::tr("%1 on %2").arg(text(e.address), text(e.listener)); },
           [](const ConnectionIdentified& e) {
-            return Words::tr("%1 is %2 %3").arg(text(e.client), text(e.software), text(e.version));
+            return EventNames::tr("%1 is %2 %3").arg(text(e.client), text(e.software), text(e.version));
           },
           [](const ConnectionClosed& e) { return text(e.client); },
           [](const TopicCreated& e) {
-            return Words::tr("%n partition(s)", nullptr, e.partitions) + gap() +
-                   Words::tr("replication factor %1").arg(e.replicationFactor);
+            return EventNames::tr("%n partition(s)", nullptr, e.partitions) + gap() +
+                   EventNames::tr("replication factor %1").arg(e.replicationFactor);
           },
           [](const TopicDeleted&) { return QString(); },
           [](const ConfigChanged& e) { return text(e.key); },
           [](const GroupStateChanged& e) {
-            return Words::tr("%1: %2 → %3")
+            return EventNames::tr("%1: %2 → %3")
                        .arg(text(e.group), fromUtf8(events::nameOf(e.from)), fromUtf8(events::nameOf(e.to))) +
-                   gap() + Words::tr("generation %1").arg(e.generation) + gap() +
-                   Words::tr("%n member(s)", nullptr, e.members);
+                   gap() + EventNames::tr("generation %1").arg(e.generation) + gap() +
+                   EventNames::tr("%n member(s)", nullptr, e.members);
           },
-          [](const OffsetCommitted& e) { return Words::tr("%1: %2").arg(text(e.group), offsetText(e.offset)); },
+          [](const OffsetCommitted& e) { return EventNames::tr("%1: %2").arg(text(e.group), offsetText(e.offset)); },
           [](const FaultInjected& e) {
-            QString what = e.kind == FaultKind::Kill    ? Words::tr("killed by you")
-                           : e.kind == FaultKind::Pause ? Words::tr("paused by you")
+            QString what = e.kind == FaultKind::Kill    ? EventNames::tr("killed by you")
+                           : e.kind == FaultKind::Pause ? EventNames::tr("paused by you")
                                                         : text(e.target);
-            return e.duration > Duration::zero() ? Words::tr("%1, for %2").arg(what, durationText(e.duration)) : what;
+            return e.duration > Duration::zero() ? EventNames::tr("%1, for %2").arg(what, durationText(e.duration)) : what;
           },
-          [](const FaultHealed& e) { return e.kind == FaultKind::Other ? text(e.target) : Words::tr("healed"); },
+          [](const FaultHealed& e) { return e.kind == FaultKind::Other ? text(e.target) : EventNames::tr("healed"); },
           [](const events::InvariantBroken& e) { return text(e.rule); },
       },
       payload);
@@ -253,7 +283,7 @@ std::pair<StateShape, QColor> markOf(const Payload& payload) {
   if (isOneOf<IsrExpanded, BrokerUnfenced, BrokerStarted, BrokerResumed, FaultHealed>(payload))
     return {StateShape::Disc, p.ok};
   if (isOneOf<BrokerFenced>(payload)) return {StateShape::BarredRing, p.fenced};
-  if (isOneOf<BrokerDown, events::InvariantBroken, ProduceExpired>(payload)) return {StateShape::Cross, p.bad};
+  if (isOneOf<BrokerDown, events::InvariantBroken, ProduceExpired, RecordsLost>(payload)) return {StateShape::Cross, p.bad};
   if (isOneOf<BrokerPaused>(payload)) return {StateShape::Bars, p.warn};
   if (isOneOf<FaultInjected>(payload)) return {StateShape::Triangle, p.fault};
   if (isOneOf<HighWatermarkAdvanced>(payload)) return {StateShape::Disc, p.highWatermark};
@@ -277,19 +307,17 @@ Weight weightOf(const Payload& payload) noexcept {
     return Weight::Chatty;
   if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted, BecameLeader, BecameFollower>(payload))
     return Weight::Frequent;
-  if (const auto* elected = std::get_if<LeaderElected>(&payload))
-    return elected->cause == ElectionCause::Created ? Weight::Frequent : Weight::Normal;
-  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogTruncated>(payload))
+  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogTruncated, RecordsLost, LogDirectoryFailed>(payload))
     return Weight::Grave;
   return Weight::Normal;
 }
 
 EventGroup groupOf(const Payload& payload) noexcept {
   if (isOneOf<BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated,
-              LogRecovered, DuplicateAnswered>(payload))
+              LogRecovered, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, CleanerPassStarted, CleanerPassFinished, CleanerSetAside>(payload))
     return EventGroup::Log;
   if (isOneOf<HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected, BecameLeader, BecameFollower,
-              FollowerFetched>(payload))
+              RecordsLost, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled>(payload))
     return EventGroup::Replication;
   if (isOneOf<ProduceParked, ProduceCompleted, ProduceExpired, FetchParked, FetchCompleted, FetchExpired>(payload))
     return EventGroup::Purgatory;
@@ -305,19 +333,19 @@ EventGroup groupOf(const Payload& payload) noexcept {
 QString nameOf(EventGroup group) {
   switch (group) {
     case EventGroup::Replication:
-      return Words::tr("Replication");
+      return EventNames::tr("Replication");
     case EventGroup::Log:
-      return Words::tr("Log");
+      return EventNames::tr("Log");
     case EventGroup::Purgatory:
-      return Words::tr("Purgatory");
+      return EventNames::tr("Purgatory");
     case EventGroup::Quorum:
-      return Words::tr("Quorum");
+      return EventNames::tr("Quorum");
     case EventGroup::Brokers:
-      return Words::tr("Brokers and topics");
+      return EventNames::tr("Brokers and topics");
     case EventGroup::Clients:
-      return Words::tr("Clients and groups");
+      return EventNames::tr("Clients and groups");
     case EventGroup::Lab:
-      return Words::tr("Lab");
+      return EventNames::tr("Lab");
   }
   return {};
 }
@@ -328,8 +356,8 @@ EventWords wordsOf(const observe::ObservedEvent& observed) {
   words.group = groupOf(payload);
   words.weight = weightOf(payload);
   const NodeId from = observed.event.broker;
-  words.source = words.group == EventGroup::Lab || from == kNoNode ? Words::tr("lab")
-                 : byController(payload)                           ? Words::tr("controller %1").arg(from.value())
+  words.source = words.group == EventGroup::Lab || from == kNoNode ? EventNames::tr("lab")
+                 : byController(payload)                           ? EventNames::tr("controller %1").arg(from.value())
                                                                    : broker(from);
   words.name = fromUtf8(events::nameOf(payload));
   if (!observed.topic.empty())

@@ -11,7 +11,7 @@ namespace tidemark::widgets {
 enum class Weight {
   /// Hundreds a second: appends, fetches, index entries.
   Chatty,
-  /// With every record, or for each partition of a topic at once: high watermarks, parked produces, roles taken up.
+  /// With every record, or on each broker of a partition at once: high watermarks, parked produces, roles taken up.
   Frequent,
   Normal,
   /// A row of its own colour: the ISR shrank, a broker died.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include <QCoreApplication>
@@ -10,7 +11,7 @@
 namespace tidemark::widgets {
 namespace {
 
-struct Words {
+struct FormatWords {
   Q_DECLARE_TR_FUNCTIONS(Format)
 };
 
@@ -49,29 +50,48 @@ QString bytesText(int64_t bytes) {
   return QStringLiteral("%1 %2").arg(shortNumber(value), QLatin1String(kUnits[unit]));
 }
 
+QString binaryBytesText(int64_t bytes) {
+  static constexpr std::array<const char*, 5> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (bytes < 0) return QStringLiteral("–");
+  if (bytes < 1024) return QStringLiteral("%1 B").arg(bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  for (; value >= 1023.5 && unit + 1 < kUnits.size(); value /= 1024) ++unit;
+  // What is set is mostly a whole number.
+  const QString number = value == std::floor(value) ? QString::number(value, 'f', 0) : shortNumber(value);
+  return QStringLiteral("%1 %2").arg(number, QLatin1String(kUnits[unit]));
+}
+
 QString rateText(double bytesPerSecond) {
-  return Words::tr("%1/s").arg(bytesText(static_cast<int64_t>(bytesPerSecond)));
+  return FormatWords::tr("%1/s").arg(bytesText(static_cast<int64_t>(bytesPerSecond)));
 }
 
 QString durationText(platform::Duration duration) {
   using namespace std::chrono;
   if (duration < platform::Duration::zero()) duration = platform::Duration::zero();
   const double seconds = std::chrono::duration<double>(duration).count();
-  if (seconds < 0.9995) return Words::tr("%1 ms").arg(qRound(seconds * 1000));
-  if (seconds < 59.95) return Words::tr("%1 s").arg(QString::number(seconds, 'f', 1));
+  if (seconds < 0.9995) return FormatWords::tr("%1 ms").arg(qRound(seconds * 1000));
+  if (seconds < 59.95) return FormatWords::tr("%1 s").arg(QString::number(seconds, 'f', 1));
   const auto whole = static_cast<int64_t>(seconds);
   const auto two = [](int64_t value) { return QStringLiteral("%1").arg(value, 2, 10, QLatin1Char('0')); };
-  if (whole < 3600) return Words::tr("%1 m %2 s").arg(whole / 60).arg(two(whole % 60));
-  return Words::tr("%1 h %2 m").arg(whole / 3600).arg(two(whole / 60 % 60));
+  if (whole < 3600) return FormatWords::tr("%1 m %2 s").arg(whole / 60).arg(two(whole % 60));
+  return FormatWords::tr("%1 h %2 m").arg(whole / 3600).arg(two(whole / 60 % 60));
 }
 
 QString agoText(platform::Duration duration) {
-  if (duration < std::chrono::milliseconds(50)) return Words::tr("just now");
-  return Words::tr("%1 ago").arg(durationText(duration));
+  if (duration < std::chrono::milliseconds(50)) return FormatWords::tr("just now");
+  return FormatWords::tr("%1 ago").arg(durationText(duration));
 }
 
 QString timeText(platform::WallTime time) {
   return QDateTime::fromMSecsSinceEpoch(time.time_since_epoch().count()).toString(QStringLiteral("HH:mm:ss.zzz"));
+}
+
+QString momentText(int64_t millisecondsSince1970) {
+  if (millisecondsSince1970 < 0) return QStringLiteral("–");
+  const QDateTime moment = QDateTime::fromMSecsSinceEpoch(millisecondsSince1970);
+  return moment.toString(moment.date() == QDate::currentDate() ? QStringLiteral("HH:mm:ss.zzz")
+                                                               : QStringLiteral("yyyy-MM-dd HH:mm:ss.zzz"));
 }
 
 QString nodesText(std::span<const NodeId> nodes) {

@@ -17,6 +17,8 @@ QString grouped(int64_t number);
 QString offsetText(Offset offset);
 /// "3.1 GB", "64 KB", "812 B": powers of 1000.
 QString bytesText(int64_t bytes);
+/// "13.6 KiB", "1 MiB", "812 B": powers of 1024, for what is set in them (segments, indexes).
+QString binaryBytesText(int64_t bytes);
 /// "12.4 MB/s".
 QString rateText(double bytesPerSecond);
 /// "640 ms", "12.4 s", "1 m 08 s", "2 h 05 m".
@@ -25,6 +27,8 @@ QString durationText(platform::Duration duration);
 QString agoText(platform::Duration duration);
 /// "14:02:11.385", local time.
 QString timeText(platform::WallTime time);
+/// "14:02:11.385" if that was today, else with the day in front: "2026-11-30 14:02:11.385". "–" below zero.
+QString momentText(int64_t millisecondsSince1970);
 /// A set, "{1, 2}": by broker, whatever the order.
 QString nodesText(std::span<const NodeId> nodes);
 /// An order that means something, "[2, 3, 1]": the first is preferred.

@@ -49,6 +49,9 @@ Palette makeLight() {
   p.highWatermark = rgb(0xc2410c);
   p.onHighWatermark = rgb(0xffffff);
   p.violet = rgb(0x6741d9);
+  p.onViolet = rgb(0xffffff);
+  p.fields = {rgb(0xd7ecef), rgb(0xe6e9f5), rgb(0xcfe8d5), rgb(0xfdebd3), rgb(0xf3dcea), rgb(0xeee3fb), rgb(0xe3f0d8)};
+  p.badField = rgb(0xf9d0d0);
   p.epochs = {rgb(0xa794c0), rgb(0x7c8fb5), rgb(0x2a9d8f)};
   p.epochsSoft = {rgb(0xdcd3e8), rgb(0xcdd6e8), rgb(0xbfe5df)};
   p.onEpoch = rgb(0x0d1a24);
@@ -109,6 +112,9 @@ Palette makeDark() {
   p.highWatermark = rgb(0xff9b63);
   p.onHighWatermark = rgb(0x2a1206);
   p.violet = rgb(0xb39bff);
+  p.onViolet = rgb(0x170f2e);
+  p.fields = {rgb(0x173c44), rgb(0x2a3352), rgb(0x1d4030), rgb(0x473419), rgb(0x46263d), rgb(0x382c58), rgb(0x314020)};
+  p.badField = rgb(0x5c2329);
   p.epochs = {rgb(0x8d7ab0), rgb(0x6c83b8), rgb(0x2a9d8f)};
   p.epochsSoft = {rgb(0x423a55), rgb(0x333f5a), rgb(0x1e4a48)};
   p.onEpoch = rgb(0x0d1a24);

@@ -30,7 +30,7 @@ struct Palette {
   QColor leaderCrown, controllerCrown;
   QColor ring;
   QColor highWatermark, onHighWatermark;
-  QColor violet;
+  QColor violet, onViolet;
 
   // Belts.
   std::array<QColor, 3> epochs, epochsSoft;
@@ -40,6 +40,10 @@ struct Palette {
 
   // The strip of the ISR over time.
   QColor stripIn, stripOut, stripDown, stripUnknown;
+
+  // Behind the bytes of a field, one after another, with ink on them; and behind a field that is wrong.
+  std::array<QColor, 7> fields;
+  QColor badField;
 
   // Brokers in plots, beside solid, dashed and dotted.
   std::array<QColor, 3> brokers;

@@ -10,7 +10,7 @@
 namespace tidemark::widgets {
 namespace {
 
-struct Words {
+struct StateWords {
   Q_DECLARE_TR_FUNCTIONS(States)
 };
 
@@ -124,19 +124,19 @@ StateLook lookOf(observe::BrokerState state) {
   const Palette& p = colors();
   switch (state) {
     case observe::BrokerState::Starting:
-      return {StateShape::Ring, p.ring, p.accent, p.selection, Words::tr("starting")};
+      return {StateShape::Ring, p.ring, p.accent, p.selection, StateWords::tr("starting")};
     case observe::BrokerState::Running:
-      return {StateShape::Disc, p.ok, p.okText, p.okSoft, Words::tr("running")};
+      return {StateShape::Disc, p.ok, p.okText, p.okSoft, StateWords::tr("running")};
     case observe::BrokerState::Fenced:
-      return {StateShape::BarredRing, p.fenced, p.fenced, p.fencedSoft, Words::tr("fenced")};
+      return {StateShape::BarredRing, p.fenced, p.fenced, p.fencedSoft, StateWords::tr("fenced")};
     case observe::BrokerState::Paused:
-      return {StateShape::Bars, p.warn, p.warnText, p.warnSoft, Words::tr("paused")};
+      return {StateShape::Bars, p.warn, p.warnText, p.warnSoft, StateWords::tr("paused")};
     case observe::BrokerState::Stopping:
-      return {StateShape::Ring, p.ring, p.accent, p.selection, Words::tr("stopping")};
+      return {StateShape::Ring, p.ring, p.accent, p.selection, StateWords::tr("stopping")};
     case observe::BrokerState::Stopped:
-      return {StateShape::Cross, p.bad, p.badText, p.badSoft, Words::tr("stopped")};
+      return {StateShape::Cross, p.bad, p.badText, p.badSoft, StateWords::tr("stopped")};
     case observe::BrokerState::Killed:
-      return {StateShape::Cross, p.bad, p.badText, p.badSoft, Words::tr("killed")};
+      return {StateShape::Cross, p.bad, p.badText, p.badSoft, StateWords::tr("killed")};
   }
   return {};
 }
@@ -146,17 +146,17 @@ StateLook lookOf(const observe::ReplicaSnapshot& replica, observe::BrokerState b
   const Palette& p = colors();
   if (broker == BrokerState::Killed || broker == BrokerState::Stopped) {
     StateLook look = lookOf(broker);
-    look.word = broker == BrokerState::Killed ? Words::tr("killed") : Words::tr("stopped");
+    look.word = broker == BrokerState::Killed ? StateWords::tr("killed") : StateWords::tr("stopped");
     return look;
   }
   if (broker == BrokerState::Paused) {
     StateLook look = lookOf(broker);
-    look.word = replica.inSync ? Words::tr("paused") : Words::tr("out of ISR");
+    look.word = replica.inSync ? StateWords::tr("paused") : StateWords::tr("out of ISR");
     return look;
   }
   if (broker == BrokerState::Fenced && !replica.inSync) return lookOf(broker);
-  if (replica.inSync) return {StateShape::Disc, p.ok, p.okText, p.okSoft, Words::tr("in sync")};
-  return {StateShape::HalfDisc, p.warn, p.warnText, p.warnSoft, Words::tr("out of ISR")};
+  if (replica.inSync) return {StateShape::Disc, p.ok, p.okText, p.okSoft, StateWords::tr("in sync")};
+  return {StateShape::HalfDisc, p.warn, p.warnText, p.warnSoft, StateWords::tr("out of ISR")};
 }
 
 void drawLogo(QPainter& painter, const QPointF& topLeft, double scale) {

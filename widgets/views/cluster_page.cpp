@@ -1,9 +1,13 @@
 #include "views/cluster_page.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
 #include <QLabel>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QShortcut>
 #include <QStackedWidget>
@@ -13,29 +17,48 @@
 
 #include "belts/belts_view.h"
 #include "belts/partition_header.h"
+#include "cleaner/cleaner_page.h"
 #include "models/belt_tables.h"
+#include "segments/segments_page.h"
+#include "segments/table_text.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
 
 namespace {
 
-/// All rows, or the selected ones, with heads, tab-separated.
-QString tableText(const QTableView& table) {
-  const QAbstractItemModel& model = *table.model();
-  QStringList heads;
-  for (int column = 0; column < model.columnCount(); ++column)
-    heads << model.headerData(column, Qt::Horizontal).toString();
-  QString text = heads.join(QLatin1Char('\t')) + QLatin1Char('\n');
-  const bool all = !table.selectionModel()->hasSelection();
-  for (int row = 0; row < model.rowCount(); ++row) {
-    if (!all && !table.selectionModel()->isRowSelected(row, {})) continue;
-    QStringList cells;
-    for (int column = 0; column < model.columnCount(); ++column) cells << model.index(row, column).data().toString();
-    text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
+/// Columns wide enough for their heads and what stands in them; the room that is left is shared.
+class FittedTable : public QTableView {
+ public:
+  void fit() {
+    const int columns = model()->columnCount();
+    const QFontMetrics heads(Theme::body(11, QFont::Bold));
+    std::vector<int> needed(static_cast<size_t>(columns));
+    int all = 0;
+    for (int column = 0; column < columns; ++column) {
+      int wide = heads.horizontalAdvance(model()->headerData(column, Qt::Horizontal).toString()) + 20;
+      for (int row = 0; row < std::min(model()->rowCount(), kRowsLookedAt); ++row)
+        wide = std::max(wide, fontMetrics().horizontalAdvance(model()->index(row, column).data().toString()) + 20);
+      // In steps: columns do not tremble with each digit.
+      wide = (wide + 7) / 8 * 8;
+      needed[static_cast<size_t>(column)] = wide;
+      all += wide;
+    }
+    const int spare = std::max(0, viewport()->width() - all) / std::max(1, columns);
+    for (int column = 0; column < columns; ++column)
+      if (const int wide = needed[static_cast<size_t>(column)] + spare; columnWidth(column) != wide)
+        setColumnWidth(column, wide);
   }
-  return text;
-}
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override {
+    QTableView::resizeEvent(event);
+    fit();
+  }
+
+ private:
+  static constexpr int kRowsLookedAt = 30;
+};
 
 }  // namespace
 
@@ -43,19 +66,28 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
     : QWidget(parent),
       m_bridge(bridge),
       m_tabs(new QTabBar),
+      m_asTable(new QPushButton(tr("Table"))),
       m_header(new PartitionHeader(bridge)),
+      m_views(new QStackedWidget),
       m_stack(new QStackedWidget),
       m_scroll(new QScrollArea),
       m_belts(new BeltsView(bridge)),
       m_tables(new QWidget),
       m_replicas(new ReplicaTableModel(this)),
-      m_batches(new BatchTableModel(this)) {
+      m_batches(new BatchTableModel(this)),
+      m_segments(new SegmentsPage(bridge, false)),
+      m_cleaner(new CleanerPage(bridge)) {
   m_tabs->addTab(tr("Belts"));
-  m_tabs->addTab(tr("Table"));
+  m_tabs->addTab(tr("Segments"));
+  m_tabs->addTab(tr("Cleaner"));
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
-  m_tabs->setTabToolTip(0, tr("Belts (T)"));
-  m_tabs->setTabToolTip(1, tr("The same as a table (T)"));
+  m_tabs->setUsesScrollButtons(false);
+  for (int i = 0; i < m_tabs->count(); ++i) m_tabs->setTabToolTip(i, tr("%1 (%2)").arg(m_tabs->tabText(i)).arg(i + 1));
+  m_asTable->setProperty("kind", QStringLiteral("quiet"));
+  m_asTable->setCheckable(true);
+  m_asTable->setToolTip(tr("The same as a table (T)"));
+  m_asTable->setFocusPolicy(Qt::TabFocus);
   auto* bar = new QWidget;
   bar->setProperty("kind", QStringLiteral("tabrow"));
   bar->setAttribute(Qt::WA_StyledBackground);
@@ -64,6 +96,7 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
   barLayout->setContentsMargins(14, 0, 14, 0);
   barLayout->addWidget(m_tabs, 0, Qt::AlignBottom);
   barLayout->addStretch();
+  barLayout->addWidget(m_asTable);
 
   m_scroll->setWidget(m_belts);
   m_scroll->setWidgetResizable(true);
@@ -89,17 +122,34 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
 
   m_stack->addWidget(m_scroll);
   m_stack->addWidget(m_tables);
+  auto* belts = new QWidget;
+  auto* beltsDown = new QVBoxLayout(belts);
+  beltsDown->setContentsMargins(0, 0, 0, 0);
+  beltsDown->setSpacing(0);
+  beltsDown->addWidget(m_header);
+  beltsDown->addWidget(m_stack, 1);
+  m_views->addWidget(belts);
+  m_views->addWidget(m_segments);
+  m_views->addWidget(m_cleaner);
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
   down->addWidget(bar);
-  down->addWidget(m_header);
-  down->addWidget(m_stack, 1);
+  down->addWidget(m_views, 1);
 
-  connect(m_tabs, &QTabBar::currentChanged, this, [this](int tab) {
-    m_stack->setCurrentIndex(tab);
-    fillTables();
+  connect(m_tabs, &QTabBar::currentChanged, this, [this](int tab) { showView(static_cast<View>(tab)); });
+  connect(m_asTable, &QPushButton::clicked, this, [this](bool table) { showTable(table); });
+  connect(m_belts, &BeltsView::batchPicked, this, [this](NodeId broker, Offset base) {
+    if (!m_partition) return;
+    m_segments->showBatch(*m_partition, broker, base);
+    showView(View::Segments);
   });
+  connect(m_cleaner, &CleanerPage::segmentsWanted, this,
+          [this](const TopicPartition& partition, NodeId broker, Offset offset) {
+            Q_EMIT otherPartitionPicked(partition);
+            m_segments->showBatch(partition, broker, offset);
+            showView(View::Segments);
+          });
   connect(m_header, &PartitionHeader::partitionPicked, this, &ClusterPage::partitionPicked);
   connect(m_belts, &BeltsView::brokerPicked, this, &ClusterPage::brokerPicked);
   connect(m_belts, &BeltsView::legendChanged, this, [this] { m_header->setLegend(m_belts->epochsInSight()); });
@@ -109,7 +159,7 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
 }
 
 QTableView* ClusterPage::makeTable(QAbstractItemModel* model, const QString& name) {
-  auto* table = new QTableView;
+  auto* table = new FittedTable;
   table->setModel(model);
   table->setProperty("kind", QStringLiteral("framed"));
   table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -121,12 +171,15 @@ QTableView* ClusterPage::makeTable(QAbstractItemModel* model, const QString& nam
   table->verticalHeader()->hide();
   table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table->verticalHeader()->setDefaultSectionSize(26);
-  table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  connect(model, &QAbstractItemModel::rowsInserted, table, [table] { table->fit(); });
   table->horizontalHeader()->setHighlightSections(false);
   table->setTabKeyNavigation(false);
   auto* copy = new QShortcut(QKeySequence::Copy, table);
   copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [table] { QApplication::clipboard()->setText(tableText(*table)); });
+  connect(copy, &QShortcut::activated, this,
+          [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
   return table;
 }
 
@@ -134,19 +187,71 @@ void ClusterPage::setPartition(const std::optional<TopicPartition>& partition) {
   m_partition = partition;
   m_belts->setPartition(partition);
   m_header->setPartition(partition);
+  m_segments->setPartition(partition);
   fillTables();
 }
 
+ClusterPage::View ClusterPage::view() const {
+  return m_shown;
+}
+
+void ClusterPage::showView(View view) {
+  if (view == m_shown) return;
+  m_shown = view;
+  m_tabs->setCurrentIndex(static_cast<int>(view));
+  m_views->setCurrentIndex(static_cast<int>(view));
+  takeView();
+  Q_EMIT viewChanged(view);
+  // Its keys work at once.
+  if (view == View::Segments)
+    m_segments->setFocus();
+  else if (view == View::Cleaner)
+    m_cleaner->setFocus();
+  else
+    m_belts->setFocus();
+}
+
+void ClusterPage::takeView() {
+  m_asTable->setChecked(showsTable());
+  m_segments->setActive(isVisible() && m_shown == View::Segments);
+  m_cleaner->setActive(isVisible() && m_shown == View::Cleaner);
+  fillTables();
+}
+
+void ClusterPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  takeView();
+}
+
+void ClusterPage::hideEvent(QHideEvent* event) {
+  QWidget::hideEvent(event);
+  takeView();
+}
+
 bool ClusterPage::showsTable() const {
-  return m_tabs->currentIndex() == 1;
+  switch (m_shown) {
+    case View::Segments:
+      return m_segments->showsTable();
+    case View::Cleaner:
+      return m_cleaner->showsTable();
+    case View::Belts:
+      break;
+  }
+  return m_stack->currentIndex() == 1;
 }
 
 void ClusterPage::showTable(bool table) {
-  m_tabs->setCurrentIndex(table ? 1 : 0);
+  if (m_shown == View::Segments)
+    m_segments->showTable(table);
+  else if (m_shown == View::Cleaner)
+    m_cleaner->showTable(table);
+  else
+    m_stack->setCurrentIndex(table ? 1 : 0);
+  takeView();
 }
 
 void ClusterPage::fillTables() {
-  if (!showsTable()) return;
+  if (m_shown != View::Belts || !showsTable()) return;
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
   const auto* partition = m_partition ? observe::findPartition(cluster, *m_partition) : nullptr;
   m_replicas->setPartition(cluster, partition);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QFileDialog>
@@ -27,10 +28,30 @@ namespace tidemark::widgets {
 
 namespace {
 
-/// Heads that stand where the text of their column begins.
+/// Wide enough for whatever it will say: what stands beside it does not move.
+void reserve(QPushButton* button, const QStringList& texts) {
+  const QString now = button->text();
+  button->ensurePolished();
+  int widest = 0;
+  for (const QString& text : texts) {
+    button->setText(text);
+    widest = std::max(widest, button->sizeHint().width());
+  }
+  button->setText(now);
+  button->setMinimumWidth(widest);
+}
+
+}  // namespace
+
+/// Heads that stand where the text of their column begins; at the right what the table leaves out.
 class EventHeader : public QHeaderView {
  public:
   explicit EventHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {}
+  void setNote(const QString& note) {
+    if (note == m_note) return;
+    m_note = note;
+    viewport()->update();
+  }
 
  protected:
   void paintSection(QPainter* painter, const QRect& rect, int section) const override {
@@ -42,9 +63,21 @@ class EventHeader : public QHeaderView {
     const int left = section == EventModel::Time ? 16 : section == EventModel::Event ? 22 : 8;
     painter->drawText(QPointF(rect.left() + left, rect.center().y() + 5),
                       model()->headerData(section, Qt::Horizontal).toString());
+    if (section == EventModel::Detail && !m_note.isEmpty()) {
+      painter->setFont(Theme::body(11));
+      painter->setPen(p.muted);
+      const QFontMetricsF metrics(painter->font());
+      const QString note = metrics.elidedText(m_note, Qt::ElideRight, std::max(0, rect.width() - 80));
+      painter->drawText(QPointF(rect.right() - 16 - metrics.horizontalAdvance(note), rect.center().y() + 5), note);
+    }
     painter->restore();
   }
+
+ private:
+  QString m_note;
 };
+
+namespace {
 
 /// A row as in the legend: grave events stand on a soft ground, the mark before the name tells the state.
 class EventDelegate : public QStyledItemDelegate {
@@ -113,11 +146,21 @@ class EventPanel::LivePill : public QWidget {
     m_paused = paused;
     m_held = held;
     setAccessibleName(text());
-    updateGeometry();
     update();
   }
+  /// Older rows are being read: the newest come in above.
+  void setAbove(bool above) {
+    if (above == m_above) return;
+    m_above = above;
+    setAccessibleName(text());
+    update();
+  }
+  /// As wide as it ever gets: what stands beside it does not move.
   QSize sizeHint() const override {
-    return {qCeil(QFontMetricsF(Theme::body(11, QFont::DemiBold)).horizontalAdvance(text())) + 34, 20};
+    const QFontMetricsF metrics(Theme::body(11, QFont::DemiBold));
+    const double widest = std::max(metrics.horizontalAdvance(EventPanel::tr("HELD · %1 new").arg(grouped(4000))),
+                                   metrics.horizontalAdvance(EventPanel::tr("LIVE · newest above")));
+    return {qCeil(widest) + 34, 20};
   }
 
  protected:
@@ -127,7 +170,8 @@ class EventPanel::LivePill : public QWidget {
     const Palette& p = colors();
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_paused ? p.warnSoft : p.okSoft);
-    painter.drawRoundedRect(rect(), 10, 10);
+    const double wide = QFontMetricsF(Theme::body(11, QFont::DemiBold)).horizontalAdvance(text()) + 34;
+    painter.drawRoundedRect(QRectF(0, 0, std::min<double>(wide, width()), height()), 10, 10);
     drawShape(painter, m_paused ? StateShape::Bars : StateShape::Disc, {14, 10}, 8, m_paused ? p.warn : p.ok);
     painter.setFont(Theme::body(11, QFont::DemiBold));
     painter.setPen(m_paused ? p.warnText : p.okText);
@@ -136,10 +180,12 @@ class EventPanel::LivePill : public QWidget {
 
  private:
   QString text() const {
-    if (!m_paused) return EventPanel::tr("LIVE");
-    return m_held == 0 ? EventPanel::tr("HELD") : EventPanel::tr("HELD · %1 new").arg(m_held);
+    if (!m_paused) return m_above ? EventPanel::tr("LIVE · newest above") : EventPanel::tr("LIVE");
+    return m_held == 0 ? EventPanel::tr("HELD")
+                       : EventPanel::tr("HELD · %1 new").arg(grouped(static_cast<int64_t>(m_held)));
   }
   bool m_paused = false;
+  bool m_above = false;
   size_t m_held = 0;
 };
 
@@ -162,14 +208,18 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   m_words->setPlaceholderText(tr("Filter events"));
   m_words->setToolTip(tr("Words that a row must have, all of them (Ctrl+F)"));
   m_words->setClearButtonEnabled(true);
-  m_words->setMinimumWidth(90);
-  m_words->setMaximumWidth(220);
+  // The button that clears it appears inside, and moves nothing.
+  m_words->setFixedWidth(160);
   m_pause->setCheckable(true);
   m_pause->setToolTip(tr("Hold the table; what comes is counted and shown when you go on (Space)"));
   m_copy->setToolTip(tr("Copy the selected rows, or all that are shown"));
   m_export->setToolTip(tr("Write the rows that are shown to a CSV or JSON file"));
 
   auto* menu = new QMenu(m_kinds);
+  QAction* all = menu->addAction(tr("All kinds"));
+  all->setCheckable(true);
+  all->setChecked(true);
+  menu->addSeparator();
   for (const EventGroup group : {EventGroup::Replication, EventGroup::Log, EventGroup::Purgatory, EventGroup::Quorum,
                                  EventGroup::Brokers, EventGroup::Clients, EventGroup::Lab}) {
     QAction* action = menu->addAction(nameOf(group));
@@ -177,17 +227,26 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
     connect(action, &QAction::toggled, this, [this, group](bool on) {
       std::set<EventGroup> groups = m_filter->groups();
       on ? static_cast<void>(groups.insert(group)) : static_cast<void>(groups.erase(group));
-      m_kinds->setText(groups.empty()       ? tr("All kinds ▾")
-                       : groups.size() == 1 ? tr("%1 ▾").arg(nameOf(*groups.begin()))
-                                            : tr("%n kinds ▾", nullptr, static_cast<int>(groups.size())));
       m_filter->setGroups(std::move(groups));
+      nameKinds();
     });
+    m_groups.push_back(action);
   }
+  connect(all, &QAction::triggered, this, [this, all] {
+    for (QAction* group : m_groups) group->setChecked(false);
+    all->setChecked(true);
+  });
+  connect(menu, &QMenu::aboutToShow, all, [this, all] { all->setChecked(m_filter->groups().empty()); });
   menu->addSeparator();
-  QAction* chatty = menu->addAction(tr("Every one: appends, fetches, index entries"));
+  QAction* chatty = menu->addAction(tr("Every one from now on: appends, fetches, index entries, each watermark"));
   chatty->setCheckable(true);
-  connect(chatty, &QAction::toggled, this, [this](bool on) { m_model->setChatty(on); });
+  connect(chatty, &QAction::toggled, this, [this](bool on) {
+    m_model->setChatty(on);
+    nameKinds();
+  });
   m_kinds->setMenu(menu);
+  reserve(m_kinds, {tr("All kinds ▾"), tr("Every one ▾"), tr("%n kinds ▾", nullptr, 7)});
+  reserve(m_pause, {tr("Pause"), tr("Go on")});
 
   auto* row = new QHBoxLayout(m_controls);
   row->setContentsMargins(16, 12, 24, 10);
@@ -201,7 +260,13 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   row->addWidget(m_copy);
   row->addWidget(m_export);
 
-  m_table->setHorizontalHeader(new EventHeader(m_table));
+  m_header = new EventHeader(m_table);
+  m_table->setHorizontalHeader(m_header);
+  // Before the table hears of it: it would go to a neighbour of the current row and show the oldest ones.
+  connect(m_filter, &QAbstractItemModel::rowsAboutToBeRemoved, this, [this](const QModelIndex&, int first, int last) {
+    const QModelIndex current = m_table->currentIndex();
+    if (current.row() >= first && current.row() <= last) m_table->setCurrentIndex({});
+  });
   m_table->setModel(m_filter);
   m_table->setItemDelegate(new EventDelegate(m_table));
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -229,6 +294,15 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   connect(m_model, &EventModel::countsChanged, this, &EventPanel::counts);
   connect(&bridge, &EngineBridge::frame, this, &EventPanel::onFrame);
   connect(&Theme::instance(), &Theme::changed, m_table->viewport(), qOverload<>(&QWidget::update));
+  const auto go = [this](Qt::Key key, auto&& where) {
+    auto* shortcut = new QShortcut(QKeySequence(key), m_table);
+    shortcut->setContext(Qt::WidgetShortcut);
+    connect(shortcut, &QShortcut::activated, m_table, where);
+  };
+  go(Qt::Key_Home, [this] { m_table->scrollToTop(); });
+  go(Qt::Key_End, [this] { m_table->scrollToBottom(); });
+  connect(m_table->verticalScrollBar(), &QScrollBar::valueChanged, this,
+          [this](int value) { m_live->setAbove(value > 0); });
   auto* copy = new QShortcut(QKeySequence::Copy, m_table);
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, &EventPanel::copySelection);
@@ -237,13 +311,28 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
 void EventPanel::onFrame(const Frame& frame) {
   if (frame.anotherCluster) m_model->clear();
   if (frame.events.events.empty() && frame.events.missed == 0) return;
-  // Whoever reads further down keeps what he reads in place.
+  // Whoever reads further down keeps what he reads in place, as long as it is there; then the newest are shown again.
   QScrollBar* bar = m_table->verticalScrollBar();
-  const bool atTop = bar->value() == 0;
-  const int before = m_filter->rowCount();
+  const int height = m_table->verticalHeader()->defaultSectionSize();
+  const int was = bar->value();
+  const QPersistentModelIndex first = was == 0 ? QModelIndex() : m_filter->index(was / height, 0);
   m_model->append(frame.events);
-  if (!atTop)
-    bar->setValue(bar->value() + (m_filter->rowCount() - before) * m_table->verticalHeader()->defaultSectionSize());
+  if (was == 0) return;
+  // The bar does not know of the new rows before the layout.
+  m_table->doItemsLayout();
+  bar->setValue(first.isValid() ? first.row() * height + was % height : 0);
+}
+
+void EventPanel::nameKinds() {
+  const std::set<EventGroup>& groups = m_filter->groups();
+  const bool every = m_model->isChatty();
+  m_kinds->setText(groups.empty()       ? every ? tr("Every one ▾") : tr("All kinds ▾")
+                   : groups.size() == 1 ? tr("%1 ▾").arg(nameOf(*groups.begin()))
+                                        : tr("%n kinds ▾", nullptr, static_cast<int>(groups.size())));
+  QStringList names;
+  for (const EventGroup group : groups) names << nameOf(group);
+  const QString chosen = names.isEmpty() ? tr("All kinds") : names.join(QStringLiteral(", "));
+  m_kinds->setToolTip(every ? tr("%1, every one").arg(chosen) : tr("%1; frequent ones thinned").arg(chosen));
 }
 
 void EventPanel::setPaused(bool paused) {
@@ -256,10 +345,22 @@ void EventPanel::counts() {
   m_live->setPaused(m_model->isPaused(), m_model->heldBack());
   QStringList lines{m_model->isPaused() ? tr("The table is held; the cluster goes on.")
                                         : tr("The views show the cluster as it is now.")};
-  if (m_model->thinned() > 0)
-    lines << tr("%1 frequent event(s) left out; “All kinds” can show every one.", nullptr,
-                pluralOf(static_cast<int64_t>(m_model->thinned())))
-                 .arg(grouped(static_cast<int64_t>(m_model->thinned())));
+  QStringList notes;
+  if (m_model->leftOut() > 0) {
+    const auto count = static_cast<int64_t>(m_model->leftOut());
+    notes << tr("%1 frequent left out", nullptr, pluralOf(count)).arg(grouped(count));
+    lines << tr("%1 frequent event(s) left out: appends, fetches, most watermarks. The menu of kinds can show every one "
+                "from then on.",
+                nullptr, pluralOf(count))
+                 .arg(grouped(count));
+  }
+  if (m_model->forgotten() > 0) {
+    const auto count = static_cast<int64_t>(m_model->forgotten());
+    notes << tr("%1 older gone", nullptr, pluralOf(count)).arg(grouped(count));
+    lines << tr("%1 older event(s) had to go for newer ones.", nullptr, pluralOf(count)).arg(grouped(count));
+  }
+  if (m_model->lost() > 0) notes << tr("%1 lost").arg(grouped(static_cast<int64_t>(m_model->lost())));
+  m_header->setNote(notes.join(QStringLiteral(" · ")));
   if (m_model->lost() > 0)
     lines << tr("%1 event(s) lost.", nullptr, pluralOf(static_cast<int64_t>(m_model->lost())))
                  .arg(grouped(static_cast<int64_t>(m_model->lost())));
@@ -283,8 +384,15 @@ void EventPanel::exportToFile() {
   const bool json = name.endsWith(QStringLiteral(".json"), Qt::CaseInsensitive);
   QSaveFile file(name);
   if (!file.open(QIODevice::WriteOnly) || file.write((json ? m_filter->toJson() : m_filter->toCsv()).toUtf8()) < 0 ||
-      !file.commit())
+      !file.commit()) {
     QMessageBox::warning(m_table, tr("Not exported"), tr("%1 cannot be written: %2").arg(name, file.errorString()));
+    return;
+  }
+  QString text = tr("%n event(s) written to %1", nullptr, m_filter->rowCount()).arg(name);
+  if (m_model->leftOut() > 0)
+    text += QStringLiteral(" · ") + tr("%1 frequent left out", nullptr, pluralOf(static_cast<int64_t>(m_model->leftOut())))
+                                        .arg(grouped(static_cast<int64_t>(m_model->leftOut())));
+  Q_EMIT said(text);
 }
 
 void EventPanel::focusFilter() {

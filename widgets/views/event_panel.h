@@ -5,12 +5,14 @@
 #include "bridge/engine_bridge.h"
 #include "models/event_model.h"
 
-class QLabel;
+class QAction;
 class QLineEdit;
 class QPushButton;
 class QTableView;
 
 namespace tidemark::widgets {
+
+class EventHeader;
 
 /// The controls of the event table (LIVE pill, filter, kinds, pause, copy, export), to be put beside the ISR strip, and
 /// the table itself.
@@ -31,7 +33,12 @@ class EventPanel : public QObject {
   void exportToFile();
   void focusFilter();
 
+ Q_SIGNALS:
+  /// A word on what was done, for the status line.
+  void said(const QString& text);
+
  private:
+  void nameKinds();
   void counts();
   void onFrame(const Frame& frame);
 
@@ -47,6 +54,8 @@ class EventPanel : public QObject {
   QPushButton* m_copy;
   QPushButton* m_export;
   QTableView* m_table;
+  EventHeader* m_header = nullptr;
+  std::vector<QAction*> m_groups;
 };
 
 }  // namespace tidemark::widgets

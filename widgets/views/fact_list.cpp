@@ -67,8 +67,9 @@ void FactList::paintEvent(QPaintEvent*) {
     y += kRow;
   }
   if (hasFocus()) {
-    painter.setPen(QPen(p.accent, 1));
-    painter.drawLine(QPointF(-4, 0), QPointF(-4, height()));
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(p.accent, 2));
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 4, 4);
   }
 }
 

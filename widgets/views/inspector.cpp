@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <QApplication>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -60,8 +61,12 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
       m_plotBox(new QWidget),
       m_plotTitle(new QLabel),
       m_plot(new LagPlot),
-      m_commandBox(new QWidget) {
+      m_commandBox(new QWidget(this)) {
   setWidgetResizable(true);
+  // Below that its words and buttons would be cut.
+  setMinimumWidth(216);
+  // What is inside takes the focus, the frame does not.
+  setFocusPolicy(Qt::NoFocus);
   setProperty("kind", QStringLiteral("panel"));
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* inside = new QWidget;
@@ -94,18 +99,6 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
   plotLayout->addWidget(m_plot);
   layout->addWidget(m_plotBox);
 
-  auto* commandLayout = new QVBoxLayout(m_commandBox);
-  commandLayout->setContentsMargins(0, 18, 0, 0);
-  commandLayout->setSpacing(10);
-  auto* commandHead = new QLabel(tr("INJECT"));
-  commandHead->setProperty("kind", QStringLiteral("head"));
-  commandLayout->addWidget(commandHead);
-  m_commandGrid = new QGridLayout;
-  m_commandGrid->setSpacing(8);
-  m_commandGrid->setColumnStretch(0, 1);
-  m_commandGrid->setColumnStretch(1, 1);
-  commandLayout->addLayout(m_commandGrid);
-  layout->addWidget(m_commandBox);
   layout->addStretch();
   setWidget(inside);
 
@@ -120,6 +113,26 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
   m_resume->setProperty("kind", QStringLiteral("primary"));
   m_start->setProperty("kind", QStringLiteral("primary"));
   m_kill->setProperty("kind", QStringLiteral("danger"));
+  auto* commandLayout = new QVBoxLayout(m_commandBox);
+  commandLayout->setContentsMargins(18, 12, 18, 16);
+  commandLayout->setSpacing(10);
+  m_commandBox->setProperty("kind", QStringLiteral("foot"));
+  m_commandBox->setAttribute(Qt::WA_StyledBackground);
+  auto* commandHead = new QLabel(tr("INJECT"));
+  commandHead->setProperty("kind", QStringLiteral("head"));
+  commandLayout->addWidget(commandHead);
+  auto* grid = new QGridLayout;
+  grid->setSpacing(8);
+  grid->setColumnStretch(0, 1);
+  grid->setColumnStretch(1, 1);
+  // Opposites share a place.
+  grid->addWidget(m_pause, 0, 0);
+  grid->addWidget(m_resume, 0, 0);
+  grid->addWidget(m_kill, 0, 1);
+  grid->addWidget(m_restart, 1, 0);
+  grid->addWidget(m_start, 1, 0);
+  grid->addWidget(m_stop, 1, 1);
+  commandLayout->addLayout(grid);
 
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
     if (frame.snapshot != frame.previous) take();
@@ -290,44 +303,71 @@ void Inspector::showPartition(const observe::ClusterSnapshot& cluster, const obs
     if (!replica.leader) lines.push_back({replica.broker, m_past.copy({topic.name, partition.index}, replica.broker)});
   m_plotBox->setVisible(!lines.empty());
   if (!lines.empty()) {
-    m_plotTitle->setText(tr("Lag of the followers (records)"));
+    QStringList names;
+    for (const LagPlot::Line& line : lines)
+      names << QStringLiteral("<span style='color:%1'>%2</span> %3")
+                   .arg(LagPlot::colorOf(line.broker).name(), LagPlot::strokeOf(line.broker), QString::number(line.broker.value()));
+    m_plotTitle->setText(lines.size() == 1 ? tr("Lag behind leader (records)")
+                                           : tr("Lag in records of %1").arg(names.join(QStringLiteral("&nbsp; "))));
     m_plot->draw(lines, cluster.wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()));
   }
   showCommands(std::nullopt);
 }
 
 void Inspector::showCommands(std::optional<BrokerState> state) {
-  m_commandBox->setVisible(state.has_value());
-  if (state == m_commandsFor) return;
+  if (state == m_commandsFor && m_commandBox->isVisibleTo(this) == state.has_value()) return;
   m_commandsFor = state;
-  for (QPushButton* button : {m_resume, m_start, m_pause, m_kill, m_restart, m_stop}) {
-    m_commandGrid->removeWidget(button);
-    button->hide();
+  // Whoever works with the keys stays here: the focus goes to what can be done next, not to the next view.
+  QWidget* focused = QApplication::focusWidget();
+  const bool had = focused != nullptr && m_commandBox->isAncestorOf(focused);
+  std::vector<QPushButton*> fits;
+  if (state) {
+    switch (*state) {
+      case BrokerState::Starting:
+      case BrokerState::Stopping:
+        fits = {m_kill};
+        break;
+      case BrokerState::Running:
+      case BrokerState::Fenced:
+        fits = {m_pause, m_kill, m_restart, m_stop};
+        break;
+      case BrokerState::Paused:
+        fits = {m_resume, m_kill};
+        break;
+      case BrokerState::Stopped:
+      case BrokerState::Killed:
+        fits = {m_start};
+        break;
+    }
   }
-  if (!state) return;
-  std::vector<QPushButton*> buttons;
-  switch (*state) {
-    case BrokerState::Starting:
-    case BrokerState::Stopping:
-      buttons = {m_kill};
-      break;
-    case BrokerState::Running:
-    case BrokerState::Fenced:
-      buttons = {m_pause, m_kill, m_restart, m_stop};
-      break;
-    case BrokerState::Paused:
-      buttons = {m_resume, m_kill};
-      break;
-    case BrokerState::Stopped:
-    case BrokerState::Killed:
-      buttons = {m_start};
-      break;
+  const auto applies = [&fits](const QPushButton* button) { return std::ranges::find(fits, button) != fits.end(); };
+  for (QPushButton* button : fits) {
+    button->setEnabled(true);
+    button->show();
   }
-  for (size_t i = 0; i < buttons.size(); ++i) {
-    m_commandGrid->addWidget(buttons[i], static_cast<int>(i / 2), static_cast<int>(i % 2), 1,
-                             buttons.size() == 1 ? 2 : 1);
-    buttons[i]->show();
-  }
+  if (had && !fits.empty() && !applies(qobject_cast<QPushButton*>(focused))) fits.front()->setFocus(Qt::OtherFocusReason);
+  for (QPushButton* button : {m_pause, m_resume, m_kill, m_restart, m_start, m_stop})
+    if (!applies(button)) button->setEnabled(false);
+  // Of each pair the one that applies; else the usual one, disabled.
+  m_resume->setVisible(applies(m_resume));
+  m_pause->setVisible(!applies(m_resume));
+  m_start->setVisible(applies(m_start));
+  m_restart->setVisible(!applies(m_start));
+  m_kill->show();
+  m_stop->show();
+  m_commandBox->setVisible(state.has_value());
+  placeCommands();
+}
+
+void Inspector::placeCommands() {
+  const int foot = m_commandsFor ? m_commandBox->sizeHint().height() : 0;
+  setViewportMargins(0, 0, 0, foot);
+  m_commandBox->setGeometry(0, height() - foot, width(), foot);
+}
+
+void Inspector::resizeEvent(QResizeEvent* event) {
+  QScrollArea::resizeEvent(event);
+  placeCommands();
 }
 
 }  // namespace tidemark::widgets

@@ -34,8 +34,9 @@ class StatePill : public QWidget {
   StateLook m_look;
 };
 
-/// All there is to know about what is picked, a plot of its lag, and what can be done to a broker. Buttons that do not
-/// apply to its state are absent.
+/// All there is to know about what is picked, a plot of its lag, and what can be done to a broker. The buttons stand at
+/// the foot, whatever is scrolled or comes above them, each always in its place: one that does not apply to the state of
+/// the broker is disabled, or gives its place to its opposite.
 class Inspector : public QScrollArea {
   Q_OBJECT
 
@@ -47,6 +48,9 @@ class Inspector : public QScrollArea {
   /// The partition of the belts: its numbers on the picked broker are shown.
   void setPartition(const std::optional<TopicPartition>& partition);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  Q_SIGNALS:
   void commandWanted(tidemark::widgets::EngineBridge::BrokerCommand command, tidemark::NodeId broker);
 
@@ -57,6 +61,7 @@ class Inspector : public QScrollArea {
   void showPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
                      const observe::PartitionSnapshot& partition);
   void showCommands(std::optional<observe::BrokerState> state);
+  void placeCommands();
   QPushButton* makeButton(EngineBridge::BrokerCommand command, const QString& text, const QString& tip);
 
   EngineBridge& m_bridge;
@@ -70,7 +75,6 @@ class Inspector : public QScrollArea {
   QLabel* m_plotTitle;
   LagPlot* m_plot;
   QWidget* m_commandBox;
-  QGridLayout* m_commandGrid;
   QPushButton* m_resume;
   QPushButton* m_start;
   QPushButton* m_pause;

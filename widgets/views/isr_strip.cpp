@@ -61,8 +61,19 @@ void IsrStrip::paintEvent(QPaintEvent*) {
   const QString span = tr("last 2 minutes");
   const QFontMetricsF metrics(painter.font());
   const double room = width() - kRight - metrics.horizontalAdvance(span) - 16;
-  painter.drawText(QPointF(0, 20),
-                   metrics.elidedText(tr("ISR of %1").arg(partitionText(*m_partition)), Qt::ElideMiddle, room));
+  const auto* topic = observe::findTopic(*m_bridge.snapshot(), m_partition->topic);
+  const QString title = tr("ISR of %1").arg(partitionText(*m_partition));
+  if (topic != nullptr && observe::isBelowMinInSync(*topic, *partition)) {
+    const QString trouble = tr("%1 in sync, min.insync %2: acks=all is refused").arg(partition->isr.size()).arg(topic->minInSync);
+    const QString left = metrics.elidedText(title + QStringLiteral("  "), Qt::ElideMiddle,
+                                            std::max(60.0, room - metrics.horizontalAdvance(trouble)));
+    painter.drawText(QPointF(0, 20), left);
+    painter.setPen(p.badText);
+    const double at = metrics.horizontalAdvance(left);
+    painter.drawText(QPointF(at, 20), metrics.elidedText(trouble, Qt::ElideRight, std::max(0.0, room - at)));
+  } else {
+    painter.drawText(QPointF(0, 20), metrics.elidedText(title, Qt::ElideMiddle, room));
+  }
   painter.setPen(p.heads);
   painter.drawText(QPointF(width() - kRight + 1 - QFontMetricsF(painter.font()).horizontalAdvance(span), 20), span);
 

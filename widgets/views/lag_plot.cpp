@@ -12,6 +12,16 @@
 
 namespace tidemark::widgets {
 
+namespace {
+
+constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine};
+
+size_t styleOf(NodeId broker) {
+  return static_cast<size_t>(std::max(0, broker.value() - 1)) % std::size(kStyles);
+}
+
+}  // namespace
+
 LagPlot::LagPlot(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(1, 1, 1, 1);
@@ -37,6 +47,15 @@ LagPlot::LagPlot(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this
     m_drawn = {};
     m_plot->replot(QCustomPlot::rpQueuedReplot);
   });
+}
+
+QColor LagPlot::colorOf(NodeId broker) {
+  return colors().brokers[styleOf(broker)];
+}
+
+QString LagPlot::strokeOf(NodeId broker) {
+  static const QString kStrokes[] = {QStringLiteral("━━"), QStringLiteral("╍╍"), QStringLiteral("┅┅")};
+  return kStrokes[styleOf(broker)];
 }
 
 void LagPlot::colorize() {
@@ -70,14 +89,12 @@ void LagPlot::draw(const std::vector<Line>& lines, platform::WallTime now) {
   const double span = std::chrono::duration<double>(PartitionPast::kLagKept).count();
   const auto secondsAgo = [now](platform::WallTime time) { return -std::chrono::duration<double>(now - time).count(); };
   double highest = 4;
-  static constexpr Qt::PenStyle kStyles[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine};
   for (const Line& line : lines) {
     if (line.copy == nullptr || line.copy->lag.empty()) continue;
     QCPGraph* graph = m_plot->addGraph(keys, values);
     graph->setLineStyle(QCPGraph::lsStepLeft);
-    const size_t which = static_cast<size_t>(std::max(0, line.broker.value() - 1)) % 3;
     // One line alone is the story of its broker, in the colour of being behind; several are told apart.
-    graph->setPen(lines.size() == 1 ? QPen(p.warn, 1.8) : QPen(p.brokers[which], 1.6, kStyles[which]));
+    graph->setPen(lines.size() == 1 ? QPen(p.warn, 1.8) : QPen(colorOf(line.broker), 1.6, kStyles[styleOf(line.broker)]));
     for (const LagSample& sample : line.copy->lag) {
       graph->addData(std::max(secondsAgo(sample.at), -span), static_cast<double>(sample.records));
       highest = std::max(highest, static_cast<double>(sample.records));

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include <QColor>
 #include <QWidget>
 
 #include "models/partition_past.h"
@@ -25,6 +26,9 @@ class LagPlot : public QWidget {
   /// Draws at once if something is new, at most ten times a second; `now` is the right edge.
   void draw(const std::vector<Line>& lines, platform::WallTime now);
   QSize sizeHint() const override { return {264, 96}; }
+  /// How the line of a broker looks among several: for a legend.
+  static QColor colorOf(NodeId broker);
+  static QString strokeOf(NodeId broker);
 
  private:
   void colorize();

@@ -58,6 +58,7 @@ void StatusLine::take() {
     int partitions = 0;
     int under = 0;
     int offline = 0;
+    int starved = 0;
     for (const observe::TopicSnapshot& topic : cluster.topics)
       for (const observe::PartitionSnapshot& partition : topic.partitions) {
         ++partitions;
@@ -65,15 +66,21 @@ void StatusLine::take() {
           ++offline;
         else if (partition.underReplicated())
           ++under;
+        starved += observe::isBelowMinInSync(topic, partition);
       }
+    const auto up = std::ranges::count_if(cluster.brokers, [](const observe::BrokerSnapshot& broker) {
+      return broker.state == observe::BrokerState::Running || broker.state == observe::BrokerState::Fenced;
+    });
     QStringList parts;
-    parts << tr("%n broker(s)", nullptr, static_cast<int>(cluster.brokers.size()))
+    const int brokers = static_cast<int>(cluster.brokers.size());
+    parts << (up == brokers ? tr("%n broker(s)", nullptr, brokers) : tr("%1 of %n broker(s) up", nullptr, brokers).arg(up))
           << tr("%n partition(s)", nullptr, partitions);
     parts << tr("produce %1").arg(rateText(m_produced.perSecond(now)))
           << tr("fetch %1").arg(rateText(m_fetched.perSecond(now)));
     if (under > 0) parts << tr("%n partition(s) under-replicated", nullptr, under);
+    if (starved > 0) parts << tr("%n partition(s) below min.insync", nullptr, starved);
     if (offline > 0) parts << tr("%n partition(s) without a leader", nullptr, offline);
-    trouble = offline > 0;
+    trouble = offline > 0 || starved > 0;
     left = parts.join(QStringLiteral(" · "));
     QString folder = fromUtf8(cluster.dataFolder);
     if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());

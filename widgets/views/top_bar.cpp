@@ -244,6 +244,15 @@ TopBar::TopBar(EngineBridge& bridge, QWidget* parent)
   layout->addWidget(m_usage);
   layout->addWidget(m_menu);
   for (QPushButton* button : {m_cluster, m_topic, m_produce, m_consume}) button->setFixedHeight(28);
+  // Wide enough for both of their words: neither moves its neighbours.
+  setProducing(true);
+  setConsuming(true);
+  for (QPushButton* button : {m_produce, m_consume}) {
+    button->ensurePolished();
+    button->setMinimumWidth(button->sizeHint().width());
+  }
+  setProducing(false);
+  setConsuming(false);
   connect(m_topic, &QPushButton::clicked, this, &TopBar::topicWanted);
   connect(m_produce, &QPushButton::clicked, this, &TopBar::produceWanted);
   connect(m_consume, &QPushButton::clicked, this, &TopBar::consumeWanted);
@@ -270,6 +279,10 @@ void TopBar::setRunning(bool running) {
 
 void TopBar::setProducing(bool producing) {
   m_produce->setText(producing ? tr("● Producing…") : tr("Produce…"));
+}
+
+void TopBar::setConsuming(bool consuming) {
+  m_consume->setText(consuming ? tr("● Consuming…") : tr("Consume…"));
 }
 
 void TopBar::take() {

@@ -21,6 +21,8 @@ class TopBar : public QWidget {
   void setRunning(bool running);
   /// "Produce…" shows that a load is being written.
   void setProducing(bool producing);
+  /// The same for "Consume…".
+  void setConsuming(bool consuming);
 
   QPushButton* clusterButton() const noexcept { return m_cluster; }
   QPushButton* menuButton() const noexcept { return m_menu; }

@@ -1,0 +1,404 @@
+#include "segments/batch_panel.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QShortcut>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "segments/field_flow.h"
+#include "segments/hex_view.h"
+#include "segments/table_text.h"
+#include "text/format.h"
+#include "theme/draw.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+namespace {
+
+enum RecordColumn { kOffset, kTimestamp, kKey, kValue };
+
+QString hexText(ByteView bytes, size_t most) {
+  QString text;
+  for (size_t i = 0; i < std::min(most, bytes.size()); ++i) {
+    if (i > 0) text += QLatin1Char(' ');
+    text += QStringLiteral("%1").arg(bytes[i], 2, 16, QLatin1Char('0'));
+  }
+  return text;
+}
+
+/// UTF-8 without control characters but those of text.
+bool isText(const QString& text) {
+  return std::ranges::none_of(text, [](QChar letter) {
+    return letter == QChar::ReplacementCharacter || (letter.unicode() < 32 && letter != QLatin1Char('\n') &&
+                                                     letter != QLatin1Char('\r') && letter != QLatin1Char('\t'));
+  });
+}
+
+QString showAllText(const RecordEntry& record) {
+  return BatchPanel::tr("show all %1").arg(bytesText(record.value.length));
+}
+
+/// The record that was looked for stands out; a value that is cut ends in a link.
+class RecordDelegate : public QStyledItemDelegate {
+ public:
+  RecordDelegate(const SegmentsController& controller, BatchPanel& panel, const RowsModel<RecordRow>& model)
+      : QStyledItemDelegate(&panel), m_controller(controller), m_panel(panel), m_model(model) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Palette& p = colors();
+    const RecordEntry& record = m_model.rows()[static_cast<size_t>(index.row())].entry();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const QRectF box = option.rect;
+    const bool wanted = record.offset == m_controller.wantedOffset();
+    if (wanted) painter->fillRect(option.rect, p.warnSoft);
+    if (option.state & QStyle::State_Selected) {
+      if (!wanted) painter->fillRect(option.rect, p.selection);
+      if (index.column() == 0) painter->fillRect(QRectF(box.left(), box.top(), 2.5, box.height()), p.accent);
+    }
+    const double baseline = box.center().y() + 4.5;
+    const QFont font = Theme::mono(12, index.column() == kOffset ? QFont::DemiBold : QFont::Normal);
+    const bool isNull =
+        (index.column() == kKey && record.key.begin < 0) || (index.column() == kValue && record.value.begin < 0);
+    double room = box.width() - 16;
+    if (index.column() == kValue && isCut(index)) {
+      const QString link = showAllText(record);
+      const QFont linkFont = Theme::body(11.5, QFont::DemiBold);
+      const double width = textWidth(link, linkFont);
+      drawLine(*painter, box.right() - 10, baseline, link, linkFont, p.accent, Qt::AlignRight);
+      room -= width + 12;
+    }
+    const QString text = QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideRight, room);
+    drawLine(*painter, box.left() + 8, baseline, text, font, index.column() == kTimestamp || isNull ? p.muted : p.ink);
+    painter->restore();
+  }
+
+  bool editorEvent(QEvent* event, QAbstractItemModel*, const QStyleOptionViewItem& option,
+                   const QModelIndex& index) override {
+    if (event->type() != QEvent::MouseButtonRelease || index.column() != kValue || !isCut(index)) return false;
+    const RecordEntry& record = m_model.rows()[static_cast<size_t>(index.row())].entry();
+    const double width = textWidth(showAllText(record), Theme::body(11.5, QFont::DemiBold)) + 16;
+    if (static_cast<QMouseEvent*>(event)->position().x() < option.rect.right() - width) return false;
+    m_panel.showAll(index.row());
+    return true;
+  }
+
+ private:
+  bool isCut(const QModelIndex& index) const {
+    const RecordRow& row = m_model.rows()[static_cast<size_t>(index.row())];
+    return shownValue(row.batch->bytesOf(row.entry().value), row.entry().value.begin < 0).cut;
+  }
+
+  const SegmentsController& m_controller;
+  BatchPanel& m_panel;
+  const RowsModel<RecordRow>& m_model;
+};
+
+}  // namespace
+
+ShownValue shownValue(ByteView bytes, bool isNull, int most) {
+  if (isNull) return {BatchPanel::tr("null"), false};
+  const auto limit = static_cast<size_t>(most);
+  // A letter has four bytes at most, and one may be cut in its middle.
+  const ByteView head = bytes.first(std::min(bytes.size(), limit * 4));
+  QString text = QString::fromUtf8(reinterpret_cast<const char*>(head.data()), static_cast<qsizetype>(head.size()));
+  if (head.size() < bytes.size()) text.chop(1);
+  const bool asText = isText(text);
+  if (!asText) text = QStringLiteral("0x ") + hexText(bytes, limit / 3);
+  const bool cut = asText ? text.size() > most || head.size() < bytes.size() : bytes.size() > limit / 3;
+  if (asText) {
+    text.truncate(most);
+    text.replace(QLatin1Char('\n'), QStringLiteral("⏎"))
+        .remove(QLatin1Char('\r'))
+        .replace(QLatin1Char('\t'), QLatin1Char(' '));
+  }
+  if (cut) text += QStringLiteral(" …");
+  return {text, cut};
+}
+
+BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
+    : QWidget(parent),
+      m_controller(controller),
+      m_title(new QLabel),
+      m_note(new QLabel),
+      m_warning(new QLabel),
+      m_before(new QPushButton(QStringLiteral("◂"))),
+      m_after(new QPushButton(QStringLiteral("▸"))),
+      m_switch(new QPushButton),
+      m_scroll(new QScrollArea),
+      m_fields(new FieldFlow),
+      m_bytes(new HexView),
+      m_table(new QTableView),
+      m_splitter(new QSplitter(Qt::Horizontal)),
+      m_leftOut(new QLabel) {
+  m_model = new RowsModel<RecordRow>(
+      {{tr("offset"), [](const RecordRow& row, int) { return grouped(row.entry().offset); }},
+       {tr("timestamp"), [](const RecordRow& row, int) { return momentText(row.entry().timestampMs); }},
+       {tr("key"),
+        [](const RecordRow& row, int) {
+          return shownValue(row.batch->bytesOf(row.entry().key), row.entry().key.begin < 0, 60).text;
+        }},
+       {tr("value"),
+        [](const RecordRow& row, int) {
+          const RecordEntry& record = row.entry();
+          const QString value = shownValue(row.batch->bytesOf(record.value), record.value.begin < 0).text;
+          QString text = record.meaning.isEmpty() ? value : QStringLiteral("%1: %2").arg(record.meaning, value);
+          if (record.headers > 0) text += tr("   + %n header(s)", nullptr, record.headers);
+          return text;
+        }}},
+      this);
+  m_title->setProperty("kind", QStringLiteral("cardtitle"));
+  m_note->setProperty("kind", QStringLiteral("muted"));
+  m_warning->setProperty("kind", QStringLiteral("error"));
+  m_leftOut->setProperty("kind", QStringLiteral("note"));
+  m_leftOut->hide();
+  for (QPushButton* button : {m_before, m_after, m_switch}) {
+    button->setProperty("kind", QStringLiteral("quiet"));
+    button->setFocusPolicy(Qt::TabFocus);
+  }
+  m_before->setToolTip(tr("The batch before this one (Page up)"));
+  m_after->setToolTip(tr("The batch after this one (Page down)"));
+  m_before->setAccessibleName(tr("Batch before"));
+  m_after->setAccessibleName(tr("Batch after"));
+  m_switch->setCheckable(true);
+  m_switch->setToolTip(tr("The bytes of the file, or those of the records once decompressed"));
+  auto* head = new QHBoxLayout;
+  head->setSpacing(12);
+  head->addWidget(m_title);
+  head->addWidget(m_note);
+  head->addWidget(m_warning);
+  head->addStretch(1);
+  head->addWidget(m_switch);
+  auto* steps = new QHBoxLayout;
+  steps->setSpacing(0);
+  steps->addWidget(m_before);
+  steps->addWidget(m_after);
+  head->addLayout(steps);
+
+  m_scroll->setWidget(m_fields);
+  m_scroll->setWidgetResizable(true);
+  m_scroll->setFrameShape(QFrame::NoFrame);
+  m_scroll->setProperty("kind", QStringLiteral("onpanel"));
+  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_scroll->setFocusPolicy(Qt::NoFocus);
+  m_scroll->setMinimumHeight(64);
+  m_scroll->setMaximumHeight(64);
+  connect(m_fields, &FieldFlow::heightChanged, m_scroll,
+          [this](int height) { m_scroll->setMaximumHeight(std::max(64, height)); });
+
+  m_table->setModel(m_model);
+  m_table->setItemDelegate(new RecordDelegate(controller, *this, *m_model));
+  m_table->setProperty("kind", QStringLiteral("bare"));
+  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_table->setShowGrid(false);
+  m_table->setWordWrap(false);
+  m_table->setTabKeyNavigation(false);
+  m_table->setMinimumHeight(24 + 2 * 23);
+  m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_table->setAccessibleName(tr("Records of the batch"));
+  m_table->verticalHeader()->hide();
+  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  m_table->verticalHeader()->setDefaultSectionSize(23);
+  m_table->horizontalHeader()->setHighlightSections(false);
+  m_table->horizontalHeader()->setStretchLastSection(true);
+  m_table->setColumnWidth(kOffset, 96);
+  m_table->setColumnWidth(kTimestamp, 190);
+  m_table->setColumnWidth(kKey, 150);
+  auto* copy = new QShortcut(QKeySequence::Copy, m_table);
+  copy->setContext(Qt::WidgetShortcut);
+  connect(copy, &QShortcut::activated, this,
+          [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
+
+  auto* left = new QWidget;
+  auto* leftDown = new QVBoxLayout(left);
+  leftDown->setContentsMargins(0, 0, 10, 0);
+  leftDown->setSpacing(8);
+  // The fields take what they need, the records the rest.
+  leftDown->addWidget(m_scroll, 100);
+  leftDown->addWidget(m_table, 1);
+  leftDown->addWidget(m_leftOut);
+  m_splitter->addWidget(left);
+  m_splitter->addWidget(m_bytes);
+  m_splitter->setChildrenCollapsible(false);
+  m_splitter->setStretchFactor(0, 1);
+  m_splitter->setStretchFactor(1, 0);
+  m_splitter->setHandleWidth(9);
+  auto* down = new QVBoxLayout(this);
+  down->setContentsMargins(16, 10, 12, 12);
+  down->setSpacing(8);
+  down->addLayout(head);
+  down->addWidget(m_splitter, 1);
+
+  connect(m_fields, &FieldFlow::fieldHovered, this, [this](int field) { hover(field, m_fields); });
+  connect(m_bytes, &HexView::fieldHovered, this, [this](int field) { hover(field, m_bytes); });
+  connect(m_before, &QPushButton::clicked, this, [this] { m_controller.stepBatch(-1); });
+  connect(m_after, &QPushButton::clicked, this, [this] { m_controller.stepBatch(1); });
+  connect(m_switch, &QPushButton::toggled, this, [this](bool payload) {
+    m_switch->setText(payload ? tr("decompressed") : tr("as in the file"));
+    m_bytes->setBatch(m_batch, payload);
+  });
+  connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+    if (index.isValid()) pickRecord(index.row());
+  });
+  connect(m_table, &QTableView::doubleClicked, this, [this](const QModelIndex& index) { showAll(index.row()); });
+  auto* all = new QShortcut(QKeySequence(Qt::Key_Return), m_table);
+  all->setContext(Qt::WidgetShortcut);
+  connect(all, &QShortcut::activated, this, [this] {
+    if (m_table->currentIndex().isValid()) showAll(m_table->currentIndex().row());
+  });
+  connect(&controller, &SegmentsController::batchRead, this, &BatchPanel::take);
+  connect(&controller, &SegmentsController::opened, this, &BatchPanel::take);
+  connect(&controller, &SegmentsController::lookupChanged, m_table->viewport(), qOverload<>(&QWidget::update));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+  take();
+}
+
+void BatchPanel::take() {
+  const BatchPicturePtr batch = m_controller.batch();
+  if (batch == m_batch && batch) return;
+  m_batch = batch;
+  m_hovered = -1;
+  m_record = -1;
+  m_before->setEnabled(batch != nullptr && batch->position > 0);
+  m_after->setEnabled(batch != nullptr && batch->next >= 0);
+  std::vector<RecordRow> rows;
+  QStringList notes;
+  QString warning;
+  if (batch) {
+    for (size_t i = 0; i < batch->records.size(); ++i) rows.push_back({batch, static_cast<int32_t>(i)});
+    const inspect::BatchAnatomy& anatomy = batch->anatomy;
+    const records::BatchHeader& header = anatomy.header;
+    m_title->setText(tr("Record batch at position %1").arg(grouped(batch->position)));
+    notes << QStringLiteral("v%1").arg(header.magic);
+    if (!anatomy.compressed)
+      notes << tr("not compressed");
+    else
+      notes << batch->codec;
+    if (header.isTransactional()) notes << tr("transactional");
+    if (header.isControl()) notes << tr("control");
+    notes << tr("%n record(s)", nullptr, pluralOf(std::max(0, header.recordCount)));
+    if (anatomy.crcValid)
+      notes << tr("CRC-32C ok");
+    else
+      warning = tr("CRC-32C is wrong: 0x%1 is written, the bytes give 0x%2")
+                    .arg(header.crc, 8, 16, QLatin1Char('0'))
+                    .arg(anatomy.computedCrc, 8, 16, QLatin1Char('0'));
+    if (!anatomy.problem.empty())
+      warning += (warning.isEmpty() ? QString() : QStringLiteral(" · ")) + fromUtf8(anatomy.problem);
+  } else {
+    m_title->setText(tr("Record batch"));
+    notes << tr("none is taken apart yet");
+  }
+  m_note->setText(notes.join(QStringLiteral(" · ")));
+  m_warning->setText(warning.isEmpty() ? QString() : QStringLiteral("✕ ") + warning);
+  m_warning->setVisible(!warning.isEmpty());
+  m_switch->setVisible(batch && batch->anatomy.compressed && !batch->anatomy.records.empty());
+  // What is looked at is the records: compressed ones are of little use as bytes of a file.
+  const bool payload = !m_switch->isHidden();
+  m_switch->blockSignals(true);
+  m_switch->setChecked(payload);
+  m_switch->setText(payload ? tr("decompressed") : tr("as in the file"));
+  m_switch->blockSignals(false);
+  m_bytes->setBatch(batch, payload);
+  m_leftOut->setVisible(batch && batch->recordsLeftOut() > 0);
+  if (batch && batch->recordsLeftOut() > 0)
+    m_leftOut->setText(tr("%n more record(s) are not shown", nullptr, pluralOf(batch->recordsLeftOut())));
+  m_table->clearSelection();
+  m_table->setCurrentIndex({});
+  // The day is shown unless it is today.
+  if (!rows.empty())
+    m_table->setColumnWidth(kTimestamp, momentText(rows.front().entry().timestampMs).size() > 14 ? 190 : 120);
+  m_model->setRows(std::move(rows));
+  // The record that was looked for, else the first.
+  int wanted = batch && !batch->records.empty() ? 0 : -1;
+  if (batch)
+    for (size_t i = 0; i < batch->records.size(); ++i)
+      if (batch->records[i].offset == m_controller.wantedOffset()) wanted = static_cast<int>(i);
+  m_fields->setBatch(batch, wanted);
+  m_record = wanted;
+  if (wanted >= 0) {
+    m_table->setCurrentIndex(m_model->index(wanted, 0));
+    m_table->scrollTo(m_model->index(wanted, 0));
+  }
+  m_table->viewport()->update();
+}
+
+void BatchPanel::pickRecord(int index) {
+  if (!m_batch || index == m_record) return;
+  m_record = index;
+  m_fields->setBatch(m_batch, index);
+  if (index >= 0 && index < static_cast<int>(m_batch->records.size())) {
+    const RecordEntry& record = m_batch->records[static_cast<size_t>(index)];
+    if (record.fieldCount > 0) m_bytes->ensureVisible(record.firstField);
+  }
+}
+
+void BatchPanel::hover(int field, QObject* from) {
+  if (field == m_hovered) return;
+  m_hovered = field;
+  if (m_batch && field >= 0 && from == m_bytes) {
+    // The record that a byte belongs to comes into sight, so that its field can.
+    const FieldEntry& entry = m_batch->fields[static_cast<size_t>(field)];
+    if (entry.record >= 0 && entry.record != m_record) m_table->setCurrentIndex(m_model->index(entry.record, 0));
+  }
+  m_fields->setHovered(field);
+  m_bytes->setHovered(field);
+  if (from == m_fields) m_bytes->ensureVisible(field);
+}
+
+void BatchPanel::showAll(int index) {
+  if (!m_batch || index < 0 || index >= static_cast<int>(m_batch->records.size())) return;
+  const RecordEntry& record = m_batch->records[static_cast<size_t>(index)];
+  auto* dialog = new QDialog(this);
+  dialog->setObjectName(QStringLiteral("value"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Record %1").arg(grouped(record.offset)));
+  dialog->resize(760, 520);
+  auto* down = new QVBoxLayout(dialog);
+  down->setContentsMargins(16, 14, 16, 14);
+  const auto add = [&](const QString& name, const Stretch& stretch, int share) {
+    auto* label = new QLabel(stretch.begin < 0 ? tr("%1: null").arg(name)
+                                               : tr("%1, %n byte(s)", nullptr, stretch.length).arg(name));
+    label->setProperty("kind", QStringLiteral("head"));
+    down->addWidget(label);
+    if (stretch.begin < 0) return;
+    const ByteView bytes = m_batch->bytesOf(stretch);
+    auto* text = new QPlainTextEdit;
+    text->setReadOnly(true);
+    text->setFont(Theme::mono(12));
+    text->setAccessibleName(name);
+    const QString whole =
+        QString::fromUtf8(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size()));
+    text->setPlainText(isText(whole) ? whole : hexText(bytes, bytes.size()));
+    text->setWordWrapMode(isText(whole) ? QTextOption::WrapAtWordBoundaryOrAnywhere : QTextOption::WordWrap);
+    down->addWidget(text, share);
+  };
+  add(tr("key"), record.key, 1);
+  add(tr("value"), record.value, 4);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  down->addWidget(buttons);
+  dialog->show();
+}
+
+void BatchPanel::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  drawCard(painter, rect());
+}
+
+}  // namespace tidemark::widgets

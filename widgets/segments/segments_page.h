@@ -1,0 +1,128 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <QStringList>
+#include <QWidget>
+
+#include "segments/segments_controller.h"
+
+class QButtonGroup;
+class QFrame;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSettings;
+class QSplitter;
+class QStackedWidget;
+
+namespace tidemark::widgets {
+
+class BatchPanel;
+class IndexPlot;
+class LookupPanel;
+class SegmentStrip;
+class SegmentTables;
+
+/// The Segments view: a partition's files to scale, its sparse indexes, the lookup step by step, a batch byte by byte.
+/// Of a broker's copy it follows what happens; of files from disk it shows what is there.
+///
+/// Keys: Ctrl+F the search field, ↑/↓ or , and . step by step, Home/End its ends, Page up/down batch by batch, Alt+←/→
+/// segment by segment, ←/→ and +/− move and zoom the index, 0 all of it, I the other index, T tables, F5 reads again,
+/// Ctrl+C copies what is shown as text.
+class SegmentsPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// `fromDisk`: a page of its own for files, with a way back.
+  SegmentsPage(EngineBridge& bridge, bool fromDisk, QWidget* parent = nullptr);
+
+  /// A partition of the cluster; the leader's copy unless a copy was chosen for it already.
+  void setPartition(const std::optional<TopicPartition>& partition);
+  /// The batch that holds an offset, in the copy of a broker.
+  void showBatch(const TopicPartition& partition, NodeId broker, Offset offset);
+  /// A partition's folder, one of its files, or a folder that holds partitions.
+  void openPath(const QString& path);
+  const QString& path() const noexcept { return m_path; }
+
+  /// Reads and follows only while it is shown.
+  void setActive(bool active);
+  bool showsTable() const noexcept { return m_asTable; }
+  void showTable(bool table);
+  void focusSearch();
+  /// Looks for what is typed, as Enter does.
+  void search(const QString& text);
+  QString asText() const;
+
+  void save(QSettings& settings) const;
+  void restore(const QSettings& settings);
+
+  SegmentsController& controller() noexcept { return m_controller; }
+  SegmentStrip& strip() noexcept { return *m_strip; }
+  IndexPlot& plot() noexcept { return *m_plot; }
+  LookupPanel& lookupPanel() noexcept { return *m_lookup; }
+  BatchPanel& batchPanel() noexcept { return *m_batch; }
+  SegmentTables& tables() noexcept { return *m_tables; }
+  QLineEdit& searchField() noexcept { return *m_search; }
+
+ Q_SIGNALS:
+  void backWanted();
+  void told(const QString& text);
+  /// A folder or file could be opened, and should be remembered.
+  void pathOpened(const QString& path);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  QWidget* makeHead();
+  QWidget* makeBody();
+  QWidget* makePlotCard();
+  void takeOpened();
+  void takePartition();
+  void takeSegment();
+  void takeFindings();
+  void takePlace();
+  void nameSearch();
+  void onFrame(const Frame& frame);
+  void pickCopy(NodeId broker);
+  void setIndex(bool times);
+
+  EngineBridge& m_bridge;
+  const bool m_fromDisk;
+  SegmentsController m_controller;
+  std::optional<TopicPartition> m_partition;
+  QString m_path;
+  QStringList m_folders;
+  /// Waits until the files are open.
+  std::optional<LookupTarget> m_pending;
+  bool m_asTable = false;
+  Offset m_shownSegment;
+
+  QLabel* m_title;
+  QPushButton* m_place;
+  QLabel* m_checked;
+  QFrame* m_searchBox;
+  QLabel* m_searchName;
+  QLineEdit* m_search;
+  QPushButton* m_back = nullptr;
+  QStackedWidget* m_stack;
+  QFrame* m_findings;
+  QLabel* m_findingText;
+  QPushButton* m_findingNext;
+  int m_finding = 0;
+  SegmentStrip* m_strip;
+  QLabel* m_indexTitle;
+  QLabel* m_indexNote;
+  QButtonGroup* m_indexChoice;
+  IndexPlot* m_plot;
+  LookupPanel* m_lookup;
+  BatchPanel* m_batch;
+  SegmentTables* m_tables;
+  QLabel* m_nothing;
+  QSplitter* m_rows = nullptr;
+  QSplitter* m_columns = nullptr;
+};
+
+}  // namespace tidemark::widgets
