@@ -145,6 +145,34 @@ class Tidemark(Cluster):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Floor(Cluster):
+    """The least that a broker can be (floor_broker.cpp): no topics to make, one partition."""
+    name = "floor"
+    binary = ROOT / "build" / "release" / "bin" / "tidemark_bench_floor_broker"
+
+    def start(self, seconds=10):
+        self.folder.mkdir(parents=True)
+        self.process = subprocess.Popen([self.binary, "--file", self.folder / "log"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=die_with_parent)
+        self.ports = [json.loads(self.process.stdout.readline())["port"]]
+        return self
+
+    def create(self, partitions, replication, configs):
+        self.topics += 1
+        return f"floor-{self.topics}"
+
+    def delete(self, topic, seconds=0):
+        pass
+
+    def pids(self):
+        return [self.process.pid]
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(20)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
 class Kafka(Cluster):
     name = "kafka"
 

@@ -1,6 +1,8 @@
 #include "broker/broker_fixture.h"
 #include "protocol/generated/alter_configs_request.h"
 #include "protocol/generated/alter_configs_response.h"
+#include "protocol/generated/alter_partition_reassignments_request.h"
+#include "protocol/generated/alter_partition_reassignments_response.h"
 #include "protocol/generated/create_partitions_request.h"
 #include "protocol/generated/create_partitions_response.h"
 #include "protocol/generated/create_topics_request.h"
@@ -9,10 +11,14 @@
 #include "protocol/generated/delete_topics_response.h"
 #include "protocol/generated/describe_configs_request.h"
 #include "protocol/generated/describe_configs_response.h"
+#include "protocol/generated/describe_log_dirs_request.h"
+#include "protocol/generated/describe_log_dirs_response.h"
 #include "protocol/generated/elect_leaders_request.h"
 #include "protocol/generated/elect_leaders_response.h"
 #include "protocol/generated/incremental_alter_configs_request.h"
 #include "protocol/generated/incremental_alter_configs_response.h"
+#include "protocol/generated/list_partition_reassignments_request.h"
+#include "protocol/generated/list_partition_reassignments_response.h"
 
 // What any broker takes and its controller decides, asked of each broker in turn; and what is in force.
 
@@ -20,6 +26,7 @@ namespace tidemark::broker {
 namespace {
 
 using protocol::AlterConfigsRequest;
+using protocol::AlterPartitionReassignmentsRequest;
 using protocol::CreatePartitionsRequest;
 using protocol::CreateTopicsRequest;
 using protocol::DeleteTopicsRequest;
@@ -210,6 +217,76 @@ TEST_F(AdminRequests, ElectLeadersAnswersForEachPartitionInEachVersion) {
     for (const auto& topic : answer.replicaElectionResults)
       EXPECT_EQ(code(topic.partitionResult.at(0).errorCode),
                 topic.topic == "orders" ? ErrorCode::ElectionNotNeeded : ErrorCode::UnknownTopicOrPartition);
+  });
+}
+
+TEST_F(AdminRequests, APartitionMovesToAnotherBrokerInEachVersion) {
+  createTopic("orders", 1, 1);
+  produce("orders", 0, {"a", "b"});
+  inEachVersion<AlterPartitionReassignmentsRequest>([&](int16_t version) {
+    const int from = leaderOf("orders");
+    const int to = otherThan(from);
+    AlterPartitionReassignmentsRequest request{.timeoutMs = 10000};
+    request.topics.push_back({.name = "orders", .partitions = {}});
+    request.topics[0].partitions.push_back({.partitionIndex = 0, .replicas = {{to}}});
+    request.topics[0].partitions.push_back({.partitionIndex = 9, .replicas = {{to}}});
+    const auto answer = ask(to, request, version);
+    EXPECT_EQ(code(answer.errorCode), ErrorCode::None);
+    ASSERT_EQ(answer.responses.at(0).partitions.size(), 2u);
+    EXPECT_EQ(code(answer.responses[0].partitions[0].errorCode), ErrorCode::None);
+    EXPECT_EQ(code(answer.responses[0].partitions[1].errorCode), ErrorCode::UnknownTopicOrPartition);
+    EXPECT_TRUE(await([&] {
+      const auto* partition = node(from).broker()->image()->topics.partition("orders", PartitionIndex(0));
+      return partition->replicas == std::vector{NodeId(to)} && partition->leader == NodeId(to) && !partition->isReassigning();
+    }));
+    EXPECT_EQ(node(to).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)})->log()->logEndOffset(), Offset(2));
+    EXPECT_TRUE(await([&] { return node(from).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)}) == nullptr; }));
+  });
+}
+
+TEST_F(AdminRequests, WhatIsUnderWayIsListedUntilItIsCancelled) {
+  createTopic("orders", 1, 1);
+  const int from = leaderOf("orders");
+  const int to = otherThan(from);
+  const int third = otherThan(to);
+  // Whoever is to get it hears nothing.
+  lab_.world().network().cut("broker-" + std::to_string(from), "broker-" + std::to_string(to));
+  AlterPartitionReassignmentsRequest request{.timeoutMs = 10000};
+  request.topics.push_back({.name = "orders", .partitions = {}});
+  request.topics[0].partitions.push_back({.partitionIndex = 0, .replicas = {{to}}});
+  EXPECT_EQ(code(ask(third, request).responses.at(0).partitions.at(0).errorCode), ErrorCode::None);
+  const auto list = ask(third, protocol::ListPartitionReassignmentsRequest{.timeoutMs = 10000});
+  ASSERT_EQ(list.topics.size(), 1u);
+  EXPECT_EQ(list.topics[0].partitions.at(0).replicas, (std::vector<int32_t>{to, from}));
+  EXPECT_EQ(list.topics[0].partitions.at(0).addingReplicas, std::vector<int32_t>{to});
+  EXPECT_EQ(list.topics[0].partitions.at(0).removingReplicas, std::vector<int32_t>{from});
+  request.topics[0].partitions[0].replicas = std::nullopt;
+  EXPECT_EQ(code(ask(third, request).responses.at(0).partitions.at(0).errorCode), ErrorCode::None);
+  EXPECT_EQ(code(ask(third, request).responses.at(0).partitions.at(0).errorCode), ErrorCode::NoReassignmentInProgress);
+  EXPECT_TRUE(ask(third, protocol::ListPartitionReassignmentsRequest{.timeoutMs = 10000}).topics.empty());
+}
+
+TEST_F(AdminRequests, DescribeLogDirsTellsSizesAndRoomInEachVersion) {
+  createTopic("orders", 2);
+  produce("orders", 0, {"a", "b"});
+  inEachVersion<protocol::DescribeLogDirsRequest>([&](int16_t version) {
+    protocol::DescribeLogDirsRequest request;
+    request.topics->push_back({.topic = "orders", .partitions = {0}});
+    const auto answer = ask(1, request, version);
+    EXPECT_EQ(code(answer.errorCode), ErrorCode::None);
+    ASSERT_EQ(answer.results.size(), 1u);
+    const auto& directory = answer.results[0];
+    EXPECT_EQ(code(directory.errorCode), ErrorCode::None);
+    ASSERT_EQ(directory.topics.size(), 1u);
+    ASSERT_EQ(directory.topics[0].partitions.size(), 1u);
+    EXPECT_GT(directory.topics[0].partitions[0].partitionSize, 0);
+    EXPECT_EQ(directory.topics[0].partitions[0].offsetLag, 0);
+    EXPECT_FALSE(directory.topics[0].partitions[0].isFutureKey);
+    if (version >= 4) {
+      EXPECT_GT(directory.usableBytes, 0);
+    }
+    request.topics = std::nullopt;
+    EXPECT_EQ(ask(1, request, version).results.at(0).topics.at(0).partitions.size(), 2u) << "all there are";
   });
 }
 

@@ -17,7 +17,7 @@ namespace tidemark::broker {
 /// A simulated cluster of three as somebody sees it who speaks each version of the protocol byte by byte.
 class BrokerTest : public testing::Test {
  protected:
-  BrokerTest();
+  explicit BrokerTest(int logDirectories = 1);
   ~BrokerTest() override;
 
   void createTopic(const std::string& name, int partitions = 1, int replicas = 3);

@@ -161,5 +161,14 @@ TEST_F(Controllers, AnEnvelopeWithWhatCannotBeForwardedOrReadSaysWhich) {
       << "not a reason to look for another controller";
 }
 
+TEST_F(Controllers, AnErrorAboutARequestWithBytesBehindItKillsNobody) {
+  ByteVector bytes = test::requestBytes(protocol::ElectLeadersRequest{.electionType = 9, .timeoutMs = 1000}, 2, 7);
+  bytes.insert(bytes.end(), 4, 0);
+  writeBigEndian<int32_t>(bytes.data(), static_cast<int32_t>(bytes.size() - sizeof(int32_t)));
+  exchange(controllerAt(activeController()), bytes);
+  const auto answer = askController(protocol::ElectLeadersRequest{.timeoutMs = 1000});
+  EXPECT_EQ(code(answer.errorCode), ErrorCode::None);
+}
+
 }  // namespace
 }  // namespace tidemark::broker

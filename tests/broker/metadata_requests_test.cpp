@@ -49,6 +49,21 @@ TEST_F(MetadataRequests, ApiVersionsOfTheFutureIsRefusedInVersionZeroWithTheRang
   EXPECT_EQ(answer.apiKeys.at(0).apiKey, static_cast<int16_t>(protocol::ApiKey::ApiVersions));
 }
 
+TEST_F(MetadataRequests, ABrokerThatStartsAgainAnswersOnlyOnceItKnowsTheTopics) {
+  createTopic("orders", 2);
+  ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().killBroker(NodeId(2), std::move(done)); }));
+  std::optional<Result<void>> restarted;
+  lab_.cluster().restartBroker(NodeId(2), [&](Result<void> result) { restarted = std::move(result); });
+  // Its port is open long before it has read the metadata.
+  ASSERT_TRUE(await([&] { return lab_.cluster().node(NodeId(2)) != nullptr; }));
+  ASSERT_FALSE(restarted);
+  const auto answer = ask(2, of("orders"));
+  EXPECT_EQ(code(answer.topics.at(0).errorCode), ErrorCode::None);
+  EXPECT_EQ(answer.topics.at(0).partitions.size(), 2U);
+  EXPECT_TRUE(await([&] { return restarted.has_value(); }));
+  EXPECT_TRUE(*restarted);
+}
+
 TEST_F(MetadataRequests, AVersionThatIsNotServedClosesTheConnection) {
   ByteVector bytes = test::requestBytes(MetadataRequest(), 1, 7);
   writeBigEndian(bytes.data() + 6, int16_t{99});
@@ -141,6 +156,13 @@ TEST_F(MetadataRequests, DescribeTopicPartitionsGoesOnFromItsCursor) {
 }
 
 TEST_F(MetadataRequests, DescribeClusterTellsBrokersAndSendsWhoAsksForControllersAway) {
+  // A broker that runs hears of the others a moment later.
+  ASSERT_TRUE(await([this] {
+    const metadata::ImagePtr image = node(3).broker()->image();
+    for (int id = 1; id <= 3; ++id)
+      if (const auto* known = image->cluster.broker(NodeId(id)); known == nullptr || known->fenced) return false;
+    return true;
+  }));
   inEachVersion<protocol::DescribeClusterRequest>([&](int16_t version) {
     const auto answer = ask(3, protocol::DescribeClusterRequest(), version);
     EXPECT_EQ(code(answer.errorCode), ErrorCode::None);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "broker/broker_fixture.h"
@@ -7,6 +8,7 @@
 #include "protocol/generated/init_producer_id_response.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
+#include "records/batch_builder.h"
 #include "records/batch.h"
 
 namespace tidemark::broker {
@@ -56,6 +58,19 @@ class RecordRequests : public BrokerTest {
   }
 };
 
+TEST_F(RecordRequests, WhatIsRefusedIsNoTraffic) {
+  const int leader = leaderOf("orders");
+  const int other = otherThan(leader);
+  const auto bytesAt = [this](int broker) { return node(broker).broker()->traffic().producedBytes(); };
+  const int64_t before = bytesAt(other);
+  EXPECT_EQ(code(produced(other, producing(0, batch({"lost"})), 9).errorCode), ErrorCode::NotLeaderOrFollower);
+  EXPECT_EQ(bytesAt(other), before);
+  const ByteVector kept = batch({"kept"});
+  const int64_t at = bytesAt(leader);
+  EXPECT_EQ(code(produced(leader, producing(0, kept), 9).errorCode), ErrorCode::None);
+  EXPECT_EQ(bytesAt(leader), at + static_cast<int64_t>(kept.size()));
+}
+
 TEST_F(RecordRequests, ProduceAppendsInEachVersion) {
   const int leader = leaderOf("orders");
   int64_t next = 0;
@@ -90,8 +105,47 @@ TEST_F(RecordRequests, ProduceSaysWhatItRefusesInEachVersion) {
     EXPECT_EQ(code(produced(leader, unknown, version).errorCode),
               version >= 13 ? ErrorCode::UnknownTopicId : ErrorCode::UnknownTopicOrPartition);
   });
-  EXPECT_EQ(node(leader).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)})->log().logEndOffset(),
+  EXPECT_EQ(node(leader).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)})->log()->logEndOffset(),
             Offset(0));
+}
+
+TEST_F(RecordRequests, ABatchOfATransactionIsRefusedSoThatNoReaderWaitsForItsEnd) {
+  const int leader = leaderOf("orders");
+  records::BatchBuilder builder({.producerId = ProducerId(5), .producerEpoch = ProducerEpoch(0), .baseSequence = 0, .transactional = true});
+  builder.append(1'767'225'600'000, std::nullopt, asBytes("x"));
+  EXPECT_EQ(code(produced(leader, producing(0, builder.build()), 12).errorCode), ErrorCode::InvalidTxnState);
+  EXPECT_EQ(code(produced(leader, producing(0, batch({"y"})), 12).errorCode), ErrorCode::None);
+  const auto data = fetched(leader, fetching(0, 0), 12);
+  EXPECT_EQ(data.lastStableOffset, data.highWatermark);
+}
+
+// Clients that wait for the answer of a broker that is gone do not know whether to send again.
+TEST_F(RecordRequests, ADiskThatFailsIsToldBeforeTheBrokerEndsForIt) {
+  for (const platform::FileCall failing : {platform::FileCall::Write, platform::FileCall::Sync}) {
+    const bool writes = failing == platform::FileCall::Write;
+    const std::string topic = writes ? "written" : "synced";
+    const auto created = lab_.perform([&](auto done) {
+      lab_.cluster().createTopic(
+          {.name = topic, .partitions = 1, .replicationFactor = 3, .configs = {{"flush.messages", "1"}}}, std::move(done));
+    });
+    ASSERT_TRUE(created) << created.error().message;
+    const int leader = leaderOf(topic);
+    const std::string name = "broker-" + std::to_string(leader);
+    lab_.world().disk(name).failWhen([failing, topic](platform::FileCall call, const std::string& path) {
+      return call == failing && path.contains("/" + topic + "-0/") && path.ends_with(".log");
+    });
+    auto request = producing(0, batch({"lost"}));
+    request.topicData[0].name = topic;
+    EXPECT_EQ(code(produced(leader, request, 12).errorCode), ErrorCode::KafkaStorageError) << topic;
+    EXPECT_TRUE(lab_.awaitCluster([&](const observe::ClusterSnapshot& snapshot) {
+      return std::ranges::any_of(snapshot.brokers, [&](const observe::BrokerSnapshot& broker) {
+        return broker.id == NodeId(leader) && broker.state == observe::BrokerState::Killed &&
+               broker.diedOf.contains("it cannot go on without the log directory");
+      });
+    })) << topic;
+    lab_.world().disk(name).failWhen({});
+    ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().restartBroker(NodeId(leader), std::move(done)); }));
+  }
 }
 
 TEST_F(RecordRequests, ProduceWithoutAcksIsNeverAnsweredAndClosesWhenItFails) {

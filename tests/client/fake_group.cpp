@@ -91,7 +91,9 @@ void FakeGroup::sync(RequestPtr request) {
   }
   at->second.syncing = std::move(request);
   for (const auto& each : asked->assignments) members[each.memberId.str()].assignment = each.assignment.bytes();
-  if (members[leader_].syncing == nullptr) return;
+  // The leader may have been quicker than this one.
+  if (asked->memberId == leader_) assigned_ = generation;
+  if (assigned_ != generation) return;
   for (auto& [id, member] : members) {
     if (member.syncing == nullptr) continue;
     response.assignment = member.assignment;

@@ -41,6 +41,8 @@ class FakeGroup {
 
   bool rebalancing_ = false;
   std::string leader_;
+  /// The generation whose leader has said who gets what.
+  int32_t assigned_ = 0;
   int nextMember_ = 1;
 };
 

@@ -58,7 +58,7 @@ TEST_F(ClusterTest, AFolderOfAnotherSizeOrOfSomebodyElseIsRefusedAndLeftAlone) {
   const auto other = launch(options(3));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, ErrorCode::InvalidConfig);
-  EXPECT_THAT(other.error().message, HasSubstr("1 brokers, not of 3"));
+  EXPECT_THAT(other.error().message, HasSubstr("a cluster of 1 broker, not of 3"));
   auto& disk = files("lab");
   ASSERT_TRUE(disk.createDirectories("/lab/photos"));
   ASSERT_TRUE(disk.replaceFile("/lab/photos/cat.jpg", asBytes("meow")));
@@ -147,6 +147,101 @@ TEST_F(ClusterTest, AFolderInUseIsRefused) {
   EXPECT_TRUE(intruder->files().lock(nodeFolder(kFolder, NodeId(1)) + "/.lock"));
 }
 
+TEST_F(ClusterTest, OfTwoFirstLaunchesOnOneFolderOneIsRefused) {
+  // Another program has begun on the same folder, and written nothing yet.
+  const auto other = lab_.world().createProcess({.name = "other", .disk = "lab"});
+  ASSERT_TRUE(other->files().createDirectories(kFolder));
+  auto lock = other->files().lock(std::string(kFolder) + "/.lock");
+  ASSERT_TRUE(lock);
+  const auto refused = launch(options(1));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(std::string(kFolder) + " is in use"));
+  EXPECT_THAT(names("lab", kFolder), testing::ElementsAre(".lock")) << "the other's lock is left alone";
+  lock->reset();
+  EXPECT_TRUE(launch(options(1)));
+  EXPECT_FALSE(other->files().lock(std::string(kFolder) + "/.lock")) << "held while the cluster runs";
+  ASSERT_TRUE(shutdown());
+  EXPECT_TRUE(other->files().lock(std::string(kFolder) + "/.lock"));
+}
+
+TEST_F(ClusterTest, TopicsOfTheirFirstUseHaveCopiesOnEveryBroker) {
+  ASSERT_TRUE(launch(options(3)));
+  const config::BrokerConfig& config = node(1).shared().config();
+  EXPECT_EQ(config.getInt("default.replication.factor"), 3);
+  EXPECT_EQ(config.getInt("min.insync.replicas"), 2);
+  EXPECT_EQ(config.getInt("num.partitions"), 3);
+  ASSERT_TRUE(shutdown());
+  auto plain = options(3);
+  plain.settings = {{"default.replication.factor", "1"}};
+  ASSERT_LAUNCHED(plain);
+  EXPECT_EQ(node(1).shared().config().getInt("default.replication.factor"), 1) << "--set has the last word";
+}
+
+TEST_F(ClusterTest, TheFirstTopicIsLedInTheOrderThatTheFirstPageDraws) {
+  auto first = options(3);
+  first.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 4, .configs = {}};
+  ASSERT_LAUNCHED(first);
+  const auto image = node(1).broker()->image();
+  for (int i = 0; i < 4; ++i) {
+    const auto* partition = image->topics.partition("orders", PartitionIndex(i));
+    ASSERT_NE(partition, nullptr) << i;
+    EXPECT_EQ(partition->replicas, (std::vector{NodeId(i % 3 + 1), NodeId((i + 1) % 3 + 1), NodeId((i + 2) % 3 + 1)}));
+  }
+}
+
+TEST_F(ClusterTest, WhoHearsThatTheClusterRunsFindsAllBrokersAndEveryLeaderAtEachOfThem) {
+  const auto expectSettled = [&](int partitions) {
+    for (int asked = 1; asked <= 3; ++asked) {
+      const auto image = node(asked).broker()->image();
+      for (int known = 1; known <= 3; ++known)
+        EXPECT_TRUE(image->cluster.isActive(NodeId(known))) << "broker " << asked << " of " << known;
+      for (int i = 0; i < partitions; ++i) {
+        const auto* partition = image->topics.partition("orders", PartitionIndex(i));
+        ASSERT_NE(partition, nullptr) << "broker " << asked << ", partition " << i;
+        EXPECT_NE(partition->leader, kNoNode) << "broker " << asked << ", partition " << i;
+      }
+    }
+  };
+  ASSERT_LAUNCHED(options(3));
+  expectSettled(0);
+  ASSERT_TRUE(createTopic("orders", 6));
+  expectSettled(6);
+  ASSERT_TRUE(shutdown());
+  ASSERT_LAUNCHED(options(3));
+  expectSettled(6);
+}
+
+TEST_F(ClusterTest, AStoppedBrokerStillTellsWhatLiesOnItsDisk) {
+  lab_.cluster().onChange([] {});
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(createTopic("orders"));
+  ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().stopBroker(NodeId(3), std::move(done)); }));
+  const auto shown = [&] {
+    const auto snapshot = lab_.cluster().snapshot();
+    const auto* broker = observe::findBroker(*snapshot, NodeId(3));
+    if (broker == nullptr || broker->state != observe::BrokerState::Stopped) return false;
+    const auto* partition = observe::findPartition(*snapshot, {"orders", PartitionIndex(0)});
+    const auto* copy = partition == nullptr ? nullptr : observe::findReplica(*partition, NodeId(3));
+    return copy != nullptr && copy->logEnd == Offset(0) && broker->segmentCount > 0;
+  };
+  EXPECT_TRUE(await(shown)) << "no dash for what is known";
+}
+
+TEST_F(ClusterTest, WhyThereIsNoLeaderIsSaid) {
+  ASSERT_TRUE(launch(options(1)));
+  ASSERT_TRUE(createTopic("orders"));
+  const auto leader = [&](const char* topic) {
+    std::optional<Result<NodeId>> found;
+    lab_.cluster().findLeader({topic, PartitionIndex(0)}, [&](Result<NodeId> now) { lab_.change([&] { found = now; }); });
+    EXPECT_TRUE(lab_.await([&] { return found.has_value(); }));
+    return *found;
+  };
+  EXPECT_TRUE(leader("orders"));
+  EXPECT_THAT(leader("nope").error().message, HasSubstr("there is no partition nope-0"));
+  ASSERT_TRUE(kill(1));
+  EXPECT_THAT(leader("orders").error().message, HasSubstr("no broker runs"));
+}
+
 TEST_F(ClusterTest, CommandsThatDoNotFitTheStateOfABrokerSaySo) {
   ASSERT_TRUE(launch(options(1)));
   const auto resumed = lab_.perform([&](auto done) { lab_.cluster().resumeBroker(NodeId(1), std::move(done)); });
@@ -174,6 +269,12 @@ TEST_F(ClusterTest, TheControllersDecisionsReachTheTableOfEvents) {
   };
   EXPECT_TRUE(await(drained));
   EXPECT_THAT(kinds, testing::IsSupersetOf({"ControllerActivated", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"}));
+  EXPECT_THAT(kinds, testing::IsSupersetOf({"ConnectionOpened", "ConnectionIdentified", "ConnectionClosed"}));
+  // What the lab's hands do is told as well.
+  ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().pauseBroker(NodeId(2), std::move(done)); }));
+  ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().resumeBroker(NodeId(2), std::move(done)); }));
+  drained();
+  EXPECT_THAT(kinds, testing::IsSupersetOf({"BrokerPaused", "BrokerResumed"}));
 }
 
 TEST_F(ClusterTest, ABrokerLoadsItsLogsByTheNewestMetadataAndSetsNothingAside) {

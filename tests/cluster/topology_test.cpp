@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "broker/shared.h"
+
 namespace tidemark::cluster {
 namespace {
 
@@ -62,6 +64,19 @@ TEST(Topology, GivesEachNodeItsConfiguration) {
   EXPECT_EQ(config->getInt("controller.quorum.append.linger.ms"), 0) << "of the lab's profile";
 }
 
+TEST(Topology, GivesEachNodeAsManyLogDirectoriesAsWereAskedFor) {
+  Topology two = topology();
+  EXPECT_THAT(encodeTopology(two), testing::Not(HasSubstr("logDirectories"))) << "as before there were several";
+  two.logDirectories = 2;
+  const auto again = decodeTopology(encodeTopology(two));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->logDirectories, 2);
+  const auto config = nodeConfig(*again, again->nodes[1], "/data", {});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->logDirs(), (std::vector<std::string>{"/data/broker-2", "/data/broker-2.disk-2"}));
+  EXPECT_EQ(config->metadataLogDir(), "/data/broker-2");
+}
+
 TEST(Topology, AnIPv6AddressIsBracketedWhereItMustBe) {
   const Topology six = topology("::1");
   EXPECT_EQ(six.bootstrap(), "[::1]:19092");
@@ -72,7 +87,8 @@ TEST(Topology, AnIPv6AddressIsBracketedWhereItMustBe) {
   every.advertisedHost = "lab-machine";
   const auto both = nodeConfig(every, every.nodes[0], "/data", {});
   ASSERT_TRUE(both) << both.error().message;
-  EXPECT_EQ(both->listeners()[0].host, "") << "IPv4 as well";
+  EXPECT_EQ(broker::bindHost(both->listeners()[0].host), "") << "every address, IPv4 as well, as from a configuration file";
+  EXPECT_EQ(broker::bindHost("::1"), "::1");
   EXPECT_EQ(both->advertisedListeners()[0].host, "lab-machine");
 }
 

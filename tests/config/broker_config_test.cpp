@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "config/config_table.h"
+
 namespace tidemark::config {
 namespace {
 
@@ -23,6 +25,20 @@ std::string errorWith(std::string key, std::string value) {
   map[key] = value;
   const Result<BrokerConfig> config = BrokerConfig::create(map);
   return config ? "no error" : config.error().message;
+}
+
+TEST(BrokerConfig, CordonedDirectoriesAreSomeOfItsOwn) {
+  const BrokerConfig config = *BrokerConfig::create(combined());
+  EXPECT_THAT(config.cordonedLogDirs(), ElementsAre());
+  const auto dynamic = [&](const std::string& value) {
+    return config.withDynamic({{"cordoned.log.dirs", value}}, {}).cordonedLogDirs();
+  };
+  EXPECT_THAT(dynamic("/b,/elsewhere"), ElementsAre("/b"));
+  EXPECT_THAT(dynamic("*"), ElementsAre("/a", "/b"));
+  EXPECT_EQ(errorWith("cordoned.log.dirs", "/b"), "no error");
+  EXPECT_EQ(errorWith("cordoned.log.dirs", "*"), "no error");
+  EXPECT_THAT(errorWith("cordoned.log.dirs", "/b,/c"), HasSubstr("/c for configuration cordoned.log.dirs"));
+  EXPECT_THAT(errorWith("cordoned.log.dirs", "*,/b"), HasSubstr("a single *"));
 }
 
 TEST(BrokerConfig, ReadsACombinedNode) {
@@ -112,17 +128,35 @@ TEST(BrokerConfig, DynamicValuesCoverTheFileWhereTheKeyAllows) {
   EXPECT_EQ(after.effective("num.io.threads").synonyms.size(), 3u);
 }
 
-TEST(LabProfile, ScalesInternalTopicsWithTheCluster) {
-  EXPECT_EQ(labProfile(1).at("offsets.topic.replication.factor"), "1");
-  EXPECT_EQ(labProfile(1).at("transaction.state.log.min.isr"), "1");
-  EXPECT_EQ(labProfile(5).at("offsets.topic.replication.factor"), "3");
-  EXPECT_EQ(labProfile(5).at("transaction.state.log.min.isr"), "2");
+Result<BrokerConfig> inLab(int brokers) {
+  ConfigMap map = combined();
+  map.merge(labProfile(brokers));
+  return BrokerConfig::create(map);
+}
+
+TEST(LabProfile, ScalesTheCopiesOfTopicsWithTheCluster) {
+  struct Expected {
+    int brokers, copies, minimum;
+  };
+  for (const auto& [brokers, copies, minimum] : {Expected{1, 1, 1}, Expected{3, 3, 2}, Expected{5, 3, 2}}) {
+    const Result<BrokerConfig> config = inLab(brokers);
+    ASSERT_TRUE(config) << config.error().message;
+    for (const char* key : {"default.replication.factor", "num.partitions", "offsets.topic.replication.factor",
+                            "share.coordinator.state.topic.replication.factor", "transaction.state.log.replication.factor"})
+      EXPECT_EQ(config->getInt(key), copies) << key << " of " << brokers;
+    for (const char* key : {"min.insync.replicas", "share.coordinator.state.topic.min.isr", "transaction.state.log.min.isr"})
+      EXPECT_EQ(config->getInt(key), minimum) << key << " of " << brokers;
+  }
+}
+
+TEST(LabProfile, NamesOnlyWhatDiffersFromKafkasDefaults) {
+  for (const int brokers : {1, 3, 5})
+    for (const auto& [key, value] : labProfile(brokers))
+      EXPECT_NE(configTable(ConfigLevel::Broker).find(key)->defaultValue, value) << key << " of " << brokers;
 }
 
 TEST(LabProfile, IsAValidConfiguration) {
-  ConfigMap map = combined();
-  map.merge(labProfile(3));
-  const Result<BrokerConfig> config = BrokerConfig::create(map);
+  const Result<BrokerConfig> config = inLab(3);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->getMs("controller.quorum.election.timeout.ms"), milliseconds(250));
   EXPECT_EQ(config->getMs("controller.quorum.fetch.timeout.ms"), milliseconds(1000));

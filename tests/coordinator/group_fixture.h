@@ -127,6 +127,7 @@ class Groups : public testing::Test {
   static constexpr int32_t kPartitions = 3;
 
   Groups() {
+    config_.recorder = &recorder_;
     topics_.add("orders", 1);
     topics_.add("bills", 2);
     start();
@@ -304,6 +305,7 @@ class Groups : public testing::Test {
 
   GroupConfig config_;
   ManualClock clock_;
+  events::Recorder recorder_{clock_, NodeId(1)};
   std::shared_ptr<ManualExecutor> executor_ = std::make_shared<ManualExecutor>(clock_);
   CountingRandom random_;
   SilentLogger logger_;

@@ -252,5 +252,51 @@ TEST_F(LogManagerTest, theLogStartIsCheckpointedOnlyAboveTheFirstSegment) {
   EXPECT_EQ(manager_->get(kOrders)->logStartOffset(), Offset(7));
 }
 
+TEST_F(LogManagerTest, noNewLogIsPlacedInACordonedDirectoryAndNoneIsMovedThere) {
+  crashManager();
+  managerOptions_.directories = {"/data/a", "/data/b", "/data/c"};
+  startManager();
+  ASSERT_TRUE(manager_->format("cluster", NodeId(1)));
+  const auto directoryOf = [&](int partition) {
+    const TopicPartition name{"orders", PartitionIndex(partition)};
+    create(name);
+    return manager_->pathOf(manager_->directoryOf(name));
+  };
+  manager_->setCordoned(std::vector<std::string>{"/data/a"});
+  EXPECT_THAT((std::vector{directoryOf(0), directoryOf(1), directoryOf(2)}), ElementsAre("/data/b", "/data/c", "/data/b"));
+  EXPECT_EQ(manager_->directoryForMove("/data/a").error().code, ErrorCode::InvalidReplicaAssignment);
+  EXPECT_TRUE(manager_->directories()[0].cordoned);
+  manager_->setCordoned(std::vector<std::string>{"/data/b", "/data/c"});
+  EXPECT_EQ(directoryOf(3), "/data/a");
+  EXPECT_TRUE(manager_->directoryForMove("/data/a"));
+  manager_->setCordoned(std::vector<std::string>{"/data/a", "/data/b", "/data/c"});
+  EXPECT_EQ(directoryOf(4), "/data/a") << "the controller did not know yet; one with the fewest";
+}
+
+TEST_F(LogManagerTest, aRecordWaitsForItsFlushNoLongerThanTheTopicSays) {
+  options_.config.flushMs = 1000;
+  create();
+  append();
+  settle(std::chrono::milliseconds(500));
+  append();
+  EXPECT_EQ(log_->recoveryPoint(), Offset(0));
+  settle(std::chrono::milliseconds(600));
+  EXPECT_EQ(log_->recoveryPoint(), Offset(2)) << "the timer ran since the first of them";
+  append();
+  settle(std::chrono::milliseconds(1100));
+  EXPECT_EQ(log_->recoveryPoint(), Offset(3));
+}
+
+TEST_F(LogManagerTest, afterSoManyRecordsAnAppendWaitsForItsFlush) {
+  options_.config.flushMessages = 3;
+  create();
+  append({.count = 2});
+  EXPECT_EQ(log_->recoveryPoint(), Offset(0));
+  append({.count = 2});
+  EXPECT_EQ(log_->recoveryPoint(), Offset(4));
+  append({.count = 2});
+  EXPECT_EQ(log_->recoveryPoint(), Offset(4)) << "they are counted anew";
+}
+
 }  // namespace
 }  // namespace tidemark::log

@@ -132,10 +132,29 @@ TEST_F(PartitionLogTest, theIndexEntryIsTheLastOffsetAndTheStartOfItsBatch) {
   const auto place = log_->locate(Offset(4));
   ASSERT_TRUE(place);
   EXPECT_THAT(*entries, ElementsAre(OffsetIndexEntry{Offset(7), place->position}));
+  ASSERT_TRUE(log_->flush());
   const ByteVector raw = bytes("/data/orders-0/00000000000000000000.index");
   ASSERT_EQ(raw.size(), 8u);
   EXPECT_EQ(readBigEndian<int32_t>(raw.data()), 7);
   EXPECT_EQ(readBigEndian<int32_t>(raw.data() + 4), place->position);
+}
+
+TEST_F(PartitionLogTest, indexEntriesAreFoundBeforeTheyAreInTheFile) {
+  constexpr int kBatches = 200;  // every second one gets an entry: more than wait in memory at once
+  for (int i = 0; i < kBatches; ++i) append({.count = 4, .valueSize = 40});
+  const auto entries = log_->offsetIndexEntries(Offset(0), 0, kBatches);
+  ASSERT_TRUE(entries);
+  const std::string file = "/data/orders-0/00000000000000000000.index";
+  const size_t before = bytes(file).size() / 8;
+  EXPECT_GT(before, 0u);
+  EXPECT_LT(before, entries->size());
+  for (const OffsetIndexEntry& entry : *entries) {
+    const auto place = log_->locate(entry.offset);
+    ASSERT_TRUE(place);
+    EXPECT_EQ(place->position, entry.position);
+  }
+  ASSERT_TRUE(log_->flush());
+  EXPECT_EQ(bytes(file).size() / 8, entries->size());
 }
 
 TEST_F(PartitionLogTest, aSegmentRollsByAgeOfItsRecords) {

@@ -338,5 +338,86 @@ TEST_F(RecoveryTest, whatWasSyncedSurvivesAPowerLoss) {
   }
 }
 
+TEST_F(RecoveryTest, producersBelowTheLogStartAreKnownAlsoWhereTheHighWatermarkLagsBehind) {
+  open();
+  append({.count = 2, .producer = ProducerId(7), .producerEpoch = ProducerEpoch(0), .baseSequence = 0});
+  append({.count = 2});
+  log_->updateHighWatermark(Offset(2));
+  ASSERT_TRUE(log_->deleteRecords(Offset(2)));
+  ASSERT_TRUE(log_->close());
+  options_.logStartOffset = Offset(2);
+  options_.highWatermark = Offset(2);
+  open(true);
+  EXPECT_EQ(appendError({.producer = ProducerId(7), .producerEpoch = ProducerEpoch(0), .baseSequence = 9}),
+            ErrorCode::OutOfOrderSequenceNumber);
+  append({.producer = ProducerId(7), .producerEpoch = ProducerEpoch(0), .baseSequence = 2});
+}
+
+TEST_F(RecoveryTest, aSnapshotFromBeforeTheStopIsOnDiskAfterIt) {
+  open();
+  append({.count = 2, .producer = ProducerId(7), .producerEpoch = ProducerEpoch(0), .baseSequence = 0});
+  ASSERT_TRUE(log_->roll());  // takes it
+  ASSERT_TRUE(log_->close());
+  EXPECT_TRUE(process_->disk().isDurable("/data/orders-0/00000000000000000002.snapshot"));
+}
+
+/// Segments of a compacted topic as old cleaners of Kafka left them: the first holds a batch too far from its base.
+class OverflowTest : public RecoveryTest {
+ protected:
+  static constexpr int64_t kFar = int64_t{INT32_MAX} + 11;
+  static constexpr int64_t kNext = int64_t{INT32_MAX} + 100;
+
+  void begin() {
+    startWorld(1);
+    options_.config.compact = true;
+    open();
+    append({.count = 2});
+    crash(Crash::Kill);
+    restart();
+    appendRaw(kFirstLog, makeBatch({.count = 3, .baseOffset = Offset(kFar)}));
+    appendRaw(offsetFilePath(options_.directory, Offset(kNext), kLogSuffix), makeBatch({.baseOffset = Offset(kNext)}));
+  }
+  void expectSplit() {
+    expectEnd(kNext + 1);
+    std::vector<int64_t> bases;
+    for (const SegmentInfo& segment : log_->segments()) bases.push_back(segment.baseOffset.value());
+    EXPECT_THAT(bases, ElementsAre(0, kFar, kNext));
+    std::vector<int64_t> batches;
+    for (const auto& header : readHeaders(*log_, Offset(0))) batches.push_back(header.baseOffset.value());
+    EXPECT_THAT(batches, ElementsAre(0, kFar, kNext));
+    for (const std::string& name : names())
+      EXPECT_FALSE(name.ends_with(kCleanedSuffix) || name.ends_with(kSwapSuffix)) << name << " was left";
+    expectIndexesTrue();
+  }
+};
+
+TEST_F(OverflowTest, aSegmentWhoseOffsetsReachTooFarIsSplitAndLosesNothing) {
+  begin();
+  open();
+  expectSplit();
+}
+
+TEST_F(OverflowTest, aCrashAtAnyFileCallOfTheSplitLosesNothing) {
+  for (uint64_t call = 1;; ++call) {
+    begin();
+    process_->crashAtFileCall(call, Crash::Kill);
+    const auto opened = tryOpen();
+    if (process_->state() != platform::Process::State::Dead) break;
+    restart();
+    open();
+    expectSplit();
+    ASSERT_FALSE(HasFailure()) << "crash at file call " << call;
+  }
+}
+
+TEST_F(OverflowTest, aBatchThatReachesIntoTheNextSegmentIsATornWriteAndIsCut) {
+  begin();
+  change(kFirstLog, [](platform::File& file) { ASSERT_TRUE(file.truncate(makeBatch({.count = 2}).size())); });
+  appendRaw(kFirstLog, makeBatch({.baseOffset = Offset(kNext)}));
+  open();
+  EXPECT_EQ(readHeaders(*log_, Offset(0)).front().baseOffset, Offset(0));
+  EXPECT_EQ(log_->segments().front().sizeInBytes, static_cast<int64_t>(makeBatch({.count = 2}).size()));
+}
+
 }  // namespace
 }  // namespace tidemark::log

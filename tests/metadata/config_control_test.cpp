@@ -121,6 +121,32 @@ TEST_F(ConfigControl, AResourceNamedTwiceIsRefused) {
   EXPECT_EQ(codeOf(response.responses[0].errorCode), ErrorCode::InvalidRequest);
 }
 
+TEST_F(ConfigControl, AMinimumOfOneBrokerIsRefusedAndThatOfAllIsNotTakenAwayWhileReplicasAreEligibleByIt) {
+  EXPECT_EQ(alter(ResourceType::Broker, "1", "min.insync.replicas", kSet, "2"),
+            std::pair(ErrorCode::InvalidConfig,
+                      std::string("Broker-level min.insync.replicas cannot be altered while ELR is enabled.")));
+  EXPECT_EQ(set(ResourceType::Broker, "", "min.insync.replicas", "2"), ErrorCode::None);
+  EXPECT_EQ(alter(ResourceType::Broker, "", "min.insync.replicas", kDelete, std::nullopt),
+            std::pair(ErrorCode::InvalidConfig,
+                      std::string("Cluster-level min.insync.replicas cannot be removed while ELR is enabled.")));
+  commit({{protocol::FeatureLevelRecord{.name = kEligibleLeaderReplicasFeature, .featureLevel = 0}}});
+  EXPECT_EQ(set(ResourceType::Broker, "1", "min.insync.replicas", "2"), ErrorCode::None);
+  EXPECT_EQ(alter(ResourceType::Broker, "", "min.insync.replicas", kDelete, std::nullopt).first, ErrorCode::None);
+}
+
+TEST_F(ConfigControl, WhoWasEligibleByAnotherMinimumIsSoNoMore) {
+  startBrokers({2, 3});
+  createTopic("e", {{1, 2, 3}}, {{"min.insync.replicas", "3"}});
+  createTopic("f", {{1, 2, 3}}, {{"min.insync.replicas", "3"}});
+  fence(3);
+  ASSERT_EQ(partition("e").elr, test::nodes({3}));
+  EXPECT_EQ(set(ResourceType::Topic, "e", "min.insync.replicas", "2"), ErrorCode::None);
+  EXPECT_TRUE(partition("e").elr.empty());
+  EXPECT_EQ(partition("f").elr, test::nodes({3}));
+  EXPECT_EQ(set(ResourceType::Broker, "", "min.insync.replicas", "2"), ErrorCode::None);
+  EXPECT_TRUE(partition("f").elr.empty());
+}
+
 class FeatureControl : public testing::Test, public ControllerFixture {
  protected:
   protocol::UpdateFeaturesResponse update(std::string_view feature, int16_t level, int8_t type = 1) {
@@ -173,10 +199,32 @@ TEST_F(FeatureControl, ProducerIdsComeInBlocksThatNeverRepeat) {
 TEST_F(FeatureControl, ActivationWritesOnlyWhatIsMissing) {
   const Image empty;
   const Records bootstrap = bootstrapRecords();
-  EXPECT_EQ(activationRecords(empty, false, bootstrap).size(), bootstrap.size() + 2);
-  EXPECT_EQ(recordName(activationRecords(empty, true, bootstrap).front()), "AbortTransactionRecord");
-  EXPECT_TRUE(activationRecords(image(), false, bootstrap).empty());
-  EXPECT_EQ(activationRecords(image(), true, bootstrap).size(), 1u);
+  const Records written = activationRecords(empty, false, bootstrap, 2);
+  // The transaction's ends, and the minimum that the ELR feature goes by.
+  ASSERT_EQ(written.size(), bootstrap.size() + 3);
+  const auto* minimum = written[written.size() - 2].as<protocol::ConfigRecord>();
+  ASSERT_TRUE(minimum);
+  EXPECT_EQ(minimum->name, "min.insync.replicas");
+  EXPECT_EQ(minimum->resourceName, "");
+  EXPECT_EQ(minimum->value->view(), "2");
+  EXPECT_EQ(recordName(activationRecords(empty, true, bootstrap, 2).front()), "AbortTransactionRecord");
+  EXPECT_TRUE(activationRecords(image(), false, bootstrap, 2).empty());
+  EXPECT_EQ(activationRecords(image(), true, bootstrap, 2).size(), 1u);
+}
+
+TEST_F(FeatureControl, EligibleLeaderReplicasNeedOneMinimumForAllBrokers) {
+  startBrokers({1});
+  commit({{protocol::FeatureLevelRecord{.name = kEligibleLeaderReplicasFeature, .featureLevel = 0}}});
+  protocol::ConfigRecord own{.resourceType = 4, .resourceName = "1", .name = "min.insync.replicas"};
+  own.value = protocol::Text(std::string("3"));
+  commit({{std::move(own)}});
+  EXPECT_EQ(codeOf(update(kEligibleLeaderReplicasFeature, 1).errorCode), ErrorCode::None);
+  EXPECT_EQ(image().features.level(kEligibleLeaderReplicasFeature), 1);
+  EXPECT_FALSE(image().configs.broker(NodeId(1)).contains("min.insync.replicas"));
+  EXPECT_EQ(image().configs.clusterDefault().at("min.insync.replicas"), "1");
+  EXPECT_EQ(codeOf(update(kEligibleLeaderReplicasFeature, 0, 2).errorCode), ErrorCode::None);
+  commit({{protocol::FeatureLevelRecord{.name = kMetadataVersionFeature, .featureLevel = 22}}});
+  EXPECT_EQ(codeOf(update(kEligibleLeaderReplicasFeature, 1).errorCode), ErrorCode::InvalidUpdateVersion);
 }
 
 }  // namespace

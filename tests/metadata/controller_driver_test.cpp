@@ -359,7 +359,7 @@ TEST_F(Driver, EventsTellWhatItDid) {
   recorder_.drain(seen);
   std::vector<std::string_view> names;
   for (const events::Event& event : seen) names.push_back(events::nameOf(event.payload));
-  EXPECT_THAT(names, testing::ElementsAre("ControllerActivated", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"));
+  EXPECT_THAT(names, testing::ElementsAre("ControllerActivated", "ConfigChanged", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"));
 }
 
 TEST_F(Driver, EventsTellOfTopicsAndLeadersOnceTheyAreCommitted) {

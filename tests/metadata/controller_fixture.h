@@ -9,6 +9,7 @@
 #include "metadata/controller/config_control.h"
 #include "metadata/controller/feature_control.h"
 #include "metadata/controller/partition_control.h"
+#include "metadata/controller/reassignment_control.h"
 #include "metadata/controller/topic_control.h"
 #include "metadata/image_writer.h"
 #include "metadata/replay.h"

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "metadata/controller/leader_updates.h"
 #include "metadata/controller_fixture.h"
 
 namespace tidemark::metadata {
@@ -179,9 +180,31 @@ TEST_F(PartitionControl, AskedForUncleanElectionIsDoneOnlyWhereNobodyLeads) {
   EXPECT_EQ(handle(protocol::ElectLeadersRequest{.electionType = 5}).error().code, ErrorCode::InvalidRequest);
 }
 
-TEST_F(PartitionControl, WithTheElrFeatureWhoLeavesTheIsrStaysEligible) {
-  commit({{protocol::FeatureLevelRecord{.name = kEligibleLeaderReplicasFeature, .featureLevel = 1}}});
-  createTopic("e", {{1, 2, 3}}, {{"min.insync.replicas", "2"}});
+/// A topic whose minimum is 2, with the ELR feature on or off.
+class Eligibility : public PartitionControl {
+ protected:
+  Eligibility() { createTopic("e", {{1, 2, 3}}, {{"min.insync.replicas", "2"}}); }
+  void disableElr() {
+    commit({{protocol::FeatureLevelRecord{.name = kEligibleLeaderReplicasFeature, .featureLevel = 0}}});
+  }
+  /// Another incarnation of a broker that is fenced.
+  void restart(int id, bool clean) {
+    const int64_t before = image().cluster.broker(NodeId(id))->epoch.value();
+    auto request = registration(id, ++incarnation_);
+    if (clean) request.previousBrokerEpoch = before;
+    expect(request);
+  }
+  /// As a kill leaves it.
+  void fenceAll() {
+    for (int id : {2, 3, 1}) fence(id);
+    ASSERT_EQ(partition("e").leader, kNoNode);
+  }
+
+ private:
+  uint8_t incarnation_ = 10;
+};
+
+TEST_F(Eligibility, WhoLeavesTheIsrBelowTheMinimumStaysEligible) {
   fence(2);
   EXPECT_EQ(partition("e").isr, nodes({1, 3}));
   EXPECT_TRUE(partition("e").elr.empty());  // still at the minimum
@@ -198,6 +221,118 @@ TEST_F(PartitionControl, WithTheElrFeatureWhoLeavesTheIsrStaysEligible) {
   EXPECT_EQ(partition("e").isr, nodes({3}));
   EXPECT_EQ(partition("e").elr, nodes({1}));
   EXPECT_TRUE(partition("e").lastKnownElr.empty());
+  EXPECT_EQ(partition("e").leaderRecoveryState, LeaderRecoveryState::Recovered);
+}
+
+TEST_F(Eligibility, NobodyIsNeededBesideAnIsrOfTheMinimum) {
+  fence(2);
+  fence(3);
+  ASSERT_EQ(partition("e").elr, nodes({3}));
+  heartbeat(2);
+  AlterPartitionRequest request{.brokerId = 1, .brokerEpoch = image().cluster.broker(NodeId(1))->epoch.value()};
+  auto& data = request.topics.emplace_back();
+  data.topicId = image().topics.find("e")->id;
+  auto& change = data.partitions.emplace_back();
+  change.leaderEpoch = partition("e").leaderEpoch.value();
+  change.partitionEpoch = partition("e").partitionEpoch.value();
+  change.newIsrWithEpochs = {{.brokerId = 1}, {.brokerId = 2}};
+  EXPECT_EQ(codeOf(expect(request).topics[0].partitions[0].errorCode), ErrorCode::None);
+  EXPECT_EQ(partition("e").isr, nodes({1, 2}));
+  EXPECT_TRUE(partition("e").elr.empty());
+}
+
+TEST_F(Eligibility, AnUncleanStopTakesABrokerOutOfTheIsrAndTheElrAndACleanOneDoesNot) {
+  fence(2);
+  fence(3);
+  fence(1);
+  ASSERT_EQ(partition("e").elr, nodes({1, 3}));
+  restart(3, true);
+  EXPECT_EQ(partition("e").elr, nodes({1, 3}));
+  restart(1, false);
+  EXPECT_EQ(partition("e").elr, nodes({3}));
+  heartbeat(1);
+  EXPECT_EQ(partition("e").leader, kNoNode) << "broker 1 may have lost what it had";
+  heartbeat(3);
+  EXPECT_EQ(partition("e").leader, NodeId(3));
+}
+
+TEST_F(Eligibility, ALeaderThatRestartsUncleanlyBeforeItsSessionEndsLeavesTheIsr) {
+  advance(settings().sessionTimeout + std::chrono::seconds(1));
+  heartbeat(2);
+  heartbeat(3);
+  restart(1, false);
+  EXPECT_EQ(partition("e").isr, nodes({2, 3}));
+  EXPECT_EQ(partition("e").leader, NodeId(2));
+  EXPECT_TRUE(partition("e").elr.empty());
+}
+
+TEST_F(Eligibility, WithNobodyEligibleTheLastLeaderIsWaitedFor) {
+  fenceAll();
+  ASSERT_EQ(partition("e").lastKnownElr, nodes({1}));
+  for (int id : {1, 2, 3}) restart(id, false);
+  ASSERT_TRUE(partition("e").elr.empty());
+  heartbeat(2);
+  heartbeat(3);
+  EXPECT_EQ(partition("e").leader, kNoNode);
+  heartbeat(1);
+  EXPECT_EQ(partition("e").leader, NodeId(1));
+  EXPECT_EQ(partition("e").isr, nodes({1}));
+  EXPECT_EQ(partition("e").leaderRecoveryState, LeaderRecoveryState::Recovering);
+  EXPECT_TRUE(partition("e").lastKnownElr.empty());
+}
+
+TEST_F(Eligibility, UncleanElectionTakesWhoeverIsThereFirst) {
+  createTopic("u", {{1, 2, 3}}, {{"min.insync.replicas", "2"}, {"unclean.leader.election.enable", "true"}});
+  fenceAll();
+  for (int id : {1, 2, 3}) restart(id, false);
+  heartbeat(2);
+  EXPECT_EQ(partition("u").leader, NodeId(2));
+  EXPECT_EQ(partition("u").isr, nodes({2}));
+  EXPECT_EQ(partition("u").leaderRecoveryState, LeaderRecoveryState::Recovering);
+  EXPECT_EQ(partition("e").leader, kNoNode);
+}
+
+TEST_F(Eligibility, WithoutTheFeatureTheLastMemberStays) {
+  disableElr();
+  fenceAll();
+  EXPECT_EQ(partition("e").isr, nodes({1}));
+  EXPECT_TRUE(partition("e").elr.empty());
+  heartbeat(2);
+  EXPECT_EQ(partition("e").leader, kNoNode);
+  restart(1, false);
+  heartbeat(1);
+  EXPECT_EQ(partition("e").leader, NodeId(1));
+}
+
+TEST_F(PartitionControl, LeadersGoBackToPreferredReplicasThatAreInSync) {
+  createTopic("u", {{2, 3, 1}, {1, 2, 3}});
+  fence(1);
+  heartbeat(1);
+  ASSERT_EQ(partition("t").leader, NodeId(2));
+  const auto balance = [&](size_t limit) {
+    Records records;
+    electPreferredLeaders(view(), limit, records);
+    commit(records);
+    return records.size();
+  };
+  EXPECT_EQ(balance(10), 0u) << "nobody preferred is in sync";
+  for (auto& [name, index] : {std::pair("t", 0), std::pair("u", 1)}) {
+    AlterPartitionRequest request{.brokerId = 2, .brokerEpoch = image().cluster.broker(NodeId(2))->epoch.value()};
+    auto& data = request.topics.emplace_back();
+    data.topicId = image().topics.find(name)->id;
+    auto& change = data.partitions.emplace_back();
+    change.partitionIndex = index;
+    change.leaderEpoch = partition(name, index).leaderEpoch.value();
+    change.partitionEpoch = partition(name, index).partitionEpoch.value();
+    change.newIsrWithEpochs = {{.brokerId = 1}, {.brokerId = 2}, {.brokerId = 3}};
+    expect(request);
+  }
+  EXPECT_EQ(balance(1), 1u);
+  EXPECT_EQ(balance(1), 1u);
+  EXPECT_EQ(balance(1), 0u);
+  EXPECT_EQ(partition("t").leader, NodeId(1));
+  EXPECT_EQ(partition("u", 0).leader, NodeId(2));
+  EXPECT_EQ(partition("u", 1).leader, NodeId(1));
 }
 
 }  // namespace

@@ -143,10 +143,10 @@ void checkPartition(const PartitionRegistration& partition, const PartitionRegis
     ASSERT_TRUE(isr.contains(partition.leader));  // R7
     ASSERT_TRUE(image.cluster.isActive(partition.leader));
   }
-  if (isr.size() > 1) {
-    for (NodeId node : isr) ASSERT_TRUE(image.cluster.isActive(node)) << node.value();  // R10
-  }
-  ASSERT_FALSE(isr.empty());
+  for (NodeId node : isr) ASSERT_TRUE(image.cluster.isActive(node)) << node.value();  // R10
+  for (NodeId node : partition.elr) ASSERT_FALSE(isr.contains(node)) << node.value();
+  ASSERT_EQ(isr.empty(), !partition.hasLeader());
+  ASSERT_LE(partition.lastKnownElr.size(), 1u);
   if (before == nullptr || *before == partition) return;
   ASSERT_GT(partition.partitionEpoch, before->partitionEpoch);
   ASSERT_GE(partition.leaderEpoch, before->leaderEpoch);
@@ -162,6 +162,7 @@ TEST_P(RandomRequests, InvariantsHoldAfterEachAndTheLogGivesTheSameImage) {
   Image before;
   int leaderless = 0;
   int shrunk = 0;
+  int eligible = 0;
   for (int i = 0; i < 400; ++i) {
     ASSERT_NO_FATAL_FAILURE(cluster.step());
     const Image& image = cluster.fixture().image();
@@ -169,6 +170,7 @@ TEST_P(RandomRequests, InvariantsHoldAfterEachAndTheLogGivesTheSameImage) {
       for (const auto& [index, partition] : topic->partitions) {
         ASSERT_NO_FATAL_FAILURE(checkPartition(*partition, before.topics.partition(id, index), image));
         leaderless += partition->hasLeader() ? 0 : 1;
+        eligible += partition->elr.empty() ? 0 : 1;
         shrunk += partition->isr.size() < partition->replicas.size() ? 1 : 0;
       }
     }
@@ -180,6 +182,7 @@ TEST_P(RandomRequests, InvariantsHoldAfterEachAndTheLogGivesTheSameImage) {
   }
   EXPECT_GT(leaderless, 0);
   EXPECT_GT(shrunk, 0);
+  EXPECT_GT(eligible, 0);
 
   Image replayed;
   Changes changes;

@@ -66,6 +66,25 @@ TEST_F(TopicControl, CreatesPartitionsWithReplicasLeadersAndDirectories) {
   EXPECT_EQ(shown->configSource, static_cast<int8_t>(config::ConfigSource::TopicConfig));
 }
 
+TEST_F(TopicControl, ABrokerWhoseDirectoriesAreAllCordonedGetsNoNewReplica) {
+  const auto cordon = [this](int id, std::vector<Uuid> directories) {
+    auto request = heartbeatOf(id);
+    request.cordonedLogDirs = std::move(directories);
+    expect(request);
+  };
+  cordon(2, {test::uuid(2)});
+  cordon(3, {test::uuid(9)});
+  EXPECT_EQ(codeOfCreating(creation("orders", 6, 2)), ErrorCode::None);
+  for (const auto& [index, partition] : image().topics.find("orders")->partitions)
+    EXPECT_FALSE(partition->isReplica(NodeId(2)));
+  EXPECT_EQ(codeOfCreating(creation("wide", 1, 3)), ErrorCode::InvalidReplicationFactor);
+  cordon(1, {test::uuid(1)});
+  cordon(3, {test::uuid(3)});
+  EXPECT_THAT(errorOf(creation("none")), testing::Pair(ErrorCode::InvalidReplicationFactor, testing::HasSubstr("cordoned")));
+  cordon(1, {});
+  EXPECT_EQ(codeOfCreating(creation("none")), ErrorCode::None);
+}
+
 TEST_F(TopicControl, RecordsComeInKafkasOrder) {
   auto request = creation("orders", 1, 1);
   auto& config = request.topics[0].configs.emplace_back();

@@ -25,6 +25,7 @@ class CollectorTest : public testing::Test {
  protected:
   std::shared_ptr<Recorder> broker(int id) {
     auto recorder = std::make_shared<Recorder>(clock, NodeId(id), Recorder::Options{.ringCapacity = 4});
+    collector.prepare(*recorder);
     collector.attach(recorder);
     return recorder;
   }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <time.h>
 
 #include <atomic>
@@ -51,6 +53,64 @@ TEST_F(NativeTest, freePortsAreDistinctBelowTheEphemeralOnesAndCanBeListenedOn) 
   EXPECT_FALSE(pickFreePorts("not an address", 1));
   process->kill("done");
   process->awaitStopped();
+}
+
+TEST_F(NativeTest, reservedSpaceIsNotPartOfTheFileAndIsGivenBack) {
+  const std::string path = harness_->folder() + "/reserved";
+  auto process = harness_->createProcess("one");
+  auto file = process->files().open(path, OpenMode::Truncate).value();
+  ASSERT_TRUE(file->writeAt(0, asBytes("abc")));
+  const auto blocks = [&] {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return status.st_blocks;
+  };
+  file->reserve(1 << 20);
+  EXPECT_EQ(file->size().value(), 3u);
+  const auto reserved = blocks();
+  ASSERT_TRUE(file->writeAt(3, asBytes("def")));
+  file->releaseReserved();
+  EXPECT_EQ(file->size().value(), 6u);
+  // Not every file system can reserve; one that can gives it back.
+  EXPECT_LE(blocks(), reserved);
+  EXPECT_LE(blocks(), 16);
+  uint8_t read[6];
+  EXPECT_EQ(file->readAt(0, read).value(), 6u);
+  EXPECT_EQ(std::string(read, read + 6), "abcdef");
+}
+
+TEST_F(NativeTest, holesArePassedOver) {
+  auto process = harness_->createProcess("one");
+  auto file = process->files().open(harness_->folder() + "/sparse", OpenMode::Truncate).value();
+  constexpr uint64_t kFar = uint64_t{10} << 30;
+  ASSERT_TRUE(file->writeAt(0, asBytes("abc")));
+  ASSERT_TRUE(file->writeAt(kFar, asBytes("def")));
+  ASSERT_TRUE(file->truncate(2 * kFar));
+  EXPECT_EQ(file->nextData(1).value(), 1u);
+  EXPECT_EQ(file->nextData(kFar / 2).value(), kFar);
+  EXPECT_EQ(file->nextData(kFar + kFar / 2).value(), 2 * kFar);
+}
+
+TEST_F(NativeTest, linksThatLeadNowhereAreToldApart) {
+  auto process = harness_->createProcess("one");
+  const std::string folder = harness_->folder();
+  ASSERT_TRUE(process->files().open(folder + "/file", OpenMode::Truncate));
+  ASSERT_EQ(::symlink("file", (folder + "/good").c_str()), 0);
+  ASSERT_EQ(::symlink("nowhere", (folder + "/dangling").c_str()), 0);
+  ASSERT_EQ(::symlink("itself", (folder + "/itself").c_str()), 0);
+  EXPECT_EQ(process->files().brokenLinks(folder), (std::vector<std::string>{"dangling", "itself"}));
+}
+
+TEST_F(NativeTest, aPipeInPlaceOfAFileIsAClearError) {
+  const std::string path = harness_->folder() + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  auto process = harness_->createProcess("one");
+  for (const OpenMode mode : {OpenMode::Read, OpenMode::ReadWrite}) {
+    const auto file = process->files().open(path, mode);
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().code, ErrorCode::KafkaStorageError);
+    EXPECT_THAT(file.error().message, HasSubstr(path));
+  }
 }
 
 TEST_F(NativeTest, aFullDiskIsAClearError) {

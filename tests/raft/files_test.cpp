@@ -1,5 +1,6 @@
 // Files as Apache Kafka 4.4 wrote them, and as we write them.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -122,6 +123,9 @@ TEST_F(RaftFiles, DamagedSnapshotIsAnErrorAtEveryByte) {
     const auto snapshots = SnapshotFiles::open(files(), kFolder);
     auto reader = RecordsSnapshotReader::open(*(*snapshots)->read(kBootstrapSnapshotId));
     bool failed = !reader;
+    if (failed) {
+      EXPECT_THAT(reader.error().message, testing::HasSubstr(path)) << "of which node it is";
+    }
     while (!failed) {
       const auto batch = (*reader)->next();
       if (batch && !*batch) break;

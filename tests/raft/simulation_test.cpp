@@ -5,15 +5,17 @@
 #include <chrono>
 
 #include "base/invariant.h"
+#include "base/seeds.h"
 
 namespace tidemark::raft {
 namespace {
 
 using std::chrono::seconds;
 
-#ifndef TIDEMARK_RAFT_SEEDS
-#define TIDEMARK_RAFT_SEEDS 300
-#endif
+const uint64_t kSeeds = seedsOf(300);
+const uint64_t kSomeSeeds = seedsOf(100);
+/// One of these at least goes red with a rule switched off.
+constexpr uint64_t kSeedsToGoRed = 300;
 
 SimulationCounts runSeeds(SimulationOptions options, uint64_t first, uint64_t count) {
   SimulationCounts sum;
@@ -46,24 +48,26 @@ SimulationCounts runSeeds(SimulationOptions options, uint64_t first, uint64_t co
   return sum;
 }
 
-/// How many of `count` seeds break an invariant.
-uint64_t redSeeds(SimulationOptions options, uint64_t count, std::string& what) {
-  uint64_t red = 0;
-  for (uint64_t seed = 1; seed <= count; ++seed) {
+/// The first seed that breaks an invariant, and which: empty if none does.
+std::string firstRed(SimulationOptions options) {
+  for (uint64_t seed = 1; seed <= kSeedsToGoRed; ++seed) {
     options.seed = seed;
     try {
       Simulation(options).run();
     } catch (const InvariantBroken& broken) {
-      if (red++ == 0) what = broken.what();
+      return fmt::format("seed {}: {}", seed, broken.what());
     }
   }
-  return red;
+  return {};
 }
 
 TEST(RaftSimulation, ThreeVotersStayCorrectUnderFaultsAndRecover) {
-  const SimulationCounts counts = runSeeds({}, 1, TIDEMARK_RAFT_SEEDS);
+  const SimulationCounts counts = runSeeds({}, 1, kSeeds);
   EXPECT_GT(counts.elections, 0u);
-  EXPECT_GT(counts.splitVotes, 0u);
+  // One in some hundred elections.
+  if (kSeeds >= 300) {
+    EXPECT_GT(counts.splitVotes, 0u);
+  }
   EXPECT_GT(counts.truncations, 0u);
   EXPECT_GT(counts.resignations, 0u);
   EXPECT_GT(counts.crashesWithinEffects, 0u);
@@ -74,7 +78,7 @@ TEST(RaftSimulation, FiveVotersWithTwoObserversStayCorrectUnderFaultsAndRecover)
   SimulationOptions options;
   options.voters = 5;
   options.observers = 2;
-  const SimulationCounts counts = runSeeds(options, 1, TIDEMARK_RAFT_SEEDS / 3);
+  const SimulationCounts counts = runSeeds(options, 1, kSomeSeeds);
   EXPECT_GT(counts.elections, 0u);
 }
 
@@ -82,7 +86,7 @@ TEST(RaftSimulation, OneVoterComesBackAfterEveryCrash) {
   SimulationOptions options;
   options.voters = 1;
   options.observers = 1;
-  runSeeds(options, 1, TIDEMARK_RAFT_SEEDS / 3);
+  runSeeds(options, 1, kSomeSeeds);
 }
 
 TEST(RaftSimulation, SameSeedGivesTheSameRun) {
@@ -101,25 +105,25 @@ TEST(RaftSimulation, SameSeedGivesTheSameRun) {
 TEST(RaftSimulation, GoesRedWhenVotesAreAnsweredBeforeTheyAreSynced) {
   SimulationOptions options;
   options.voteSyncedBeforeAnswer = false;
-  std::string what;
-  EXPECT_GT(redSeeds(options, TIDEMARK_RAFT_SEEDS, what), 0u);
-  fmt::print("first: {}\n", what);
+  const std::string red = firstRed(options);
+  EXPECT_FALSE(red.empty());
+  fmt::print("{}\n", red);
 }
 
 TEST(RaftSimulation, GoesRedWhenAVoterVotesTwice) {
   SimulationOptions options;
   options.rules.voteOncePerEpoch = false;
-  std::string what;
-  EXPECT_GT(redSeeds(options, TIDEMARK_RAFT_SEEDS, what), 0u);
-  fmt::print("first: {}\n", what);
+  const std::string red = firstRed(options);
+  EXPECT_FALSE(red.empty());
+  fmt::print("{}\n", red);
 }
 
 TEST(RaftSimulation, GoesRedWhenAShorterLogCanWin) {
   SimulationOptions options;
   options.rules.candidateLogUpToDate = false;
-  std::string what;
-  EXPECT_GT(redSeeds(options, TIDEMARK_RAFT_SEEDS, what), 0u);
-  fmt::print("first: {}\n", what);
+  const std::string red = firstRed(options);
+  EXPECT_FALSE(red.empty());
+  fmt::print("{}\n", red);
 }
 
 TEST(RaftSimulation, VoterCutOffAndHealedDoesNotForceANewEpoch) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "replication/fetch_session_client.h"
+#include "replication/topic.h"
 
 namespace tidemark::replication {
 namespace {
@@ -17,7 +18,6 @@ class CountingRandom : public platform::Random {
   uint64_t count_ = 0;
 };
 
-constexpr Uuid kTopic{{7}};
 
 FetchItem item(int partition, int64_t offset = 0, Uuid topic = kTopic) {
   return {.key = {.topicId = topic, .topic = "orders", .partition = PartitionIndex(partition)},

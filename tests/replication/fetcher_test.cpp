@@ -9,6 +9,7 @@
 #include "network/server.h"
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/list_offsets_request.h"
+#include "replication/topic.h"
 
 namespace tidemark::replication {
 namespace {
@@ -17,8 +18,7 @@ using log::makeBatch;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr TopicIdPartition kId{Uuid({7}), PartitionIndex(0)};
-const platform::Endpoint kLeader{"leader", 9092};
+const platform::Endpoint kLeaderEndpoint{"leader", 9092};
 
 /// A follower whose leader says what the test tells it to say.
 class FetcherTest : public log::LogFixture, public network::RequestHandler {
@@ -38,7 +38,7 @@ class FetcherTest : public log::LogFixture, public network::RequestHandler {
     partition_ = std::make_shared<Partition>(environment_, kId, TopicPartition{"orders", PartitionIndex(0)}, log_);
     leader_ = world_->createProcess({.name = "leader", .host = "leader"});
     network::ServerOptions options;
-    options.listeners = {{.name = "PLAINTEXT", .endpoint = kLeader}};
+    options.listeners = {{.name = "PLAINTEXT", .endpoint = kLeaderEndpoint}};
     using protocol::ApiKey;
     options.apis = network::ApiTable{{ApiKey::ApiVersions, 0, 4}, {ApiKey::Fetch, 4, 18}, {ApiKey::ListOffsets, 1, 11}};
     server_ = std::make_unique<network::Server>(*leader_, std::move(options), *this);
@@ -46,10 +46,11 @@ class FetcherTest : public log::LogFixture, public network::RequestHandler {
     fetcher_ = std::make_shared<Fetcher>(*process_, process_->createExecutor({.name = "fetcher", .threads = 1}),
                                          FetcherOptions{.self = NodeId(1),
                                                         .leader = NodeId(2),
-                                                        .endpoint = kLeader,
+                                                        .endpoint = kLeaderEndpoint,
                                                         .brokerEpoch = [] { return BrokerEpoch(55); },
                                                         .appended = [this](Partition&, bool moved) { moved_ += moved ? 1 : 0; },
-                                                        .failed = [](Partition&, const Error& error) { ADD_FAILURE() << error.message; }});
+                                                        .failed = [](Partition&, const Error& error) { ADD_FAILURE() << error.message; },
+                                                        .quota = &quota_});
   }
   ~FetcherTest() override {
     for (const auto& process : {process_, leader_}) {
@@ -117,6 +118,7 @@ class FetcherTest : public log::LogFixture, public network::RequestHandler {
   std::shared_ptr<Partition> partition_;
   std::shared_ptr<platform::SimulatedProcess> leader_;
   std::unique_ptr<network::Server> server_;
+  ReplicationQuota quota_{process_->clock()};
   std::shared_ptr<Fetcher> fetcher_;
   std::deque<protocol::FetchResponse> answers_;
   std::vector<protocol::FetchRequest> fetches_;
@@ -236,6 +238,22 @@ TEST_F(FetcherTest, AnAnswerToAnEarlierEpochIsNotAppended) {
   ASSERT_TRUE(awaitFetches(2));
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(asked(1).currentLeaderEpoch, 4);
+}
+
+TEST_F(FetcherTest, AReplicaThatLagsWaitsForTheQuota) {
+  partition_->setThrottled(false, true);
+  quota_.setLimit(1);
+  say(records(0, 2, 3, 10));
+  say(records(2, 8, 3, 10));
+  say({.highWatermark = 10});
+  const auto from = world_->now();
+  follow();
+  ASSERT_TRUE(awaitFetches(2));
+  // So much for a byte a second, but not for ever: the rate is that of eleven seconds.
+  EXPECT_GE(world_->now() - from, seconds(10));
+  ASSERT_TRUE(awaitFetches(3));
+  EXPECT_EQ(end(), 10);
+  EXPECT_LT(world_->now() - from, seconds(13)) << "in sync it need not wait";
 }
 
 TEST_F(FetcherTest, WhatIsRemovedOrStoppedIsNotFetchedAgain) {

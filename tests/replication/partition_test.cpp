@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "log/log_fixture.h"
+#include "replication/topic.h"
 
 namespace tidemark::replication {
 namespace {
@@ -12,7 +13,6 @@ using log::makeBatch;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr TopicIdPartition kId{Uuid({7}), PartitionIndex(0)};
 const NodeId kSelf(1);
 
 /// One replica on broker 1 of three, and all that it asks for.
@@ -262,6 +262,59 @@ TEST_F(PartitionTest, AFollowerTakesOnlyWhatItsEpochsLeaderSent) {
   EXPECT_EQ(partition_->truncateAsFollower(Offset(0), LeaderEpoch(2)).error().code, ErrorCode::NotLeaderOrFollower);
   ASSERT_TRUE(partition_->truncateAsFollower(Offset(0), LeaderEpoch(3)));
   EXPECT_EQ(log_->logEndOffset(), Offset(0));
+}
+
+// It asked for the same records for ever.
+TEST_F(PartitionTest, AFollowerOfALogThatStartsInsideABatchBeginsWithTheWholeBatch) {
+  partition_->makeFollower(registration({1, 2, 3}, 2, 3, 3), 1);
+  ASSERT_TRUE(partition_->restartAsFollower(Offset(4), LeaderEpoch(3)));
+  const ByteVector batch = makeBatch({.count = 10, .baseOffset = Offset(0), .epoch = LeaderEpoch(3)});
+  const auto appended = partition_->appendAsFollower(batch, LeaderEpoch(3), Offset(10), Offset(4));
+  ASSERT_TRUE(appended) << appended.error().message;
+  EXPECT_EQ(appended->logEndOffset, Offset(10));
+  EXPECT_EQ(log_->logStartOffset(), Offset(4));
+  EXPECT_EQ(highWatermark(), 10);
+  const auto held = log_->batches(Offset(4), 1);
+  ASSERT_TRUE(held && held->size() == 1);
+  EXPECT_EQ((*held)[0].header.baseOffset, Offset(0));
+  // Twice is once too often.
+  EXPECT_EQ(partition_->appendAsFollower(batch, LeaderEpoch(3), Offset(10), Offset(4)).error().code, ErrorCode::OffsetOutOfRange);
+}
+
+TEST_F(PartitionTest, WhatAnUncleanElectionCostsIsToldByTheLeaderAndByWhoGivesItUp) {
+  recorder_.enable(true);
+  const auto lost = [this] {
+    std::vector<events::Event> drained;
+    recorder_.drain(drained);
+    std::vector<events::RecordsLost> found;
+    for (const events::Event& event : drained)
+      if (const auto* one = std::get_if<events::RecordsLost>(&event.payload)) found.push_back(*one);
+    return found;
+  };
+  partition_->makeFollower(registration({1, 2, 3}, 2, 3, 3), 1);
+  ASSERT_TRUE(partition_->appendAsFollower(makeBatch({.count = 1, .baseOffset = Offset(0), .epoch = LeaderEpoch(3)}), LeaderEpoch(3), Offset(1), Offset(0)));
+  for (int64_t base : {1, 2, 3})
+    ASSERT_TRUE(partition_->appendAsFollower(makeBatch({.count = 1, .baseOffset = Offset(base), .epoch = LeaderEpoch(3)}), LeaderEpoch(3), Offset(3), Offset(0)));
+  // Above the high watermark nothing was promised.
+  ASSERT_TRUE(partition_->truncateAsFollower(Offset(3), LeaderEpoch(3)));
+  EXPECT_TRUE(lost().empty());
+  auto unclean = registration({3}, 3, 4, 4);
+  unclean.leaderRecoveryState = metadata::LeaderRecoveryState::Recovering;
+  partition_->makeFollower(unclean, 1);
+  ASSERT_TRUE(partition_->truncateAsFollower(Offset(1), LeaderEpoch(4)));
+  auto gone = lost();
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].from, Offset(1));
+  EXPECT_EQ(gone[0].to, Offset(3));
+  EXPECT_EQ(gone[0].leader, NodeId(3));
+  EXPECT_EQ(gone[0].epoch, LeaderEpoch(4));
+  unclean = registration({1}, 1, 5, 5);
+  unclean.leaderRecoveryState = metadata::LeaderRecoveryState::Recovering;
+  partition_->makeLeader(unclean, 1);
+  gone = lost();
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].from, Offset(1));
+  EXPECT_EQ(gone[0].to, kNoOffset);
 }
 
 TEST_F(PartitionTest, OldMetadataChangesNothing) {

@@ -7,6 +7,7 @@
 #include "network/request_codec.h"
 #include "network/server.h"
 #include "protocol/generated/fetch_request.h"
+#include "replication/topic.h"
 
 namespace tidemark::replication {
 namespace {
@@ -15,11 +16,12 @@ using log::makeBatch;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const Uuid kTopic({7});
 constexpr int kBrokers = 3;
 
+/// Broker 3 stands in another rack than the others.
 metadata::Record brokerRecord(int id, int64_t epoch) {
   protocol::RegisterBrokerRecord record{.brokerId = id, .incarnationId = Uuid({static_cast<uint8_t>(id)}), .brokerEpoch = epoch, .fenced = false};
+  record.rack = protocol::Text(std::string(id == 3 ? "far" : "near"));
   record.endPoints.push_back({.name = "PLAINTEXT", .host = "broker-" + std::to_string(id), .port = 9092, .securityProtocol = 0});
   return {std::move(record), 3};
 }
@@ -46,7 +48,8 @@ class ReplicaManagerTest : public testing::Test {
         ReplicaManagerOptions{.self = NodeId(1),
                               .interBrokerListener = "PLAINTEXT",
                               .lagMax = seconds(10),
-                              .settingsOf = [this](const metadata::Image&, const std::string&) { return TopicSettings{.log = {}, .minInsyncReplicas = minIsr_}; },
+                              .rackAwareReads = true,
+                              .settingsOf = [this](const metadata::Image&, const std::string&) { return TopicSettings{.log = {}, .minInsyncReplicas = minIsr_, .leaderThrottled = throttled_, .followerThrottled = {}}; },
                               .brokerEpoch = [] { return BrokerEpoch(100); },
                               .isrExecutor = process_->createExecutor({.name = "isr", .threads = 1}),
                               .alterPartition = [this](protocol::AlterPartitionRequest request, AlterPartitionManager::Answer) {
@@ -87,9 +90,9 @@ class ReplicaManagerTest : public testing::Test {
     return result;
   }
   std::shared_ptr<std::optional<std::vector<FetchResult>>> fetch(int index, int64_t offset, int follower = -1, int32_t minBytes = 1,
-                                                                 platform::Duration wait = seconds(2)) {
+                                                                 platform::Duration wait = seconds(2), const std::string& rack = {}) {
     auto result = std::make_shared<std::optional<std::vector<FetchResult>>>();
-    FetchParams params{.maxWait = wait, .minBytes = minBytes, .maxBytes = 1 << 20};
+    FetchParams params{.maxWait = wait, .minBytes = minBytes, .maxBytes = 1 << 20, .rack = rack};
     if (follower >= 0) {
       params.follower = FetchParams::Follower{.replica = NodeId(follower), .brokerEpoch = BrokerEpoch(99 + follower)};
       params.isolation = log::FetchIsolation::LogEnd;
@@ -112,6 +115,7 @@ class ReplicaManagerTest : public testing::Test {
   metadata::ImagePtr image_ = std::make_shared<const metadata::Image>();
   std::vector<protocol::AlterPartitionRequest> proposals_;
   int minIsr_ = 1;
+  std::vector<std::string> throttled_;
   int64_t offset_ = 0;
 };
 
@@ -233,7 +237,7 @@ TEST_F(ReplicaManagerTest, DeleteRecordsWaitsForTheReplicasThatAreAlive) {
   world_.runFor(seconds(6));
   ASSERT_TRUE(done);
   EXPECT_EQ((*done)[0].error, ErrorCode::RequestTimedOut) << "nobody told of a log start yet";
-  EXPECT_EQ(manager_->find(name(0))->log().logStartOffset(), Offset(1));
+  EXPECT_EQ(manager_->find(name(0))->log()->logStartOffset(), Offset(1));
   std::optional<std::vector<DeleteResult>> beyond;
   manager_->deleteRecords({{.partition = name(0), .offset = Offset(9)}}, seconds(5), [&](std::vector<DeleteResult> results) { beyond = std::move(results); });
   ASSERT_TRUE(beyond);
@@ -259,6 +263,83 @@ TEST_F(ReplicaManagerTest, ListenersHearOfEachRiseOfTheHighWatermark) {
   produce(0, 1);
   fetch(0, 2, 2);
   EXPECT_EQ(heard.size(), 1u);
+}
+
+TEST_F(ReplicaManagerTest, AMinimumThatFallsLetsTheHighWatermarkGo) {
+  minIsr_ = 2;
+  apply({partitionRecord(0, {1}, 1)});
+  ASSERT_EQ(errorOf(produce(0, 1)), ErrorCode::None);
+  EXPECT_EQ(manager_->find(name(0))->log()->highWatermark(), Offset(0));
+  minIsr_ = 1;
+  protocol::ConfigRecord record{.resourceType = 4, .name = "min.insync.replicas"};
+  record.value = protocol::Text(std::string("1"));
+  apply({{std::move(record)}});
+  EXPECT_EQ(manager_->find(name(0))->log()->highWatermark(), Offset(1));
+}
+
+TEST_F(ReplicaManagerTest, AFetchOfABrokersLastIncarnationIsRefused) {
+  apply({partitionRecord(0, {1, 2, 3}, 1)});
+  ASSERT_EQ(errorOf(produce(0, 1)), ErrorCode::None);
+  EXPECT_EQ((**fetch(0, 0, 2))[0].error.code, ErrorCode::None);
+  apply({brokerRecord(2, 500)});
+  EXPECT_EQ((**fetch(0, 1, 2))[0].error.code, ErrorCode::NotLeaderOrFollower);
+  EXPECT_EQ(manager_->find(name(0))->view().followers.at(NodeId(2)).logEndOffset, Offset(0));
+}
+
+TEST_F(ReplicaManagerTest, AConsumerIsSentToTheReplicaInItsRackThatHasWhatItReads) {
+  apply({partitionRecord(0, {1, 2, 3}, 1)});
+  ASSERT_EQ(errorOf(produce(0, 1)), ErrorCode::None);
+  const auto preferred = [&](const std::string& rack, int64_t offset = 0) {
+    const auto answered = fetch(0, offset, -1, 0, seconds(0), rack);
+    EXPECT_TRUE(*answered);
+    const FetchResult& result = (**answered)[0];
+    EXPECT_EQ(result.error.code, ErrorCode::None);
+    EXPECT_TRUE(!result.preferredReadReplica || result.slice.length == 0);
+    return result.preferredReadReplica;
+  };
+  EXPECT_FALSE(preferred("far")) << "broker 3 has not fetched yet";
+  fetch(0, 1, 3);
+  EXPECT_EQ(preferred("far"), NodeId(3));
+  EXPECT_FALSE(preferred("near"));
+  EXPECT_FALSE(preferred(""));
+  // Out of sync it may lack what was committed.
+  change(0, {.isr = {{1, 2}}});
+  EXPECT_FALSE(preferred("far"));
+}
+
+TEST_F(ReplicaManagerTest, AFollowerThatIsNotInSyncWaitsForTheLeadersQuota) {
+  throttled_ = {"0:1"};
+  apply({partitionRecord(0, {1, 2}, 1), partitionRecord(1, {1, 2}, 1)});
+  for (int index : {0, 1}) ASSERT_EQ(errorOf(produce(index, 1)), ErrorCode::None);
+  const auto bytes = [&](int index, int follower) {
+    const auto answered = fetch(index, 0, follower, 0, seconds(0));
+    EXPECT_TRUE(*answered);
+    return (**answered)[0].slice.length;
+  };
+  manager_->setReplicationLimits(1, ReplicationQuota::kUnlimited);
+  EXPECT_GT(bytes(0, 3), 0u) << "nothing was sent yet";
+  EXPECT_EQ(bytes(0, 3), 0u);
+  EXPECT_GT(bytes(0, 2), 0u) << "broker 2 is in sync";
+  EXPECT_GT(bytes(1, 3), 0u) << "orders-1 is not throttled";
+  // It waits its time out.
+  const auto parked = fetch(0, 0, 3, 1, seconds(2));
+  EXPECT_FALSE(*parked);
+  world_.runFor(seconds(3));
+  ASSERT_TRUE(*parked);
+  EXPECT_EQ((**parked)[0].slice.length, 0u);
+  world_.runFor(seconds(60));
+  EXPECT_GT(bytes(0, 3), 0u);
+}
+
+TEST_F(ReplicaManagerTest, PartitionsAreSpreadOverTheFetchersFromTheirLeader) {
+  metadata::Records records;
+  for (int index = 0; index < 6; ++index) records.push_back(partitionRecord(index, {1, 2, 3}, 2));
+  apply(records);
+  EXPECT_EQ(manager_->fetcherCount(), 1);
+  manager_->setFetchersPerLeader(3);
+  EXPECT_EQ(manager_->fetcherCount(), 3);
+  manager_->setFetchersPerLeader(1);
+  EXPECT_EQ(manager_->fetcherCount(), 1);
 }
 
 TEST_F(ReplicaManagerTest, AfterShutdownNothingIsServed) {

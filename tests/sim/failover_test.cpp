@@ -74,5 +74,67 @@ TEST_F(FailoverTest, aBrokerWithoutALogDirectoryEndsAndSaysWhy) {
                            std::chrono::seconds(10)));
 }
 
+/// Five brokers, so that two may be away and there is still a quorum; one partition on two of them, which needs both.
+class EligibilityTest : public testing::Test {
+ protected:
+  EligibilityTest() {
+    observe::LaunchOptions options;
+    options.brokers = 5;
+    options.firstTopic = observe::TopicOptions{
+        .name = "safe", .partitions = 1, .replicationFactor = 2, .configs = {{"min.insync.replicas", "2"}}};
+    const auto launched = lab.perform([&](auto done) { lab.cluster().launch(options, std::move(done)); });
+    EXPECT_TRUE(launched) << launched.error().message;
+    replicas = now().replicas;
+    for (int id = 1; id <= 5; ++id)
+      if (std::ranges::find(replicas, NodeId(id)) == replicas.end()) witness = NodeId(id);
+  }
+
+  /// As a broker sees it that holds no replica.
+  const metadata::PartitionRegistration& now() {
+    image = lab.cluster().node(witness)->broker()->image();
+    return *image->topics.partition("safe", PartitionIndex(0));
+  }
+  bool becomes(const std::function<bool(const metadata::PartitionRegistration&)>& state) {
+    return lab.world().runUntil([&] { return state(now()); }, std::chrono::seconds(60));
+  }
+  void kill(NodeId broker) {
+    EXPECT_TRUE(lab.perform([&](auto done) { lab.cluster().killBroker(broker, std::move(done)); }));
+  }
+  void stop(NodeId broker) {
+    EXPECT_TRUE(lab.perform([&](auto done) { lab.cluster().stopBroker(broker, std::move(done)); }));
+  }
+  void start(NodeId broker) {
+    EXPECT_TRUE(lab.perform([&](auto done) { lab.cluster().restartBroker(broker, std::move(done)); }));
+  }
+
+  SimulatedLab lab{{.seed = 3}};
+  NodeId witness{1};
+  metadata::ImagePtr image;
+  std::vector<NodeId> replicas;
+};
+
+TEST_F(EligibilityTest, whoLeftTheIsrBelowTheMinimumLeadsWhenItComesBackUnlessItStoppedUncleanly) {
+  const NodeId first = replicas[0];
+  const NodeId second = replicas[1];
+  stop(second);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.isr == std::vector{first}; }));
+  EXPECT_EQ(now().elr, std::vector{second});
+  kill(first);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.isr.empty(); }));
+  EXPECT_FALSE(now().hasLeader());
+  EXPECT_EQ(now().elr.size(), 2u);
+  EXPECT_EQ(now().lastKnownElr, std::vector{first});
+  // Its page cache may be gone, so it is not trusted.
+  start(first);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.elr == std::vector{second}; }));
+  lab.world().runFor(std::chrono::seconds(5));
+  EXPECT_FALSE(now().hasLeader());
+  start(second);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.hasLeader(); }));
+  EXPECT_EQ(now().leader, second);
+  EXPECT_EQ(now().leaderRecoveryState, metadata::LeaderRecoveryState::Recovered);
+  EXPECT_TRUE(becomes([&](const auto& partition) { return partition.isr.size() == 2 && partition.elr.empty(); }));
+}
+
 }  // namespace
 }  // namespace tidemark::sim

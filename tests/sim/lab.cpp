@@ -49,7 +49,11 @@ bool Lab::awaitCluster(const std::function<bool(const observe::ClusterSnapshot&)
 // --------------------------------------------------------------------------------------------------------
 
 SimulatedLab::SimulatedLab(platform::WorldOptions options)
-    : world_(std::move(options)), cluster_(std::make_unique<SimPlatform>(world_)) {}
+    : world_(std::move(options)), platform_(new SimPlatform(world_)), cluster_(std::unique_ptr<SimPlatform>(platform_)) {}
+
+std::shared_ptr<platform::SimulatedProcess> SimulatedLab::alive(NodeId broker) const {
+  return platform_->alive("broker-" + std::to_string(broker.value()));
+}
 
 std::shared_ptr<platform::Process> SimulatedLab::createProcess(const std::string& name) {
   return world_.createProcess({.name = name});

@@ -39,6 +39,8 @@ class SimulatedLab final : public Lab {
   explicit SimulatedLab(platform::WorldOptions options);
 
   platform::World& world() { return world_; }
+  /// What the broker's process decorates: for power losses, crashes at file calls and its disk. Null unless it lives.
+  std::shared_ptr<platform::SimulatedProcess> alive(NodeId broker) const;
   cluster::Cluster& cluster() override { return cluster_; }
   std::shared_ptr<platform::Process> createProcess(const std::string& name) override;
   void change(const std::function<void()>& action) override;
@@ -46,6 +48,8 @@ class SimulatedLab final : public Lab {
 
  private:
   platform::World world_;
+  /// The cluster's.
+  SimPlatform* const platform_;
   cluster::Cluster cluster_;
   bool changed_ = false;
 };

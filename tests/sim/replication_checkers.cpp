@@ -133,6 +133,7 @@ void HighWatermarks::on(const Seen& seen) {
 void HighWatermarks::look(broker::Node& node) {
   const metadata::ImagePtr image = node.broker()->image();
   if (!images_.insert(image->provenance.lastContainedOffset).second) return;
+  const bool elr = image->features.level(metadata::kEligibleLeaderReplicasFeature) > 0;
   for (const auto& [name, topic] : image->topics.byName) {
     for (const auto& [index, partition] : topic->partitions) {
       const auto tell = [&](std::string_view invariant, const std::string& what) {
@@ -142,8 +143,10 @@ void HighWatermarks::look(broker::Node& node) {
       if (partition->hasLeader() && !partition->isInIsr(partition->leader))
         tell("R7", fmt::format("its leader is {}", partition->leader));
       for (NodeId member : partition->isr)
-        if (partition->isr.size() > 1 && !image->cluster.isActive(member))
+        if ((elr || partition->isr.size() > 1) && !image->cluster.isActive(member))
           tell("R10", fmt::format("broker {} is fenced", member));
+      for (NodeId eligible : partition->elr)
+        if (partition->isInIsr(eligible)) tell("R10", fmt::format("broker {} is in the ELR as well", eligible));
     }
   }
 }

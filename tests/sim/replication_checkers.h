@@ -46,7 +46,7 @@ class GivenOffsets final : public Checker {
 
 /// R5: a replica's high watermark only rises while its process lives; log start ≤ LSO ≤ HW ≤ log end. R8: it does not
 /// move at a leader whose ISR is smaller than the minimum. R7: a leader is in its ISR. R10: a fenced broker is in no
-/// ISR, unless it is the last.
+/// ISR, unless it is the last and there is no ELR; nobody is in both.
 class HighWatermarks final : public Checker {
  public:
   HighWatermarks(Judge& judge, int minInsyncReplicas) : judge_(judge), minInsyncReplicas_(minInsyncReplicas) {}

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/seeds.h"
 #include "sim/trace_file.h"
 
 namespace tidemark::sim {
@@ -20,7 +21,6 @@ uint64_t fromEnvironment(const char* name, uint64_t otherwise) {
   return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-constexpr uint64_t kSeeds = 200;
 /// From so many seeds on everything is expected to have occurred.
 constexpr uint64_t kEnoughSeeds = 60;
 constexpr int kMostFailures = 3;
@@ -35,7 +35,7 @@ std::string failure(uint64_t seed, const Breach& breach) {
 TEST(Scenarios, HoldTheInvariants) {
   const uint64_t only = fromEnvironment("TIDEMARK_SEED", 0);
   const uint64_t first = only != 0 ? only : 1;
-  const uint64_t last = only != 0 ? only : fromEnvironment("TIDEMARK_SEEDS", kSeeds);
+  const uint64_t last = only != 0 ? only : simulatorSeeds();
   Tally tally;
   int failures = 0;
   uint64_t steps = 0;

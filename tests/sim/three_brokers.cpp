@@ -14,10 +14,10 @@
 namespace tidemark::sim {
 namespace {
 
-constexpr int kPartitions = 3;
+constexpr int kPartitionsOfTopic = 3;
 
 /// What producer and consumer of one client process were told; of the lab's lock.
-struct Seen {
+struct ClientView {
   std::set<std::string> acknowledged;
   std::set<std::string> consumed;
   std::vector<std::string> errors;
@@ -25,12 +25,12 @@ struct Seen {
 };
 
 /// A client's process with an idempotent producer and a consumer of topic "orders".
-class Application {
+class ClientProcess {
  public:
-  explicit Application(Lab& lab)
+  explicit ClientProcess(Lab& lab)
       : lab_(lab), process_(lab.createProcess("client")), executor_(process_->createExecutor({.name = "client"})) {}
 
-  ~Application() {
+  ~ClientProcess() {
     process_->kill("the test is over");
     process_->awaitStopped();
   }
@@ -51,7 +51,7 @@ class Application {
             lab_.change([&] { seen_.errors.push_back(error.message); });
           });
       std::vector<client::Consumer::Position> positions;
-      for (int i = 0; i < kPartitions; ++i) positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
+      for (int i = 0; i < kPartitionsOfTopic; ++i) positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
       consumer_->assign(std::move(positions));
     });
   }
@@ -63,7 +63,7 @@ class Application {
         lab_.change([&] { ++seen_.unanswered; });
         const ByteView bytes = asBytes(value);
         producer_->send(
-            {.topic = "orders", .partition = i % kPartitions, .value = ByteVector(bytes.begin(), bytes.end())},
+            {.topic = "orders", .partition = i % kPartitionsOfTopic, .value = ByteVector(bytes.begin(), bytes.end())},
             [this, value](const Result<client::Delivered>& delivered) {
               lab_.change([&] {
                 --seen_.unanswered;
@@ -84,7 +84,7 @@ class Application {
   bool awaitConsumed() {
     return lab_.await([&] { return std::ranges::includes(seen_.consumed, seen_.acknowledged); });
   }
-  const Seen& seen() const { return seen_; }
+  const ClientView& seen() const { return seen_; }
 
  private:
   Lab& lab_;
@@ -94,12 +94,12 @@ class Application {
   std::unique_ptr<client::Producer> producer_;
   std::unique_ptr<client::Consumer> consumer_;
   int next_ = 0;
-  Seen seen_;
+  ClientView seen_;
 };
 
 bool isWhole(const observe::ClusterSnapshot& cluster) {
   const observe::TopicSnapshot* topic = observe::findTopic(cluster, "orders");
-  return topic != nullptr && topic->partitions.size() == kPartitions &&
+  return topic != nullptr && topic->partitions.size() == kPartitionsOfTopic &&
          std::ranges::all_of(topic->partitions,
                              [](const auto& each) { return each.isr.size() == 3 && each.leader != kNoNode; });
 }
@@ -111,7 +111,7 @@ void runThreeBrokers(Lab& lab, const ThreeBrokersOptions& how) {
   options.port = 0;
   options.settings = how.settings;
   options.firstTopic = observe::TopicOptions{
-      .name = "orders", .partitions = kPartitions, .replicationFactor = 3, .configs = {{"min.insync.replicas", "2"}}};
+      .name = "orders", .partitions = kPartitionsOfTopic, .replicationFactor = 3, .configs = {{"min.insync.replicas", "2"}}};
   const auto launched = lab.perform([&](auto done) { lab.cluster().launch(options, std::move(done)); });
   ASSERT_TRUE(launched) << launched.error().message;
   std::string bootstrap;
@@ -122,14 +122,14 @@ void runThreeBrokers(Lab& lab, const ThreeBrokersOptions& how) {
     });
   });
 
-  Application application(lab);
+  ClientProcess application(lab);
   application.begin(bootstrap);
   application.produce(100);
   ASSERT_TRUE(application.awaitAnswers());
   ASSERT_TRUE(application.awaitConsumed());
 
   for (int round = 0; round < how.kills; ++round) {
-    const TopicPartition partition{"orders", PartitionIndex(round % kPartitions)};
+    const TopicPartition partition{"orders", PartitionIndex(round % kPartitionsOfTopic)};
     const NodeId leader = lab.leaderOf(partition);
     ASSERT_NE(leader, kNoNode);
     const auto killed = lab.perform([&](auto done) { lab.cluster().killBroker(leader, std::move(done)); });

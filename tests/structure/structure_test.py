@@ -7,7 +7,7 @@
 import pathlib, re, sys, tempfile
 
 LAYERS = ["base", "config", "platform", "events", "protocol", "records", "network", "client", "log", "purgatory", "raft",
-          "metadata", "replication", "coordinator", "broker", "observe", "faults", "cluster"]
+          "metadata", "replication", "coordinator", "broker", "observe", "inspect", "faults", "cluster"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 # What reaches outside, each with the word that the message uses. Comments and strings are taken out first.
 AMBIENT = [
@@ -65,7 +65,7 @@ def engine_rules(root):
 
 def widget_rules(root):
     """Widgets know the engine through these folders only (and the types of its clocks); the headless program has no Qt."""
-    allowed = {"base", "cluster", "observe", "faults", "events"}
+    allowed = {"base", "cluster", "observe", "inspect", "faults", "events"}
     for path in sorted([*(root / "widgets").rglob("*.h"), *(root / "widgets").rglob("*.cpp")]):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = INCLUDE.match(line)

@@ -70,6 +70,54 @@ TEST_F(ClientsTest, WhatTheLoadWritesTheReaderReads) {
   }
 }
 
+TEST_F(ClientsTest, TheLatencyOfASlowLoadIsThatOfTheBrokerNotOfOurOwnWaiting) {
+  ProduceOptions produce;
+  produce.bootstrap = bootstrap();
+  produce.topic = QStringLiteral("orders");
+  produce.rate = 0.9;
+  ProducerLoad load;
+  QString error;
+  ASSERT_TRUE(load.start(produce, &error)) << error.toStdString();
+  // The first second waited for the metadata as well.
+  ASSERT_TRUE(waitFor([&] { return load.figures().acknowledged >= 2; })) << load.figures().error.toStdString();
+  // Were an acknowledgement taken with the next record only, it would tell the 1100 ms between two.
+  EXPECT_TRUE(waitFor([&] { return load.figures().meanLatencyMs > 0 && load.figures().meanLatencyMs < 700; }))
+      << load.figures().meanLatencyMs << " ms";
+}
+
+TEST_F(ClientsTest, ALoadThatWaitsForItsNextRecordHearsOfAnotherRateAndOfItsEndAtOnce) {
+  ProduceOptions produce;
+  produce.bootstrap = bootstrap();
+  produce.topic = QStringLiteral("orders");
+  produce.rate = 0.001;
+  ProducerLoad load;
+  QSignalSpy stopped(&load, &ProducerLoad::stopped);
+  QString error;
+  ASSERT_TRUE(load.start(produce, &error)) << error.toStdString();
+  ASSERT_TRUE(waitFor([&] { return load.figures().acknowledged == 1; })) << load.figures().error.toStdString();
+  load.setRate(100);
+  ASSERT_TRUE(waitFor([&] { return load.figures().acknowledged >= 3; })) << load.figures().error.toStdString();
+  load.setRate(0.001);
+  ASSERT_TRUE(waitFor([&] { return load.figures().acknowledged == load.figures().sent; }));
+  load.stop();
+  EXPECT_TRUE(waitFor([&] { return stopped.count() == 1; }));
+}
+
+TEST_F(ClientsTest, AnErrorIsForgottenOnceRecordsAreAcknowledgedAgain) {
+  ProduceOptions produce;
+  produce.bootstrap = bootstrap();
+  produce.topic = QStringLiteral("orders");
+  produce.rate = 50;
+  ProducerLoad load;
+  QString error;
+  ASSERT_TRUE(load.start(produce, &error)) << error.toStdString();
+  ASSERT_TRUE(waitFor([&] { return load.figures().acknowledged >= 5; }));
+  rd_kafka_mock_broker_set_down(brokers, 1);
+  ASSERT_TRUE(waitFor([&] { return !load.figures().error.isEmpty(); }));
+  rd_kafka_mock_broker_set_up(brokers, 1);
+  EXPECT_TRUE(waitFor([&] { return load.figures().error.isEmpty(); })) << load.figures().error.toStdString();
+}
+
 TEST_F(ClientsTest, ALoadThatCannotBeMadeSaysWhy) {
   ProduceOptions produce;
   produce.bootstrap = bootstrap();

@@ -6,6 +6,7 @@
 #include <QAbstractItemModelTester>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QSignalSpy>
 
 #include "models/belt_tables.h"
@@ -205,7 +206,7 @@ TEST_F(EventModelTest, ChattyKindsComeOnlyWhenWantedAndFrequentOnesAreThinned) {
   model.append(batchOf(many));
   model.append(batchOf({makeEvent(22, events::HighWatermarkAdvanced{}, "__cluster_metadata", 9'000)}));
   EXPECT_EQ(model.rowCount(), 1);
-  EXPECT_EQ(model.thinned(), 19u);
+  EXPECT_EQ(model.leftOut(), 20u) << "nineteen of the watermark, an append";
   model.append(batchOf({makeEvent(22, events::IsrShrunk{})}));
   EXPECT_EQ(model.rowCount(), 2) << "what happens once is never left out";
   model.append(batchOf({makeEvent(23, events::HighWatermarkAdvanced{}, "orders", 5'000)}));
@@ -213,6 +214,34 @@ TEST_F(EventModelTest, ChattyKindsComeOnlyWhenWantedAndFrequentOnesAreThinned) {
   model.setChatty(true);
   model.append(batchOf(many));
   EXPECT_EQ(model.rowCount(), 3 + 21);
+}
+
+TEST_F(EventModelTest, WhatHappensToEachPartitionIsNotThinnedWithItsNeighbours) {
+  const auto elected = [](uint64_t number, int partition) {
+    observe::ObservedEvent event = makeEvent(
+        number, events::LeaderElected{{}, NodeId(1), kNoNode, LeaderEpoch(0), events::ElectionCause::Created});
+    event.partition = PartitionIndex(partition);
+    return event;
+  };
+  model.append(batchOf({elected(1, 0), elected(2, 1), elected(3, 2)}));
+  EXPECT_EQ(model.rowCount(), 3) << "each election has its row";
+  observe::ObservedEvent parked = makeEvent(4, events::ProduceParked{});
+  observe::ObservedEvent other = parked;
+  other.partition = PartitionIndex(1);
+  model.append(batchOf({parked, parked, other, other}));
+  EXPECT_EQ(model.rowCount(), 5);
+  EXPECT_EQ(model.leftOut(), 2u);
+}
+
+TEST_F(EventModelTest, ChatterNeverDrivesOutWhatHappensOnce) {
+  model.setChatty(true);
+  model.append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, "")}));
+  std::vector<observe::ObservedEvent> many;
+  for (uint64_t i = 2; i < 2 + EventModel::kChatter + 100; ++i) many.push_back(makeEvent(i, events::BatchAppended{}));
+  model.append(batchOf(many));
+  EXPECT_EQ(model.rowCount(), static_cast<int>(EventModel::kChatter) + 1);
+  EXPECT_EQ(model.index(model.rowCount() - 1, 0).data(EventModel::NumberRole).toInt(), 1);
+  EXPECT_EQ(model.forgotten(), 100u) << "and it is told";
 }
 
 TEST_F(EventModelTest, LostAndMissedEventsAreCounted) {
@@ -232,6 +261,8 @@ TEST_F(EventModelTest, ExportsGiveOldestFirstAndQuoteWhatNeedsIt) {
   const QStringList csv = filter.toCsv().split(QLatin1Char('\n'));
   ASSERT_GE(csv.size(), 3);
   EXPECT_TRUE(csv[1].startsWith(QStringLiteral("1,"))) << csv[1].toStdString();
+  const QRegularExpression zone(QStringLiteral("T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2}),"));
+  EXPECT_TRUE(csv[1].contains(zone)) << csv[1].toStdString();
   EXPECT_TRUE(csv[1].contains(QStringLiteral("\"{1, 2} → {1}"))) << csv[1].toStdString();
   const QStringList json = filter.toJson().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
   ASSERT_EQ(json.size(), 2);

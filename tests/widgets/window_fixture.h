@@ -8,8 +8,10 @@
 
 #include <QApplication>
 #include <QCoreApplication>
+#include <QDir>
 #include <QEventLoop>
 #include <QImage>
+#include <QPixmap>
 #include <QTimer>
 
 #include "main_window.h"
@@ -18,12 +20,12 @@
 
 namespace tidemark::widgets {
 
-/// Runs the event loop until `reached` is true, or two seconds have gone.
+/// Runs the event loop until `reached` is true; false after a limit that is far too long.
 inline bool waitFor(const std::function<bool()>& reached) {
   QElapsedTimer clock;
   clock.start();
   while (!reached()) {
-    if (clock.elapsed() > 2000) return false;
+    if (clock.elapsed() > 60'000) return false;
     QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 10);
   }
   return true;
@@ -65,6 +67,14 @@ class WindowTest : public testing::Test {
   fake::FakeCluster cluster;
   std::unique_ptr<MainWindow> window;
 };
+
+/// Keeps a picture in $TIDEMARK_SHOTS, if that is set, to be looked at.
+inline void keepPicture(QWidget& widget, const QString& name) {
+  const QString folder = qEnvironmentVariable("TIDEMARK_SHOTS");
+  if (folder.isEmpty()) return;
+  QDir().mkpath(folder);
+  EXPECT_TRUE(widget.grab().save(QStringLiteral("%1/%2.png").arg(folder, name)));
+}
 
 /// How many different colours there are: a view that draws nothing has one or two.
 inline int coloursIn(const QImage& image) {

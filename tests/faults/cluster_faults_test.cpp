@@ -1,0 +1,173 @@
+// Faults of a whole cluster, on real brokers and in the simulator.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "faults/fault_json.h"
+#include "sim/lab.h"
+
+namespace tidemark::faults {
+namespace {
+
+using observe::BrokerState;
+using testing::HasSubstr;
+
+std::unique_ptr<sim::Lab> makeLab(bool native) {
+  if (native) return std::make_unique<sim::NativeLab>();
+  return std::make_unique<sim::SimulatedLab>(platform::WorldOptions{.seed = 11});
+}
+
+class ClusterFaultsTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    observe::LaunchOptions options;
+    options.port = 0;
+    options.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 3, .configs = {}};
+    const auto launched = lab_->perform([&](auto done) { lab_->cluster().launch(options, std::move(done)); });
+    ASSERT_TRUE(launched) << launched.error().message;
+    ASSERT_TRUE(awaitIsr(3));
+  }
+
+  template <class T, class Command>
+  T answerOf(Command&& command) {
+    auto answer = std::make_shared<std::optional<T>>();
+    command([this, answer](T result) { lab_->change([&] { *answer = std::move(result); }); });
+    EXPECT_TRUE(lab_->await([&] { return answer->has_value(); }));
+    return **answer;
+  }
+  Result<int> trySet(std::string_view json) {
+    auto fault = parseFault(json);
+    EXPECT_TRUE(fault) << fault.error().message;
+    return answerOf<Result<int>>([&](auto done) { lab_->cluster().setFault(*fault, std::move(done)); });
+  }
+  int set(std::string_view json) {
+    const auto id = trySet(json);
+    EXPECT_TRUE(id) << id.error().message;
+    return id.value_or(0);
+  }
+  std::string refused(std::string_view json) {
+    const auto id = trySet(json);
+    return id ? "it was set" : id.error().message;
+  }
+  void heal(int id) {
+    const auto healed = lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); });
+    EXPECT_TRUE(healed) << healed.error().message;
+  }
+  std::vector<FaultStatus> list() {
+    return answerOf<std::vector<FaultStatus>>([&](auto done) { lab_->cluster().listFaults(std::move(done)); });
+  }
+  static const observe::PartitionSnapshot* orders(const observe::ClusterSnapshot& cluster) {
+    return observe::findPartition(cluster, {"orders", PartitionIndex(0)});
+  }
+  bool awaitIsr(size_t size) {
+    return lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+      const auto* partition = orders(cluster);
+      return partition != nullptr && partition->isr.size() == size && partition->leader != kNoNode;
+    });
+  }
+  bool awaitState(NodeId broker, BrokerState state) {
+    return lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+      const auto* found = observe::findBroker(cluster, broker);
+      return found != nullptr && found->state == state;
+    });
+  }
+  NodeId leader() { return lab_->leaderOf({"orders", PartitionIndex(0)}); }
+  NodeId follower() { return NodeId(leader().value() % 3 + 1); }
+  template <class... Arguments>
+  static std::string text(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    return fmt::format(format, std::forward<Arguments>(arguments)...);
+  }
+
+  const std::unique_ptr<sim::Lab> lab_ = makeLab(GetParam());
+};
+
+TEST_P(ClusterFaultsTest, AnIsolatedFollowerLeavesTheIsrAndComesBackWhenItIsHealed) {
+  const NodeId cutOff = follower();
+  const int id = set(text(R"({{"kind":"isolate","target":"broker {}","clients":false}})", cutOff));
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto* partition = orders(cluster);
+    return partition != nullptr && std::ranges::find(partition->isr, cutOff) == partition->isr.end();
+  }));
+  const auto all = list();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all.front().id, id);
+  EXPECT_GT(all.front().fired, 0U);
+  heal(id);
+  EXPECT_TRUE(awaitIsr(3));
+  EXPECT_TRUE(list().empty());
+}
+
+TEST_P(ClusterFaultsTest, LinksCutBetweenOneFollowerAndTheLeaderAreEnough) {
+  const NodeId cutOff = follower();
+  const int id = set(text(R"({{"kind":"cut","target":"link {}->leader of orders-0"}})", cutOff));
+  EXPECT_TRUE(awaitIsr(2));
+  heal(id);
+  EXPECT_TRUE(awaitIsr(3));
+}
+
+TEST_P(ClusterFaultsTest, AKilledLeaderIsReplacedAndStartsAgainWhenItsTimeIsOver) {
+  const NodeId victim = leader();
+  const int id = set(R"({"kind":"kill","target":"leader of orders-0","durationMs":1500})");
+  EXPECT_TRUE(awaitState(victim, BrokerState::Killed));
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    return orders(cluster)->leader != victim && orders(cluster)->leader != kNoNode;
+  }));
+  EXPECT_TRUE(awaitState(victim, BrokerState::Running));
+  EXPECT_TRUE(awaitIsr(3));
+  EXPECT_TRUE(list().empty());
+  EXPECT_EQ(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); }).error().message, text("there is no fault {}", id));
+}
+
+TEST_P(ClusterFaultsTest, WhatAHandKillsAndPausesIsInTheListAndHealAllMendsIt) {
+  ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(NodeId(1), std::move(done)); }));
+  ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().pauseBroker(NodeId(2), std::move(done)); }));
+  set(R"({"kind":"delay","target":"link 2<->3","delayMs":1,"trigger":{"afterMs":3600000}})");
+  std::vector<std::string> shown;
+  for (const FaultStatus& each : list()) shown.push_back(textOf(each.fault) + (each.waits ? " waits" : ""));
+  EXPECT_THAT(shown, testing::ElementsAre("kill broker 1", "pause broker 2", "delay link 2<->3 waits"));
+  EXPECT_THAT(refused(R"({"kind":"kill","target":"broker 1"})"), HasSubstr("broker 1 was killed: restart it"));
+  const auto healed = lab_->perform([&](auto done) { lab_->cluster().healAll(std::move(done)); });
+  EXPECT_TRUE(healed) << healed.error().message;
+  EXPECT_TRUE(list().empty());
+  EXPECT_TRUE(awaitState(NodeId(1), BrokerState::Running));
+  EXPECT_TRUE(awaitState(NodeId(2), BrokerState::Running));
+  EXPECT_TRUE(awaitIsr(3));
+}
+
+TEST_P(ClusterFaultsTest, ABrokerThatLosesPowerAndAWipedOneComeBack) {
+  const NodeId first = follower();
+  const int loss = set(text(R"({{"kind":"power-loss","target":"broker {}"}})", first));
+  EXPECT_TRUE(awaitState(first, BrokerState::Killed));
+  heal(loss);
+  EXPECT_TRUE(awaitIsr(3));
+  EXPECT_THAT(refused(text(R"({{"kind":"wipe","target":"broker {}"}})", first)), HasSubstr("holds its files: kill or stop it first"));
+  const int stop = set(text(R"({{"kind":"stop","target":"broker {}"}})", first));
+  EXPECT_TRUE(awaitState(first, BrokerState::Stopped));
+  EXPECT_THAT(refused(text(R"({{"kind":"wipe","target":"broker {}","path":"payments-*"}})", first)), HasSubstr("has no folder payments-*"));
+  set(text(R"({{"kind":"wipe","target":"broker {}","path":"orders-*"}})", first));
+  heal(stop);
+  EXPECT_TRUE(awaitState(first, BrokerState::Running));
+  EXPECT_TRUE(awaitIsr(3));
+}
+
+TEST_P(ClusterFaultsTest, ABrokenDiskIsNoticed) {
+  const NodeId broken = follower();
+  // A bit of a checkpoint, while nobody reads it.
+  EXPECT_THAT(refused(text(R"({{"kind":"bit-flip","target":"broker {}","path":"no-such-file"}})", broken)), HasSubstr("has no file no-such-file"));
+  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"meta.properties"}})", broken));
+  ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(broken, std::move(done)); }));
+  const auto started = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
+  EXPECT_FALSE(started);
+  // The same bit once more, and all is well.
+  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"meta.properties"}})", broken));
+  const auto again = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
+  EXPECT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(awaitIsr(3));
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, ClusterFaultsTest, testing::Values(true, false),
+                         [](const auto& which) { return which.param ? "Native" : "Simulated"; });
+
+}  // namespace
+}  // namespace tidemark::faults

@@ -1,0 +1,224 @@
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+
+#include "faults/fault_book.h"
+#include "faults/fault_json.h"
+
+namespace tidemark::faults {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+constexpr MonotonicTime kStart{seconds(100)};
+
+class FaultBookTest : public testing::Test {
+ protected:
+  int set(std::string_view json, MonotonicTime now = kStart, Place place = {}) {
+    Fault fault = parseFault(json).value();
+    if (const auto* link = std::get_if<LinkName>(&fault.target))
+      place.links = {{.from = {.node = link->from.node.id, .port = {}, .client = {}}, .to = {.node = link->to.node.id, .port = {}, .client = {}}}};
+    if (const auto* node = std::get_if<NodeName>(&fault.target)) place.node = node->id;
+    const int id = book_.add(std::move(fault), now);
+    if (book_.due(now)) book_.begin(id, std::move(place), now);
+    return id;
+  }
+  /// A transfer from broker 1 to 3, or back.
+  LinkVerdict transfer(bool there = true, uint64_t bytes = 100) {
+    return book_.transfer({.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = there}, bytes, book_.newTicket(), {});
+  }
+  /// Which of `count` transfers are reset.
+  std::vector<int> resets(int count) {
+    std::vector<int> all;
+    for (int i = 1; i <= count; ++i)
+      if (transfer().reset) all.push_back(i);
+    return all;
+  }
+  std::vector<std::string> told() {
+    std::vector<std::string> lines;
+    for (const events::Payload& each : std::exchange(told_, {}))
+      lines.push_back(fmt::format("{} {}", events::nameOf(each), events::fieldsText(each)));
+    return lines;
+  }
+  FaultStatus status(int id, MonotonicTime now) {
+    for (FaultStatus& each : book_.list(now))
+      if (each.id == id) return each;
+    ADD_FAILURE() << "there is no fault " << id;
+    return {};
+  }
+
+  std::vector<events::Payload> told_;
+  std::vector<std::pair<int, uint64_t>> fired_;
+  FaultBook book_{[this](const events::Payload& what) { told_.push_back(what); },
+                  [this](int fault, uint64_t times) { fired_.emplace_back(fault, times); }};
+};
+
+TEST_F(FaultBookTest, ASiteIsAskedOnlyWhileSomethingIsBrokenThere) {
+  const auto one = book_.site(NodeId(1));
+  const auto two = book_.site(NodeId(2));
+  EXPECT_FALSE(one->any(~0U));
+  const int disk = set(R"({"kind":"full-disk","target":"broker 1"})");
+  EXPECT_TRUE(one->any(kDiskFaults));
+  EXPECT_FALSE(one->any(~static_cast<uint32_t>(kDiskFaults)));
+  EXPECT_FALSE(two->any(~0U));
+  set(R"({"kind":"cut","target":"link 1->3"})");
+  EXPECT_TRUE(two->any(kLinkFaults)) << "links are asked for everywhere";
+  EXPECT_TRUE(book_.site(NodeId(7))->any(kLinkFaults)) << "by who comes later too";
+  book_.end(disk, FaultBook::Why::Healed);
+  EXPECT_FALSE(one->any(kDiskFaults));
+}
+
+TEST_F(FaultBookTest, ACutHoldsOneDirectionUntilItIsHealed) {
+  const int cut = set(R"({"kind":"cut","target":"link 1->3"})");
+  EXPECT_TRUE(transfer().held);
+  EXPECT_TRUE(transfer(true, 0).held) << "connecting, too";
+  EXPECT_FALSE(transfer(false).held);
+  EXPECT_TRUE(book_.end(cut, FaultBook::Why::Healed));
+  EXPECT_FALSE(transfer().held);
+  EXPECT_FALSE(book_.end(cut, FaultBook::Why::Healed)) << "it is gone";
+}
+
+TEST_F(FaultBookTest, ATransferThatIsAskedForAgainIsCountedOnce) {
+  const int cut = set(R"({"kind":"cut","target":"link 1->3"})");
+  const Passage passage{.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = true};
+  const uint64_t ticket = book_.newTicket();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(book_.transfer(passage, 100, ticket, {}).held);
+  EXPECT_EQ(status(cut, kStart).fired, 1U);
+  transfer();
+  EXPECT_EQ(status(cut, kStart).fired, 2U);
+}
+
+TEST_F(FaultBookTest, OccasionsAreTakenAsTheTriggerSays) {
+  const int nth = set(R"({"kind":"reset","target":"link 1->3","trigger":{"nth":3}})");
+  EXPECT_THAT(resets(10), ElementsAre(3));
+  EXPECT_FALSE(book_.end(nth, FaultBook::Why::Healed)) << "it was over by itself";
+  const int every = set(R"({"kind":"reset","target":"link 1->3","trigger":{"every":3}})");
+  EXPECT_THAT(resets(10), ElementsAre(3, 6, 9));
+  EXPECT_EQ(status(every, kStart).fired, 3U);
+  book_.end(every, FaultBook::Why::Healed);
+  set(R"({"kind":"reset","target":"link 1->3"})");
+  EXPECT_THAT(resets(3), ElementsAre(1, 2, 3));
+}
+
+TEST_F(FaultBookTest, ChanceIsDrawnFromItsSeed) {
+  const auto run = [&](int seed) {
+    const int id = set(fmt::format(R"({{"kind":"reset","target":"link 1->3","trigger":{{"probability":0.25,"seed":{}}}}})", seed));
+    auto all = resets(1000);
+    book_.end(id, FaultBook::Why::Healed);
+    return all;
+  };
+  const auto first = run(1);
+  EXPECT_EQ(run(1), first);
+  EXPECT_NE(run(2), first);
+  EXPECT_GT(first.size(), 200U);
+  EXPECT_LT(first.size(), 300U);
+}
+
+TEST_F(FaultBookTest, DelaysJitterAroundTheirMiddleAndAddUp) {
+  set(R"({"kind":"delay","target":"link 1->3","delayMs":50,"jitterMs":20})");
+  Duration least = seconds(1);
+  Duration most{};
+  for (int i = 0; i < 200; ++i) {
+    const Duration delay = transfer().delay;
+    least = std::min(least, delay);
+    most = std::max(most, delay);
+  }
+  EXPECT_GE(least, milliseconds(30));
+  EXPECT_LT(least, milliseconds(35));
+  EXPECT_LE(most, milliseconds(70));
+  EXPECT_GT(most, milliseconds(65));
+  set(R"({"kind":"delay","target":"link 1->3","delayMs":1000})");
+  EXPECT_GE(transfer().delay, milliseconds(1030));
+}
+
+TEST_F(FaultBookTest, TheNarrowestThrottleCounts) {
+  set(R"({"kind":"throttle","target":"link 1->3","bytesPerSecond":1000})");
+  set(R"({"kind":"throttle","target":"link 1->3","bytesPerSecond":500})");
+  EXPECT_EQ(transfer().bytesPerSecond, 500);
+}
+
+TEST_F(FaultBookTest, AHoldIsSteppedInTheOrderInWhichTransfersCame) {
+  const int hold = set(R"({"kind":"hold","target":"link 1->3"})");
+  const Passage passage{.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = true};
+  const uint64_t first = book_.newTicket();
+  const uint64_t second = book_.newTicket();
+  const uint64_t third = book_.newTicket();
+  EXPECT_FALSE(book_.transfer(passage, 0, book_.newTicket(), {}).held) << "connecting passes";
+  for (const uint64_t ticket : {second, first, third}) EXPECT_TRUE(book_.transfer(passage, 1, ticket, {}).held);
+  EXPECT_EQ(book_.step(hold, 1), 1U);
+  EXPECT_TRUE(book_.transfer(passage, 1, second, {}).held);
+  EXPECT_FALSE(book_.transfer(passage, 1, first, {}).held);
+  book_.forget(second);
+  EXPECT_EQ(book_.step(hold, 5), 1U) << "the one that is gone does not count";
+  EXPECT_FALSE(book_.transfer(passage, 1, third, {}).held);
+  EXPECT_TRUE(transfer().held) << "who comes later is held";
+  const int cut = set(R"({"kind":"cut","target":"link 2->3"})");
+  EXPECT_EQ(book_.step(cut, 1).error().message, "fault 2 is a cut: only a hold can be stepped");
+  EXPECT_EQ(book_.step(77, 1).error().message, "there is no fault 77");
+}
+
+TEST_F(FaultBookTest, FaultsBeginAndEndWhenTheirTimeHasCome) {
+  const int later = set(R"({"kind":"cut","target":"link 1->3","trigger":{"afterMs":2000},"durationMs":5000})");
+  EXPECT_FALSE(transfer().held);
+  EXPECT_TRUE(status(later, kStart).waits);
+  EXPECT_EQ(status(later, kStart + seconds(1)).left, seconds(1));
+  EXPECT_EQ(book_.nextDue(), kStart + seconds(2));
+  EXPECT_FALSE(book_.due(kStart + milliseconds(1999)));
+  const auto due = book_.due(kStart + seconds(2));
+  ASSERT_TRUE(due);
+  EXPECT_TRUE(due->begins);
+  book_.begin(due->id, {.node = {}, .client = {}, .links = {{.from = {.node = NodeId(1), .port = {}, .client = {}}, .to = {.node = NodeId(3), .port = {}, .client = {}}}}}, kStart + seconds(2));
+  EXPECT_TRUE(transfer().held);
+  EXPECT_EQ(status(later, kStart + seconds(3)).left, seconds(4));
+  EXPECT_EQ(book_.nextDue(), kStart + seconds(7));
+  const auto over = book_.due(kStart + seconds(7));
+  ASSERT_TRUE(over);
+  EXPECT_FALSE(over->begins);
+  book_.end(over->id, FaultBook::Why::Expired);
+  EXPECT_FALSE(transfer().held);
+  EXPECT_FALSE(book_.nextDue());
+}
+
+TEST_F(FaultBookTest, TellsWhatIsSetAndHealed) {
+  const int id = set(R"({"kind":"reset","target":"link 1->3"})");
+  EXPECT_THAT(told(), ElementsAre("FaultInjected fault=1 kind=Other node=-1 target=\"reset link 1->3\" duration=0ns"));
+  for (int i = 0; i < 5; ++i) transfer();
+  EXPECT_THAT(told(), testing::IsEmpty());
+  EXPECT_THAT(fired_, ElementsAre(testing::Pair(1, 1), testing::Pair(1, 2), testing::Pair(1, 4))) << "the first time and whenever it has doubled";
+  book_.end(id, FaultBook::Why::Healed);
+  EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultHealed fault=1")));
+  set(R"({"kind":"reset","target":"link 1->3","trigger":{"nth":1}})");
+  told();
+  transfer();
+  EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultHealed fault=2"))) << "it was over with that";
+  book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), FaultBook::Why::Dropped);
+  EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultInjected"))) << "of one that is dropped nobody is told";
+}
+
+TEST_F(FaultBookTest, FileCallsAreMatchedByCallPathAndNode) {
+  set(R"({"kind":"disk-error","target":"broker 1","calls":"sync","path":"orders-0/*.log"})");
+  EXPECT_TRUE(book_.fileCall(NodeId(1), kSyncs, "/data/orders-0/00.log", false).fails);
+  EXPECT_FALSE(book_.fileCall(NodeId(1), kWrites, "/data/orders-0/00.log", false).fails);
+  EXPECT_FALSE(book_.fileCall(NodeId(1), kSyncs, "/data/orders-1/00.log", false).fails);
+  EXPECT_FALSE(book_.fileCall(NodeId(2), kSyncs, "/data/orders-0/00.log", false).fails);
+  set(R"({"kind":"full-disk","target":"broker 2"})");
+  EXPECT_TRUE(book_.fileCall(NodeId(2), kWrites, "/x", true).isFull);
+  EXPECT_FALSE(book_.fileCall(NodeId(2), kWrites, "/x", false).isFull) << "what is there may be overwritten";
+  set(R"({"kind":"torn-write","target":"broker 3"})");
+  EXPECT_TRUE(book_.fileCall(NodeId(3), kWrites, "/x", true).isTorn);
+  EXPECT_FALSE(book_.fileCall(NodeId(3), kWrites, "/x", true).isTorn) << "the broker died of the first one";
+}
+
+TEST(Path, IsMatchedAtItsEndWithStars) {
+  EXPECT_TRUE(matchesPath("", "/a/b"));
+  EXPECT_TRUE(matchesPath("*.log", "/data/broker-1/orders-0/00.log"));
+  EXPECT_TRUE(matchesPath("orders-0/*", "/data/broker-1/orders-0/00.log"));
+  EXPECT_TRUE(matchesPath("orders-*/*.index", "/data/orders-12/00.index"));
+  EXPECT_FALSE(matchesPath("rders-0/*", "/data/orders-0/00.log")) << "names are whole";
+  EXPECT_FALSE(matchesPath("*.log", "/data/00.log.deleted"));
+  EXPECT_TRUE(matchesPath("recovery-point-offset-checkpoint", "/d/recovery-point-offset-checkpoint"));
+}
+
+}  // namespace
+}  // namespace tidemark::faults
