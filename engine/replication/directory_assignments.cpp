@@ -44,6 +44,7 @@ void DirectoryAssignments::maybeSend() {
   request.brokerEpoch = brokerEpoch_().value();
   // By directory, then by topic, each once.
   std::vector<std::pair<Uuid, TopicIdPartition>> ordered;
+  ordered.reserve(inFlight_.size());
   for (const auto& [key, assignment] : inFlight_) ordered.emplace_back(assignment.directory, key);
   std::ranges::sort(ordered);
   for (const auto& [directory, key] : ordered) {

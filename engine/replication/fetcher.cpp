@@ -10,6 +10,15 @@
 
 namespace tidemark::replication {
 
+namespace {
+
+/// Most errors are over with the next metadata, which one of the two brokers has already: the first wait is a 32nd of
+/// replica.fetch.backoff.ms, each further one twice as long, up to that. To wait a second at once, as Kafka's followers do,
+/// leaves a new topic or a new leader without its followers for that long.
+constexpr int kShorterWaits = 5;
+
+}  // namespace
+
 Fetcher::Fetcher(platform::Process& process, std::shared_ptr<platform::Executor> executor, FetcherOptions options)
     : process_(process), executor_(std::move(executor)), options_(std::move(options)) {}
 
@@ -44,7 +53,13 @@ void Fetcher::positionAt(Followed& followed, Offset offset) {
   followed.lastFetchedEpoch = followed.partition->log()->latestEpoch();
 }
 
-void Fetcher::delay(Followed& followed) { followed.notBefore = process_.clock().monotonic() + options_.backoff; }
+void Fetcher::delay(Followed& followed) {
+  const auto wait = options_.backoff / (1 << (kShorterWaits - followed.failures));
+  followed.failures = std::min(followed.failures + 1, kShorterWaits);
+  followed.notBefore = process_.clock().monotonic() + wait;
+}
+
+void Fetcher::holdBack(Followed& followed) { followed.notBefore = process_.clock().monotonic() + options_.backoff; }
 
 bool Fetcher::isHeldBack(const Followed& followed) const {
   return options_.quota != nullptr && !followed.inSync && followed.partition->isFollowerThrottled() && options_.quota->isExceeded();
@@ -65,7 +80,7 @@ void Fetcher::fetch() {
   std::optional<platform::MonotonicTime> earliest;
   for (auto& [key, followed] : followed_) {
     if (followed.askingOffsets) continue;
-    if (isHeldBack(followed)) delay(followed);
+    if (isHeldBack(followed)) holdBack(followed);
     if (followed.notBefore > now) {
       earliest = std::min(earliest.value_or(followed.notBefore), followed.notBefore);
       continue;
@@ -202,6 +217,7 @@ void Fetcher::records(Followed& followed, protocol::FetchResponse::PartitionData
     return;
   }
   if (!batches.empty()) positionAt(followed, appended->logEndOffset);
+  followed.failures = 0;
   followed.inSync = appended->logEndOffset >= Offset(data.highWatermark);
   if (options_.quota != nullptr && partition.isFollowerThrottled()) options_.quota->record(static_cast<int64_t>(batches.size()));
   if (!batches.empty() || appended->highWatermarkMoved) options_.appended(partition, appended->highWatermarkMoved);

@@ -30,7 +30,7 @@ struct FetcherOptions {
   /// Of followers; null: none. Outlives the fetcher.
   ReplicationQuota* quota = nullptr;
   platform::Duration maxWait = std::chrono::milliseconds(500);   ///< replica.fetch.wait.max.ms
-  platform::Duration backoff = std::chrono::milliseconds(1000);  ///< replica.fetch.backoff.ms
+  platform::Duration backoff = std::chrono::milliseconds(1000);  ///< replica.fetch.backoff.ms: the longest wait after errors
   platform::Duration requestTimeout = std::chrono::seconds(30);  ///< replica.socket.timeout.ms
   int32_t minBytes = 1;                                          ///< replica.fetch.min.bytes
   int32_t maxBytes = 10 << 20;                                   ///< replica.fetch.response.max.bytes
@@ -61,6 +61,8 @@ class Fetcher : public std::enable_shared_from_this<Fetcher> {
     std::optional<LeaderEpoch> lastFetchedEpoch;
     /// Not fetched before; min(): at once.
     platform::MonotonicTime notBefore = platform::MonotonicTime::min();
+    /// Errors in a row, as far as they lengthen the wait.
+    int failures = 0;
     /// The leader is being asked where its log begins and ends.
     bool askingOffsets = false;
     /// It had all that the leader had committed: such a replica is not held back by the quota.
@@ -77,7 +79,10 @@ class Fetcher : public std::enable_shared_from_this<Fetcher> {
   void askOffset(const Key& key, LeaderEpoch epoch, int64_t timestamp);
   void offsetAnswered(const Key& key, LeaderEpoch epoch, int64_t timestamp, ErrorCode error, Offset offset);
   void positionAt(Followed& followed, Offset offset);
+  /// After an error: longer each time, up to FetcherOptions::backoff.
   void delay(Followed& followed);
+  /// For the quota's sake.
+  void holdBack(Followed& followed);
   bool isHeldBack(const Followed& followed) const;
   void giveUp(const Key& key, const Error& error);
   void fetchLater(platform::MonotonicTime at);

@@ -192,13 +192,32 @@ TEST_F(FetcherTest, CutsWhatTheLeaderDoesNotHave) {
   EXPECT_EQ(asked(1).fetchOffset, 2);
 }
 
-TEST_F(FetcherTest, WaitsAWhileAfterAnErrorOfThePartition) {
+TEST_F(FetcherTest, AsksSoonAfterAnErrorAndEverLaterWhileItLasts) {
+  constexpr int kErrors = 8;
+  for (int i = 0; i < kErrors; ++i) say({.errorCode = static_cast<int16_t>(ErrorCode::UnknownTopicId)});
+  follow();
+  platform::Duration before{};
+  for (int i = 1; i <= kErrors; ++i) {
+    ASSERT_TRUE(awaitFetches(static_cast<size_t>(i)));
+    const auto refused = world_->now();
+    ASSERT_TRUE(awaitFetches(static_cast<size_t>(i) + 1));
+    const platform::Duration waited = world_->now() - refused;
+    EXPECT_GE(waited, std::min<platform::Duration>(milliseconds(31) * (1 << (i - 1)), milliseconds(990))) << i;
+    EXPECT_LT(waited, std::min<platform::Duration>(milliseconds(40) * (1 << (i - 1)), milliseconds(1100))) << i << ": replica.fetch.backoff.ms";
+    before = waited;
+  }
+  EXPECT_GE(before, milliseconds(990));
+}
+
+TEST_F(FetcherTest, AfterASuccessTheWaitsBeginAnew) {
+  for (int i = 0; i < 4; ++i) say({.errorCode = static_cast<int16_t>(ErrorCode::UnknownTopicId)});
+  say(records(0, 2, 3, 1));
   say({.errorCode = static_cast<int16_t>(ErrorCode::NotLeaderOrFollower)});
   follow();
-  ASSERT_TRUE(awaitFetches(1));
+  ASSERT_TRUE(awaitFetches(6));
   const auto refused = world_->now();
-  ASSERT_TRUE(awaitFetches(2));
-  EXPECT_GE(world_->now() - refused, milliseconds(990)) << "replica.fetch.backoff.ms";
+  ASSERT_TRUE(awaitFetches(7));
+  EXPECT_LT(world_->now() - refused, milliseconds(100));
 }
 
 TEST_F(FetcherTest, BeginsALostSessionAnewAtOnce) {
