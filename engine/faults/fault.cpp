@@ -119,6 +119,7 @@ std::optional<Kind> kindOf(std::string_view name) noexcept {
 const std::vector<Kind>& allKinds() {
   static const std::vector<Kind> kinds = [] {
     std::vector<Kind> all;
+    all.reserve(kKinds.size());
     for (const KindInfo& info : kKinds) all.push_back(info.kind);
     return all;
   }();

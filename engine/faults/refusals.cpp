@@ -47,94 +47,76 @@ constexpr int16_t kFirstFetchWithError = 7;
 constexpr int16_t kFirstFindOfMany = 4;
 constexpr int16_t kFirstOffsetFetchOfGroups = 8;
 
+// --- how messages that name partitions call their parts ------------------------------------------------------------------
+
+template <class Topic>
+concept NamesPartitions = requires(const Topic& topic) { topic.partitionData.front(); } || requires(const Topic& topic) { topic.partitions.front(); };
+
+template <class Message>
+concept AsksForPartitions = requires(const Message& message) { message.topicData.front(); } ||
+                            requires(const Message& message) { requires NamesPartitions<std::remove_cvref_t<decltype(message.topics.front())>>; };
+
+template <class Message>
+auto& topicsOf(Message& message) {
+  if constexpr (requires { message.topicData; }) {
+    return message.topicData;
+  } else if constexpr (requires { message.responses; }) {
+    return message.responses;
+  } else {
+    return message.topics;
+  }
+}
+
+template <class Topic>
+auto& nameOf(Topic& topic) {
+  if constexpr (requires { topic.name; }) {
+    return topic.name;
+  } else {
+    return topic.topic;
+  }
+}
+
+template <class Topic>
+auto& partitionsOf(Topic& topic) {
+  if constexpr (requires { topic.partitionData; }) {
+    return topic.partitionData;
+  } else if constexpr (requires { topic.partitionResponses; }) {
+    return topic.partitionResponses;
+  } else {
+    return topic.partitions;
+  }
+}
+
+template <class Partition>
+auto& indexOf(Partition& partition) {
+  if constexpr (requires { partition.partitionIndex; }) {
+    return partition.partitionIndex;
+  } else if constexpr (requires { partition.partition; }) {
+    return partition.partition;
+  } else {
+    return partition.index;
+  }
+}
+
 // --- the answers: from a request and an error code ---------------------------------------------------------------------
 
-protocol::ProduceResponse refusal(const protocol::ProduceRequest& request, int16_t code, int16_t /*version*/) {
-  protocol::ProduceResponse response;
-  for (const auto& topic : request.topicData) {
-    auto& answered = response.responses.emplace_back();
-    answered.name = topic.name;
-    answered.topicId = topic.topicId;
-    for (const auto& partition : topic.partitionData) {
-      auto& answer = answered.partitionResponses.emplace_back();
-      answer.index = partition.index;
+/// The error for each partition that was asked for; what the API does not know of a refused one is -1.
+template <AsksForPartitions Request>
+typename Request::Response refusal(const Request& request, int16_t code, int16_t version) {
+  typename Request::Response response;
+  if constexpr (std::is_same_v<Request, protocol::FetchRequest>)
+    if (request.topics.empty() && version >= kFirstFetchWithError) response.errorCode = code;
+  for (const auto& topic : topicsOf(request)) {
+    auto& answered = topicsOf(response).emplace_back();
+    nameOf(answered) = nameOf(topic);
+    if constexpr (requires { answered.topicId; }) answered.topicId = topic.topicId;
+    for (const auto& partition : partitionsOf(topic)) {
+      auto& answer = partitionsOf(answered).emplace_back();
+      indexOf(answer) = indexOf(partition);
       answer.errorCode = code;
-      answer.baseOffset = -1;
-    }
-  }
-  return response;
-}
-
-protocol::FetchResponse refusal(const protocol::FetchRequest& request, int16_t code, int16_t version) {
-  protocol::FetchResponse response;
-  if (request.topics.empty() && version >= kFirstFetchWithError) response.errorCode = code;
-  for (const auto& topic : request.topics) {
-    auto& answered = response.responses.emplace_back();
-    answered.topic = topic.topic;
-    answered.topicId = topic.topicId;
-    for (const auto& partition : topic.partitions) {
-      auto& answer = answered.partitions.emplace_back();
-      answer.partitionIndex = partition.partition;
-      answer.errorCode = code;
-      answer.highWatermark = -1;
-    }
-  }
-  return response;
-}
-
-protocol::ListOffsetsResponse refusal(const protocol::ListOffsetsRequest& request, int16_t code, int16_t /*version*/) {
-  protocol::ListOffsetsResponse response;
-  for (const auto& topic : request.topics) {
-    auto& answered = response.topics.emplace_back();
-    answered.name = topic.name;
-    for (const auto& partition : topic.partitions) {
-      auto& answer = answered.partitions.emplace_back();
-      answer.partitionIndex = partition.partitionIndex;
-      answer.errorCode = code;
-    }
-  }
-  return response;
-}
-
-protocol::OffsetForLeaderEpochResponse refusal(const protocol::OffsetForLeaderEpochRequest& request, int16_t code, int16_t /*version*/) {
-  protocol::OffsetForLeaderEpochResponse response;
-  for (const auto& topic : request.topics) {
-    auto& answered = response.topics.emplace_back();
-    answered.topic = topic.topic;
-    for (const auto& partition : topic.partitions) {
-      auto& answer = answered.partitions.emplace_back();
-      answer.partition = partition.partition;
-      answer.errorCode = code;
-    }
-  }
-  return response;
-}
-
-protocol::DeleteRecordsResponse refusal(const protocol::DeleteRecordsRequest& request, int16_t code, int16_t /*version*/) {
-  protocol::DeleteRecordsResponse response;
-  for (const auto& topic : request.topics) {
-    auto& answered = response.topics.emplace_back();
-    answered.name = topic.name;
-    for (const auto& partition : topic.partitions) {
-      auto& answer = answered.partitions.emplace_back();
-      answer.partitionIndex = partition.partitionIndex;
-      answer.errorCode = code;
-      answer.lowWatermark = -1;
-    }
-  }
-  return response;
-}
-
-protocol::OffsetCommitResponse refusal(const protocol::OffsetCommitRequest& request, int16_t code, int16_t /*version*/) {
-  protocol::OffsetCommitResponse response;
-  for (const auto& topic : request.topics) {
-    auto& answered = response.topics.emplace_back();
-    answered.name = topic.name;
-    answered.topicId = topic.topicId;
-    for (const auto& partition : topic.partitions) {
-      auto& answer = answered.partitions.emplace_back();
-      answer.partitionIndex = partition.partitionIndex;
-      answer.errorCode = code;
+      if constexpr (requires { answer.baseOffset; }) answer.baseOffset = -1;
+      if constexpr (requires { answer.highWatermark; }) answer.highWatermark = -1;
+      if constexpr (requires { answer.lowWatermark; }) answer.lowWatermark = -1;
     }
   }
   return response;
@@ -193,7 +175,7 @@ protocol::OffsetFetchResponse refusal(const protocol::OffsetFetchRequest& reques
 }
 
 template <class Request>
-  requires requires(typename Request::Response response) { response.errorCode; }
+  requires(!AsksForPartitions<Request>) && requires(typename Request::Response response) { response.errorCode; }
 typename Request::Response refusal(const Request& /*request*/, int16_t code, int16_t /*version*/) {
   typename Request::Response response;
   response.errorCode = code;
@@ -242,12 +224,8 @@ class Names {
     if constexpr (requires { topic.topicId; })
       if (name.empty() && !topic.topicId.isZero() && topicName_) name = topicName_(topic.topicId);
     const auto each = [&](PartitionIndex index) { all_.push_back({name, index}); };
-    if constexpr (requires { topic.partitionData; }) {
-      for (const auto& partition : topic.partitionData) each(PartitionIndex(partition.index));
-    } else if constexpr (requires { topic.partitions.front().partitionIndex; }) {
-      for (const auto& partition : topic.partitions) each(PartitionIndex(partition.partitionIndex));
-    } else if constexpr (requires { topic.partitions.front().partition; }) {
-      for (const auto& partition : topic.partitions) each(PartitionIndex(partition.partition));
+    if constexpr (NamesPartitions<Topic>) {
+      for (const auto& partition : partitionsOf(topic)) each(PartitionIndex(indexOf(partition)));
     } else {
       each(kWholeTopic);
     }
