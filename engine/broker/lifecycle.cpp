@@ -15,10 +15,10 @@ namespace tidemark::broker {
 Lifecycle::Lifecycle(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
                      LifecycleOptions options)
     : process_(process),
-      executor_(executor),
+      executor_(std::move(executor)),
       options_(std::move(options)),
       incarnation_(process.random().uuid()),
-      channel_(process, executor, std::move(find),
+      channel_(process, executor_, std::move(find),
                {.clientId = fmt::format("broker-{}-lifecycle", options_.self), .requestTimeout = std::chrono::seconds(4)}) {}
 
 Lifecycle::~Lifecycle() = default;

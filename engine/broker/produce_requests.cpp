@@ -88,7 +88,7 @@ ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::
     partition.baseOffset = result.error == ErrorCode::None ? result.baseOffset.value() : -1;
     partition.logAppendTimeMs = result.logAppendTimeMs;
     partition.logStartOffset = result.logStartOffset.value();
-    if (!result.message.empty()) partition.errorMessage = protocol::Text(std::move(result.message));
+    if (!result.message.empty()) partition.errorMessage = protocol::Text(result.message);
     for (const records::RecordError& error : result.recordErrors)
       partition.recordErrors.push_back({.batchIndex = error.batchIndex, .batchIndexErrorMessage = protocol::Text(error.message)});
     if (result.error == ErrorCode::NotLeaderOrFollower && version >= kProduceWithLeaderHint)

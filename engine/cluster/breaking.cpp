@@ -59,6 +59,7 @@ class Cluster::View final : public faults::ClusterView {
 
   std::vector<NodeId> nodes() const override {
     std::vector<NodeId> all;
+    all.reserve(cluster_.slots_.size());
     for (const auto& [id, slot] : cluster_.slots_) all.push_back(id);
     return all;
   }

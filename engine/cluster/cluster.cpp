@@ -538,6 +538,7 @@ void Cluster::createTopicNow(const observe::TopicOptions& topic, bool inOrder, H
   // Else where partitions begin is drawn by lot.
   if (inOrder) {
     std::vector<NodeId> nodes;
+    nodes.reserve(slots_.size());
     for (const auto& [id, slot] : slots_) nodes.push_back(id);
     const auto copies = std::min<size_t>(static_cast<size_t>(created.replicationFactor), nodes.size());
     created.assignments.resize(static_cast<size_t>(std::max(topic.partitions, 0)));

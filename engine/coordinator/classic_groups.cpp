@@ -197,7 +197,7 @@ Effects ClassicGroups::heartbeat(const protocol::HeartbeatRequest& request, Repl
   out.whenCommitted = [reply = std::move(reply), error](ErrorCode code) mutable {
     protocol::HeartbeatResponse response;
     response.errorCode = static_cast<int16_t>(code == ErrorCode::None ? error : clientErrorOfWrite(code));
-    reply(std::move(response));
+    reply(response);
     return Effects();
   };
   return out;

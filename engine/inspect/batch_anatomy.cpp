@@ -226,7 +226,7 @@ std::string timeText(int64_t timestampMs) {
                      clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
 }
 
-Result<BatchAnatomy> dissect(SharedBytes bytes, uint64_t from, size_t count) {
+Result<BatchAnatomy> dissect(const SharedBytes& bytes, uint64_t from, size_t count) {
   if (bytes.size() < records::kBatchHeaderSize)
     return fail(ErrorCode::CorruptMessage, fmt::format("{} bytes are no batch: its header alone takes {}", bytes.size(),
                                                        records::kBatchHeaderSize));

@@ -47,7 +47,7 @@ struct BatchAnatomy {
 
 /// Takes apart the batch that `bytes` holds, up to `count` records from number `from` on. Whatever the bytes are, an
 /// answer comes; only what is shorter than a header is CorruptMessage.
-Result<BatchAnatomy> dissect(SharedBytes bytes, uint64_t from, size_t count);
+Result<BatchAnatomy> dissect(const SharedBytes& bytes, uint64_t from, size_t count);
 
 /// Milliseconds since 1970 as `2023-11-14T22:13:20.000Z`; "none" for −1, and the number itself if it is out of range.
 std::string timeText(int64_t timestampMs);

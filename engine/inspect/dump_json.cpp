@@ -122,7 +122,7 @@ class JsonPrinter final : public DumpPrinter {
       fields["key"] = named.keyJson.empty() ? bytesJson(record.key) : parsed(named.keyJson);
       fields["value"] = named.valueJson.empty() ? bytesJson(record.value) : parsed(named.valueJson);
     }
-    tell("record", std::move(fields));
+    tell("record", fields);
   }
   void oldRecord(const records::OldMessage& message, bool shown) override {
     ordered_json fields{{"offset", message.offset.value()}, {"timestamp", message.timestampMs}};
@@ -130,7 +130,7 @@ class JsonPrinter final : public DumpPrinter {
       fields["key"] = bytesJson(message.key);
       fields["value"] = bytesJson(message.value);
     }
-    tell("record", std::move(fields));
+    tell("record", fields);
   }
   void offsetEntry(size_t number, const log::OffsetIndexEntry& entry) override {
     tell("entry", {{"number", number}, {"offset", entry.offset.value()}, {"position", entry.position}});
@@ -158,7 +158,7 @@ class JsonPrinter final : public DumpPrinter {
       fields["offsetDelta"] = batch.offsetDelta;
       fields["timestamp"] = batch.timestampMs;
     }
-    tell("producer", std::move(fields));
+    tell("producer", fields);
   }
   void epoch(const log::EpochEntry& entry) override {
     tell("epoch", {{"epoch", entry.epoch.value()}, {"startOffset", entry.startOffset.value()}});
@@ -177,7 +177,7 @@ class JsonPrinter final : public DumpPrinter {
 
  private:
   /// One object a line; its first key says what it is.
-  void tell(std::string_view what, ordered_json fields) {
+  void tell(std::string_view what, const ordered_json& fields) {
     ordered_json object{{"is", what}};
     object.update(fields);
     sink_(lineOf(object));

@@ -331,8 +331,8 @@ Result<RecordPage> PartitionView::records(Offset base, uint64_t position, uint64
 
 Result<BatchAnatomy> PartitionView::anatomy(Offset base, uint64_t position, uint64_t from, size_t count) const {
   BatchSummary summary;
-  TIDEMARK_ASSIGN(SharedBytes bytes, readBatch(base, position, summary));
-  return dissect(std::move(bytes), from, count);
+  TIDEMARK_ASSIGN(const SharedBytes bytes, readBatch(base, position, summary));
+  return dissect(bytes, from, count);
 }
 
 // --- lookups ---

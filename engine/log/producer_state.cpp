@@ -217,7 +217,7 @@ Result<std::optional<std::string>> ProducerStateManager::takeSnapshot() {
   entries.reserve(producers_.size());
   for (const auto& [id, producer] : producers_) entries.push_back(&producer);
   std::ranges::sort(entries, {}, [](const ProducerEntry* entry) { return entry->id(); });
-  const std::string path = pathOf(end_);
+  std::string path = pathOf(end_);
   TIDEMARK_ASSIGN(auto file, files_.open(path, platform::OpenMode::Truncate));
   TIDEMARK_TRY(file->writeAt(0, ByteView(encodeProducerSnapshot(entries))));
   if (snapshots_.empty() || snapshots_.back() < end_) snapshots_.push_back(end_);

@@ -142,6 +142,7 @@ Result<std::vector<std::vector<NodeId>>> placeReplicas(const ClusterImage& clust
                     replicationFactor, racks.total()));
   }
   std::vector<std::vector<NodeId>> placements;
+  placements.reserve(static_cast<size_t>(partitions));
   for (int32_t i = 0; i < partitions; ++i) placements.push_back(racks.place(static_cast<size_t>(replicationFactor)));
   return placements;
 }

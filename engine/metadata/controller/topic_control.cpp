@@ -229,7 +229,7 @@ std::set<std::string> duplicates(const Topics& topics) {
 }
 
 DeleteTopicsResponse::DeletableTopicResult deletion(std::optional<std::string> name, const Uuid& id, ErrorCode error,
-                                                    std::string message = {}) {
+                                                    const std::string& message = {}) {
   DeleteTopicsResponse::DeletableTopicResult result{.topicId = id, .errorCode = static_cast<int16_t>(error)};
   result.name.reset();
   if (name) result.name = protocol::Text(*name);
