@@ -6,6 +6,7 @@
 
 #include "cluster/cluster.h"
 #include "cluster/slot.h"
+#include "observe/fault_check.h"
 
 // Breaks brokers on purpose and mends them: by hand, or as a fault of the list has it.
 
@@ -18,23 +19,6 @@ using observe::BrokerState;
 
 /// What takes a broker down until it is healed.
 constexpr std::array kDown = {Kind::Kill, Kind::PowerLoss, Kind::Stop};
-
-std::unexpected<Error> wrongState(NodeId id, BrokerState state) {
-  switch (state) {
-    case BrokerState::Paused:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is paused: resume it first", id));
-    case BrokerState::Killed:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} was killed: restart it", id));
-    case BrokerState::Stopped:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopped: restart it", id));
-    case BrokerState::Stopping:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is stopping", id));
-    case BrokerState::Starting:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
-    default:
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is running", id));
-  }
-}
 
 /// Files in a broker's folders, deepest folders included, sorted.
 Result<void> collect(platform::FileSystem& files, const std::string& directory, std::vector<std::string>& into) {
@@ -276,27 +260,10 @@ void Cluster::advanceFaults() {
 
 Result<void> Cluster::checkBroker(Kind kind, const Slot& slot) const {
   const NodeId id = slot.place.id;
-  switch (kind) {
-    case Kind::Kill:
-    case Kind::PowerLoss:
-      if (!slot.process) return wrongState(id, slot.state);
-      break;
-    case Kind::Pause:
-      if (slot.state != BrokerState::Running) return wrongState(id, slot.state);
-      break;
-    case Kind::Stop:
-      if (!slot.isOpen || !isAlive(slot.state)) return wrongState(id, slot.state);
-      break;
-    case Kind::Restart:
-      if (slot.state == BrokerState::Stopping || slot.state == BrokerState::Starting || slot.state == BrokerState::Paused)
-        return wrongState(id, slot.state);
-      break;
-    case Kind::Wipe:
-      if (slot.process) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", id));
-      break;
-    default:
-      break;
-  }
+  TIDEMARK_TRY(observe::checkState(kind, id, slot.state));
+  // It starts, and does not run yet.
+  if (kind == Kind::Stop && !slot.isOpen) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
+  if (kind == Kind::Wipe && slot.process) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", id));
   return {};
 }
 

@@ -61,17 +61,12 @@ class Cluster final : public observe::ClusterSource {
   void restartBroker(NodeId broker, Done done) override;
   void stopBroker(NodeId broker, Done done) override;
   void createTopic(observe::TopicOptions topic, Done done) override;
+  void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) override;
+  void healFault(int id, Done done) override;
+  void healAll(Done done) override;
+  void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
   void look(observe::LookPlace place, Look look) override;
 
-  /// Sets a fault that was checked (faults/fault_json.h): it begins now or when its trigger says, and is told under the
-  /// number that `done` gets. An error says why it is impossible for this cluster as it is.
-  void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done);
-  /// Ends it: links carry what they held, a broker that it took down is started, one that it paused goes on.
-  void healFault(int id, Done done);
-  /// All of them; an error tells of the first broker that does not come back.
-  void healAll(Done done);
-  /// Lets the next transfers pass that a hold keeps back; how many there were.
-  void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done);
   void listFaults(std::move_only_function<void(std::vector<faults::FaultStatus>)> done);
 
   /// What brokers tell clients instead of the host they bind to; before launch().

@@ -145,18 +145,15 @@ std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
 }
 
 void Cluster::describeFaults(observe::ClusterSnapshot& into) const {
-  for (const faults::FaultStatus& fault : faults_->list(into.at)) {
-    if (fault.waits) continue;
-    observe::FaultSnapshot& shown = into.faults.emplace_back();
-    shown.id = fault.id;
-    shown.kind = fault.fault.kind == faults::Kind::Kill    ? observe::FaultState::Killed
-                 : fault.fault.kind == faults::Kind::Pause ? observe::FaultState::Paused
-                                                           : observe::FaultState::Other;
-    shown.broker = fault.node;
-    shown.target = faults::textOf(fault.fault);
-    shown.since = fault.since;
-    shown.left = fault.left;
-  }
+  for (faults::FaultStatus& fault : faults_->list(into.at))
+    into.faults.push_back({.id = fault.id,
+                           .fault = std::move(fault.fault),
+                           .broker = fault.node,
+                           .links = std::move(fault.links),
+                           .waits = fault.waits,
+                           .since = fault.since,
+                           .left = fault.left,
+                           .fired = fault.fired});
 }
 
 void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) const {

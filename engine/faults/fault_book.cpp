@@ -168,7 +168,7 @@ std::vector<FaultStatus> FaultBook::list(MonotonicTime now) const {
   const Lock lock(mutex_);
   std::vector<FaultStatus> all;
   for (const auto& [id, entry] : entries_) {
-    FaultStatus status{.id = id, .fault = entry.fault, .node = entry.place.node, .waits = !entry.begun, .since = now - entry.setAt, .left = {}, .fired = entry.fired};
+    FaultStatus status{.id = id, .fault = entry.fault, .node = entry.place.node, .links = entry.place.links, .waits = !entry.begun, .since = now - entry.setAt, .left = {}, .fired = entry.fired};
     const auto next = entry.begun ? entry.endAt : std::optional(entry.beginAt);
     if (next) status.left = std::max(*next - now, Duration{});
     all.push_back(std::move(status));

@@ -24,6 +24,8 @@ struct FaultStatus {
   Fault fault;
   /// Where it acts; none if it is not about one broker, or has not begun.
   NodeId node = kNoNode;
+  /// What is said over which links it is about, names resolved; empty if it is not about links, or has not begun.
+  std::vector<LinkRule> links;
   /// It has not begun yet.
   bool waits = false;
   /// Since it was set.

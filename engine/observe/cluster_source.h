@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "faults/fault.h"
 #include "observe/history.h"
 #include "observe/snapshot.h"
 
@@ -123,6 +124,16 @@ class ClusterSource {
   virtual void stopBroker(NodeId broker, Done done) = 0;
 
   virtual void createTopic(TopicOptions topic, Done done) = 0;
+
+  /// Sets a fault that was checked (faults/fault.h): it begins now or when its trigger says, and is told under the number
+  /// that `done` gets. An error says why it is impossible for this cluster as it is. The snapshot lists what is set.
+  virtual void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) = 0;
+  /// Ends it: links carry what they held, a broker that it took down is started, one that it paused goes on.
+  virtual void healFault(int id, Done done) = 0;
+  /// All of them; an error tells of the first broker that does not come back.
+  virtual void healAll(Done done) = 0;
+  /// Lets the next transfers pass that a hold keeps back; how many there were.
+  virtual void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) = 0;
 
   /// Runs `look` exactly once, never inside the call: on a background thread of the broker that holds the files, on one
   /// of the lab's own if that broker does not run or a path was given. It may take its time, but reads only. Instead of

@@ -9,6 +9,8 @@
 
 #include "base/ids.h"
 #include "base/uuid.h"
+#include "faults/fault.h"
+#include "faults/place.h"
 #include "observe/cleaner.h"
 #include "platform/clock.h"
 #include "platform/network.h"
@@ -231,18 +233,22 @@ struct GroupSnapshot {
   int64_t lag = 0;
 };
 
-enum class FaultState : uint8_t { Killed, Paused, Other };
-
-/// Something that is broken on purpose at this moment.
+/// Something that is broken on purpose, or will be.
 struct FaultSnapshot {
   int id = 0;
-  FaultState kind = FaultState::Other;
-  /// None if it is not about one broker.
+  faults::Fault fault;
+  /// Where it acts; none if it is not about one broker, or has not begun.
   NodeId broker;
-  std::string target;
+  /// Which links it is about, names resolved; empty if it is not about links, or has not begun.
+  std::vector<faults::LinkRule> links;
+  /// It has not begun yet.
+  bool waits = false;
+  /// Since it was set.
   Duration since{};
-  /// Empty: until healed.
+  /// Until it begins, or until it ends by itself; empty: until it is healed.
   std::optional<Duration> left;
+  /// How many transfers, calls, requests or tasks it has met; known anew whenever it has doubled.
+  uint64_t fired = 0;
 };
 
 /// One value of the configuration that differs from Kafka's default, as Kafka's configuration file writes it.

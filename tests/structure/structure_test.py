@@ -7,7 +7,7 @@
 import pathlib, re, sys, tempfile
 
 LAYERS = ["base", "config", "platform", "events", "protocol", "records", "network", "client", "log", "purgatory", "raft",
-          "metadata", "replication", "coordinator", "broker", "observe", "inspect", "faults", "cluster"]
+          "metadata", "replication", "coordinator", "broker", "faults", "observe", "inspect", "cluster"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 # What reaches outside, each with the word that the message uses. Comments and strings are taken out first.
 AMBIENT = [

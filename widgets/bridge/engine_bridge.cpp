@@ -87,20 +87,43 @@ void EngineBridge::watch(const std::optional<TopicPartition>& partition) {
   wake();
 }
 
-observe::ClusterSource::Done EngineBridge::done(QObject* context, Handler handler) {
+template <class Value>
+std::move_only_function<void(Result<Value>)> EngineBridge::answer(QObject* context,
+                                                                  std::function<void(const Result<Value>&)> handler) {
   // The guard is made and asked on the window's thread only; the engine's threads just carry it.
   struct Carried {
     QPointer<QObject> context;
-    Handler handler;
+    std::function<void(const Result<Value>&)> handler;
   };
   auto carried = std::make_shared<Carried>(Carried{context, std::move(handler)});
-  return [gate = m_gate, carried](Result<void> result) mutable {
+  return [gate = m_gate, carried](Result<Value> result) mutable {
     gate->post([gate, carried, result = std::move(result)] {
       if (carried->context && carried->handler) carried->handler(result);
       if (gate->bridge != nullptr) gate->bridge->wake();
     });
     carried.reset();
   };
+}
+
+observe::ClusterSource::Done EngineBridge::done(QObject* context, Handler handler) {
+  return answer<void>(context, std::move(handler));
+}
+
+void EngineBridge::setFault(faults::Fault fault, QObject* context, std::function<void(const Result<int>&)> handler) {
+  m_source.setFault(std::move(fault), answer<int>(context, std::move(handler)));
+}
+
+void EngineBridge::healFault(int id, QObject* context, Handler handler) {
+  m_source.healFault(id, done(context, std::move(handler)));
+}
+
+void EngineBridge::healAll(QObject* context, Handler handler) {
+  m_source.healAll(done(context, std::move(handler)));
+}
+
+void EngineBridge::stepFault(int id, size_t count, QObject* context,
+                             std::function<void(const Result<size_t>&)> handler) {
+  m_source.stepFault(id, count, answer<size_t>(context, std::move(handler)));
 }
 
 void EngineBridge::launch(observe::LaunchOptions options, QObject* context, Handler handler) {

@@ -66,6 +66,12 @@ class EngineBridge : public QObject {
   void createTopic(observe::TopicOptions topic, QObject* context, Handler handler);
   enum class BrokerCommand { Kill, Pause, Resume, Restart, Stop };
   void command(BrokerCommand what, NodeId broker, QObject* context, Handler handler);
+  /// `handler` gets the fault's number, or why it is impossible.
+  void setFault(faults::Fault fault, QObject* context, std::function<void(const Result<int>&)> handler);
+  void healFault(int id, QObject* context, Handler handler);
+  void healAll(QObject* context, Handler handler);
+  /// Lets the next transfers of a hold pass; `handler` gets how many there were.
+  void stepFault(int id, size_t count, QObject* context, std::function<void(const Result<size_t>&)> handler);
 
   /// Reads files: `work` runs on a background thread of the engine (ClusterSource::look) and returns a value; `handler`
   /// gets it on the window's thread, unless the bridge or `context` is gone. `work` holds nothing of the window's.
@@ -86,6 +92,10 @@ class EngineBridge : public QObject {
   using Landing = std::function<void()>;
   void lookAt(observe::LookPlace place, QObject* context,
               std::move_only_function<Landing(const Result<observe::LookAccess>&)> work);
+  /// What the engine calls, on any thread: the handler runs on the window's, unless `context` is gone by then.
+  template <class Value>
+  std::move_only_function<void(Result<Value>)> answer(QObject* context,
+                                                      std::function<void(const Result<Value>&)> handler);
   observe::ClusterSource::Done done(QObject* context, Handler handler);
 
   observe::ClusterSource& m_source;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/fault_model.h"
 #include "models/row_sync.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -21,7 +22,7 @@ void ClusterTreeModel::setSnapshot(const observe::ClusterSnapshot& cluster, plat
   sync(Section::Cluster, clusterRows(cluster));
   sync(Section::Topics, topicRows(cluster));
   sync(Section::Groups, groupRows(cluster));
-  sync(Section::Faults, faultRows(cluster, age));
+  sync(Section::Faults, activeFaults(cluster, age));
 }
 
 std::vector<ClusterTreeModel::Row> ClusterTreeModel::clusterRows(const observe::ClusterSnapshot& cluster) {
@@ -88,27 +89,15 @@ std::vector<ClusterTreeModel::Row> ClusterTreeModel::groupRows(const observe::Cl
   return rows;
 }
 
-std::vector<ClusterTreeModel::Row> ClusterTreeModel::faultRows(const observe::ClusterSnapshot& cluster,
-                                                               platform::Duration age) {
-  const Palette& p = colors();
+std::vector<ClusterTreeModel::Row> ClusterTreeModel::activeFaults(const observe::ClusterSnapshot& cluster,
+                                                                  platform::Duration age) {
   std::vector<Row> rows;
-  for (const observe::FaultSnapshot& fault : cluster.faults) {
-    Row row{.kind = Kind::Fault, .number = fault.id};
-    switch (fault.kind) {
-      case observe::FaultState::Killed:
-        row.text = tr("Broker %1 killed").arg(fault.broker.value());
-        break;
-      case observe::FaultState::Paused:
-        row.text = tr("Broker %1 paused").arg(fault.broker.value());
-        break;
-      case observe::FaultState::Other:
-        row.text = fromUtf8(fault.target);
-        break;
-    }
-    row.note = durationText(fault.since + age);
-    row.noteColor = p.muted;
-    row.shape = StateShape::Triangle;
-    row.shapeColor = p.fault;
+  for (const FaultRow& fault : faultRows(cluster, age)) {
+    Row row{.kind = Kind::Fault, .number = fault.id, .text = fault.title};
+    row.note = fault.waits ? fault.left : fault.age;
+    row.noteColor = colors().muted;
+    row.shape = fault.waits ? StateShape::Ring : StateShape::Triangle;
+    row.shapeColor = colors().fault;
     rows.push_back(row);
   }
   return rows;
@@ -205,6 +194,7 @@ QVariant ClusterTreeModel::data(const QModelIndex& index, int role) const {
     case KindRole:
       return static_cast<int>(row.kind);
     case BrokerRole:
+    case FaultRole:
       return row.number;
     case NameRole:
       return row.name;

@@ -22,6 +22,8 @@ class ClusterTreeModel : public QAbstractItemModel {
     KindRole = Qt::UserRole + 1,
     /// int, of a broker.
     BrokerRole,
+    /// int, of a fault.
+    FaultRole,
     /// QString, of a topic or a group.
     NameRole,
     /// What stands at the right, and whether it wants to be seen.
@@ -66,7 +68,7 @@ class ClusterTreeModel : public QAbstractItemModel {
   static std::vector<Row> clusterRows(const observe::ClusterSnapshot& cluster);
   static std::vector<Row> topicRows(const observe::ClusterSnapshot& cluster);
   static std::vector<Row> groupRows(const observe::ClusterSnapshot& cluster);
-  static std::vector<Row> faultRows(const observe::ClusterSnapshot& cluster, platform::Duration age);
+  static std::vector<Row> activeFaults(const observe::ClusterSnapshot& cluster, platform::Duration age);
   void sync(Section which, std::vector<Row> rows);
 
   std::vector<Row> m_rows[kSections];

@@ -173,6 +173,7 @@ void FakeCluster::shutdown(Done done) {
     m_brokers.clear();
     m_partitions.clear();
     m_topics.clear();
+    m_faults.clear();
     m_frozen = false;
     changed();
     return {};
@@ -234,27 +235,12 @@ void FakeCluster::lead(Partition& partition, NodeId leader, events::ElectionCaus
 
 void FakeCluster::killBroker(NodeId id, Done done) {
   commands.push_back("kill " + std::to_string(id.value()));
-  answer(std::move(done), [this, id]() -> Result<void> {
-    Broker* broker = find(id);
-    if (broker == nullptr) return fail(ErrorCode::BrokerNotAvailable, "there is no such broker");
-    broker->shown.state = BrokerState::Killed;
-    broker->changed = m_now;
-    emit(kNoNode, events::FaultInjected{id.value(), events::FaultKind::Kill, id, {}, {}});
-    emit(id, events::BrokerDown{id, events::DownCause::Killed});
-    return {};
-  });
+  answer(std::move(done), [this, id] { return harm(id, faults::Kind::Kill); });
 }
 
 void FakeCluster::pauseBroker(NodeId id, Done done) {
   commands.push_back("pause " + std::to_string(id.value()));
-  answer(std::move(done), [this, id]() -> Result<void> {
-    Broker* broker = find(id);
-    if (broker == nullptr || !broker->runs()) return fail(ErrorCode::BrokerNotAvailable, "it does not run");
-    broker->shown.state = BrokerState::Paused;
-    broker->changed = m_now;
-    emit(kNoNode, events::FaultInjected{id.value(), events::FaultKind::Pause, id, {}, {}});
-    return {};
-  });
+  answer(std::move(done), [this, id] { return harm(id, faults::Kind::Pause); });
 }
 
 void FakeCluster::resumeBroker(NodeId id, Done done) {
@@ -263,28 +249,21 @@ void FakeCluster::resumeBroker(NodeId id, Done done) {
     Broker* broker = find(id);
     if (broker == nullptr || broker->shown.state != BrokerState::Paused)
       return fail(ErrorCode::BrokerNotAvailable, "it is not paused");
-    broker->shown.state = BrokerState::Running;
-    broker->changed = m_now;
-    emit(kNoNode, events::FaultHealed{id.value(), events::FaultKind::Pause, id, {}});
-    return {};
+    return mend(id);
   });
 }
 
 void FakeCluster::restartBroker(NodeId id, Done done) {
   commands.push_back("restart " + std::to_string(id.value()));
   answer(std::move(done), [this, id]() -> Result<void> {
-    Broker* broker = find(id);
-    if (broker == nullptr) return fail(ErrorCode::BrokerNotAvailable, "there is no such broker");
-    broker->shown.state = BrokerState::Running;
-    broker->shown.epoch = BrokerEpoch(m_nextEpoch++);
-    broker->changed = m_now;
-    emit(m_controller, events::BrokerRegistered{id, broker->shown.epoch});
-    emit(id, events::BrokerStarted{id});
-    for (Partition& partition : m_partitions)
-      if (partition.shown.leader == kNoNode && partition.inIsr(id))
-        lead(partition, id, events::ElectionCause::Returned);
-    return {};
+    if (find(id) == nullptr) return fail(ErrorCode::BrokerNotAvailable, "there is no such broker");
+    return mend(id);
   });
+}
+
+void FakeCluster::returned(NodeId id) {
+  for (Partition& partition : m_partitions)
+    if (partition.shown.leader == kNoNode && partition.inIsr(id)) lead(partition, id, events::ElectionCause::Returned);
 }
 
 void FakeCluster::stopBroker(NodeId id, Done done) {
@@ -348,6 +327,7 @@ void FakeCluster::advance(Duration time) {
 
 void FakeCluster::step(Duration time) {
   m_now += time;
+  expireFaults();
   for (auto& [id, broker] : m_brokers)
     if ((broker.shown.state == BrokerState::Killed || broker.shown.state == BrokerState::Paused) &&
         m_now - broker.changed >= kSession && m_now - broker.changed < kSession + time)
@@ -529,14 +509,6 @@ observe::ClusterSnapshot FakeCluster::take() const {
     if (!broker.runs()) {
       shown.sinceHeartbeat = shown.inState;
       if (shown.state == BrokerState::Paused && shown.inState < kSession) shown.fencedIn = kSession - shown.inState;
-      cluster.faults.push_back(
-          {id,
-           shown.state == BrokerState::Paused ? observe::FaultState::Paused : observe::FaultState::Killed,
-           broker.shown.id,
-           {},
-           shown.inState,
-           std::nullopt});
-      if (shown.state == BrokerState::Stopped) cluster.faults.pop_back();
     } else {
       shown.sinceHeartbeat = m_now % 250ms;
     }
@@ -550,6 +522,12 @@ observe::ClusterSnapshot FakeCluster::take() const {
       if (partition.shown.leader == shown.id) ++shown.leaderCount;
     }
     cluster.brokers.push_back(shown);
+  }
+  for (const SetFault& fault : m_faults) {
+    observe::FaultSnapshot& shown = cluster.faults.emplace_back(fault.shown);
+    shown.since = m_now - fault.at;
+    const Duration lasts = shown.waits ? shown.fault.trigger.after : shown.fault.duration;
+    if (lasts > 0ns) shown.left = std::max(lasts - shown.since, Duration{});
   }
   cluster.quorum.leader = m_controller;
   cluster.quorum.epoch = LeaderEpoch(m_quorumEpoch);

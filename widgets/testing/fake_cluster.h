@@ -55,6 +55,12 @@ class FakeCluster : public observe::ClusterSource {
   void stopBroker(NodeId broker, Done done) override;
   void createTopic(observe::TopicOptions topic, Done done) override;
   void look(observe::LookPlace place, Look look) override;
+  void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) override;
+  void healFault(int id, Done done) override;
+  void healAll(Done done) override;
+  void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
+  /// A fault met something, as if the seam had told so.
+  void fire(int id, uint64_t times);
 
   /// Where the files of a copy lie that somebody looks at; others are not found. Looks run in the next advance().
   std::map<std::pair<NodeId, TopicPartition>, std::string> copyFolders;
@@ -81,6 +87,12 @@ class FakeCluster : public observe::ClusterSource {
   void changed();
   void answer(Done done, std::function<Result<void>()> act);
   Broker* find(NodeId id);
+  Result<void> harm(NodeId id, faults::Kind kind);
+  Result<void> mend(NodeId id);
+  /// Partitions that waited for it have a leader again.
+  void returned(NodeId id);
+  Result<void> endFault(int id);
+  void expireFaults();
   observe::ClusterSnapshot take() const;
   NodeId controller() const;
 
@@ -88,6 +100,13 @@ class FakeCluster : public observe::ClusterSource {
   std::map<int32_t, Broker> m_brokers;
   std::deque<Partition> m_partitions;
   std::vector<observe::TopicSnapshot> m_topics;
+  struct SetFault {
+    observe::FaultSnapshot shown;
+    Duration at{};
+  };
+  /// Those that took a broker down by hand are among them.
+  std::vector<SetFault> m_faults;
+  int m_nextFault = 1;
   observe::LaunchOptions m_options;
   double m_recordsPerSecond = 0;
   uint32_t m_random = 12345;

@@ -58,6 +58,39 @@ constexpr Batch kBatches[] = {{1205, 5, 4}, {1210, 6, 4}, {1216, 3, 4}, {1219, 7
                               {1252, 3, 4}, {1255, 6, 5}, {1261, 2, 5}, {1263, 5, 5}, {1268, 4, 5},
                               {1272, 3, 5}, {1275, 5, 5}, {1280, 6, 5}, {1286, 3, 5}, {1289, 2, 5}};
 
+faults::NodeName node(int id) { return {.by = {}, .id = NodeId(id), .partition = {}}; }
+
+faults::LinkName link(int from, int to, bool bothWays) {
+  return {.from = {.isClients = false, .node = node(from), .port = {}, .client = {}},
+          .to = {.isClients = false, .node = node(to), .port = {}, .client = {}},
+          .bothWays = bothWays};
+}
+
+faults::Fault makeFault(faults::Kind kind, faults::Target target, platform::Duration duration) {
+  faults::Fault fault;
+  fault.kind = kind;
+  fault.target = std::move(target);
+  fault.duration = duration;
+  return fault;
+}
+
+/// It was set `at` seconds before the moment.
+void addFault(observe::ClusterSnapshot& cluster, int id, faults::Fault fault, double at, double before) {
+  observe::FaultSnapshot& shown = cluster.faults.emplace_back();
+  shown.id = id;
+  shown.fault = std::move(fault);
+  shown.since = seconds(at - before);
+  shown.left = std::max(shown.fault.duration - shown.since, platform::Duration{});
+  shown.fired = id == 1 ? 61 : id == 2 ? 23 : 688;
+  if (const auto* one = std::get_if<faults::NodeName>(&shown.fault.target)) shown.broker = one->id;
+  if (const auto* between = std::get_if<faults::LinkName>(&shown.fault.target)) {
+    const faults::End from{.node = between->from.node.id, .port = {}, .client = {}};
+    const faults::End to{.node = between->to.node.id, .port = {}, .client = {}};
+    shown.links.push_back({from, to});
+    if (between->bothWays) shown.links.push_back({to, from});
+  }
+}
+
 void makeOrders(observe::TopicSnapshot& topic, double before) {
   observe::PartitionSnapshot& partition = topic.partitions[0];
   const bool first = before > 83.4;
@@ -191,7 +224,13 @@ observe::ClusterSnapshot mockMoment(double before) {
                                    {"127.0.0.1", static_cast<uint16_t>(40'000 + i)},
                                    false});
   if (before < 12.4)
-    cluster.faults.push_back({1, observe::FaultState::Paused, NodeId(3), "", seconds(12.4 - before), std::nullopt});
+    addFault(cluster, 1, makeFault(faults::Kind::Pause, node(3), 25s), 12.4, before);
+  if (before < 6) addFault(cluster, 2, makeFault(faults::Kind::Cut, link(2, 3, true), 15s), 6, before);
+  if (before < 68) {
+    faults::Fault slowed = makeFault(faults::Kind::Delay, link(1, 3, false), 2min);
+    slowed.delay = 80ms;
+    addFault(cluster, 3, std::move(slowed), 68, before);
+  }
   return cluster;
 }
 

@@ -1,0 +1,171 @@
+// What is broken on purpose in a cluster of numbers.
+#include <algorithm>
+#include <utility>
+
+#include "faults/fault_json.h"
+#include "faults/place.h"
+#include "observe/fault_check.h"
+#include "testing/fake_cluster.h"
+
+namespace tidemark::widgets::fake {
+
+using namespace std::chrono_literals;
+using observe::BrokerState;
+
+namespace {
+
+events::FaultKind tagOf(faults::Kind kind) {
+  return kind == faults::Kind::Kill    ? events::FaultKind::Kill
+         : kind == faults::Kind::Pause ? events::FaultKind::Pause
+                                       : events::FaultKind::Other;
+}
+
+events::FaultInjected setEvent(const observe::FaultSnapshot& fault) {
+  return {fault.id, tagOf(fault.fault.kind), fault.broker, std::string_view(faults::textOf(fault.fault)), fault.fault.duration};
+}
+
+events::FaultHealed endEvent(const observe::FaultSnapshot& fault) {
+  return {fault.id, tagOf(fault.fault.kind), fault.broker, std::string_view(faults::textOf(fault.fault))};
+}
+
+class Names final : public faults::ClusterView {
+ public:
+  explicit Names(const observe::ClusterSnapshot& cluster) : m_cluster(cluster) {}
+  std::vector<NodeId> nodes() const override {
+    std::vector<NodeId> all;
+    for (const observe::BrokerSnapshot& broker : m_cluster.brokers) all.push_back(broker.id);
+    return all;
+  }
+  Result<NodeId> leaderOf(const TopicPartition& partition) const override {
+    const auto* found = observe::findPartition(m_cluster, partition);
+    if (found == nullptr) return fail(ErrorCode::LeaderNotAvailable, "no leader");
+    return found->leader;
+  }
+  Result<NodeId> activeController() const override { return m_cluster.quorum.leader; }
+
+ private:
+  const observe::ClusterSnapshot& m_cluster;
+};
+
+}  // namespace
+
+Result<void> FakeCluster::harm(NodeId id, faults::Kind kind) {
+  Broker* broker = find(id);
+  if (broker == nullptr) return fail(ErrorCode::BrokerNotAvailable, "there is no such broker");
+  if (kind == faults::Kind::Pause && !broker->runs()) return fail(ErrorCode::BrokerNotAvailable, "it does not run");
+  broker->shown.state = kind == faults::Kind::Pause ? BrokerState::Paused : BrokerState::Killed;
+  broker->changed = m_now;
+  std::erase_if(m_faults, [id](const SetFault& fault) { return fault.shown.broker == id && fault.shown.fault.kind == faults::Kind::Pause; });
+  SetFault& fault = m_faults.emplace_back();
+  fault.at = m_now;
+  fault.shown.id = m_nextFault++;
+  fault.shown.fault.kind = kind;
+  fault.shown.fault.target = faults::NodeName{.by = {}, .id = id, .partition = {}};
+  fault.shown.broker = id;
+  emit(kNoNode, setEvent(fault.shown));
+  if (kind == faults::Kind::Kill) emit(id, events::BrokerDown{id, events::DownCause::Killed});
+  return {};
+}
+
+Result<void> FakeCluster::mend(NodeId id) {
+  Broker& broker = *find(id);
+  for (const SetFault& fault : m_faults)
+    if (fault.shown.broker == id && faults::areaOf(fault.shown.fault.kind) == faults::Area::Brokers)
+      emit(kNoNode, endEvent(fault.shown));
+  std::erase_if(m_faults, [id](const SetFault& fault) {
+    return fault.shown.broker == id && faults::areaOf(fault.shown.fault.kind) == faults::Area::Brokers;
+  });
+  const bool paused = broker.shown.state == BrokerState::Paused;
+  broker.shown.state = BrokerState::Running;
+  broker.changed = m_now;
+  if (paused) return {};
+  broker.shown.epoch = BrokerEpoch(m_nextEpoch++);
+  emit(m_controller, events::BrokerRegistered{id, broker.shown.epoch});
+  emit(id, events::BrokerStarted{id});
+  returned(id);
+  return {};
+}
+
+void FakeCluster::setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) {
+  commands.push_back("fault " + faults::toJson(fault));
+  auto number = std::make_shared<int>(0);
+  answer(
+      [number, done = std::move(done)](Result<void> result) mutable {
+        done(result ? Result<int>(*number) : fail(std::move(result).error()));
+      },
+      [this, number, fault = std::move(fault)]() -> Result<void> {
+        if (m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
+        const observe::ClusterSnapshot now = take();
+        if (auto possible = observe::checkFault(fault, now); !possible) return possible;
+        const auto place = faults::placeOf(fault, Names(now));
+        *number = m_nextFault;
+        if (fault.kind == faults::Kind::Kill || fault.kind == faults::Kind::Pause) {
+          const Result<void> harmed = harm(place->node, fault.kind);
+          if (harmed) m_faults.back().shown.fault = fault;
+          return harmed;
+        }
+        ++m_nextFault;
+        SetFault set;
+        set.at = m_now;
+        set.shown.id = *number;
+        set.shown.fault = fault;
+        set.shown.broker = place ? place->node : kNoNode;
+        if (place) set.shown.links = place->links;
+        set.shown.waits = fault.trigger.after > 0ns;
+        if (!set.shown.waits) emit(kNoNode, setEvent(set.shown));
+        if (!faults::isMomentary(fault.kind)) m_faults.push_back(std::move(set));
+        return {};
+      });
+}
+
+Result<void> FakeCluster::endFault(int id) {
+  const auto found = std::ranges::find_if(m_faults, [id](const SetFault& fault) { return fault.shown.id == id; });
+  if (found == m_faults.end()) return fail(ErrorCode::InvalidRequest, "there is no fault " + std::to_string(id));
+  const observe::FaultSnapshot ended = found->shown;
+  if (ended.fault.kind == faults::Kind::Kill || ended.fault.kind == faults::Kind::Pause) return mend(ended.broker);
+  m_faults.erase(found);
+  emit(kNoNode, endEvent(ended));
+  return {};
+}
+
+void FakeCluster::healFault(int id, Done done) {
+  commands.push_back("heal " + std::to_string(id));
+  answer(std::move(done), [this, id] { return endFault(id); });
+}
+
+void FakeCluster::healAll(Done done) {
+  commands.emplace_back("heal all");
+  answer(std::move(done), [this]() -> Result<void> {
+    while (!m_faults.empty())
+      if (auto ended = endFault(m_faults.front().shown.id); !ended) return ended;
+    return {};
+  });
+}
+
+void FakeCluster::stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) {
+  commands.push_back("step " + std::to_string(id) + " " + std::to_string(count));
+  answer([count, done = std::move(done)](Result<void> result) mutable { done(result ? Result<size_t>(count) : fail(std::move(result).error())); },
+         []() -> Result<void> { return {}; });
+}
+
+void FakeCluster::fire(int id, uint64_t times) {
+  for (SetFault& fault : m_faults)
+    if (fault.shown.id == id) fault.shown.fired = times;
+  changed();
+}
+
+void FakeCluster::expireFaults() {
+  std::vector<int> over;
+  for (SetFault& fault : m_faults) {
+    if (fault.shown.waits && m_now - fault.at >= fault.shown.fault.trigger.after) {
+      fault.shown.waits = false;
+      fault.at = m_now;
+      emit(kNoNode, setEvent(fault.shown));
+    }
+    if (!fault.shown.waits && fault.shown.fault.duration > 0ns && m_now - fault.at >= fault.shown.fault.duration)
+      over.push_back(fault.shown.id);
+  }
+  for (const int id : over) static_cast<void>(endFault(id));
+}
+
+}  // namespace tidemark::widgets::fake

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QString>
+
+#include "faults/fault.h"
+#include "theme/shapes.h"
+
+// How faults are said everywhere in the window.
+namespace tidemark::widgets {
+
+/// A fault that acts: "Link 2 ↔ 3 cut", "Broker 3 paused".
+QString faultTitle(const faults::Fault& fault);
+/// The bare name of a kind, for lists to choose from: "Cut", "Lose power".
+QString faultKindName(faults::Kind kind);
+/// What it does, in one sentence.
+QString faultKindMeaning(faults::Kind kind);
+QString faultAreaName(faults::Area area);
+/// "3rd, then over", "every 5th", "10 %"; empty: each.
+QString faultOccasions(const faults::Trigger& trigger);
+/// "broker 3", "link 1 → 3", "everywhere".
+QString faultTargetText(const faults::Target& target);
+/// "61 tasks", "23 transfers": what its kind meets.
+QString faultFiredText(faults::Kind kind, uint64_t times);
+/// Cross, bars, triangle …: as the state it leads to.
+StateLook lookOf(const faults::Fault& fault);
+
+}  // namespace tidemark::widgets
