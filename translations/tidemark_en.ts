@@ -47,6 +47,75 @@
     </message>
 </context>
 <context>
+    <name>Faults</name>
+    <message numerus="yes">
+        <source>%1 transfer(s)</source>
+        <translation>
+            <numerusform>%1 transfer</numerusform>
+            <numerusform>%1 transfers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 call(s)</source>
+        <translation>
+            <numerusform>%1 call</numerusform>
+            <numerusform>%1 calls</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 request(s)</source>
+        <translation>
+            <numerusform>%1 request</numerusform>
+            <numerusform>%1 requests</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 task(s)</source>
+        <translation>
+            <numerusform>%1 task</numerusform>
+            <numerusform>%1 tasks</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Map</name>
+    <message numerus="yes">
+        <source>leads %1 of %n partition(s)</source>
+        <translation>
+            <numerusform>leads %1 of %n partition</numerusform>
+            <numerusform>leads %1 of %n partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) have no leader</source>
+        <translation>
+            <numerusform>%n partition has no leader</numerusform>
+            <numerusform>%n partitions have no leader</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) refuse acks=all</source>
+        <translation>
+            <numerusform>%n partition refuses acks=all</numerusform>
+            <numerusform>%n partitions refuse acks=all</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) under-replicated</source>
+        <translation>
+            <numerusform>%n partition under-replicated</numerusform>
+            <numerusform>%n partitions under-replicated</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) led by %1 do not answer</source>
+        <translation>
+            <numerusform>%n partition led by %1 does not answer</numerusform>
+            <numerusform>%n partitions led by %1 do not answer</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::BatchPanel</name>
     <message numerus="yes">
         <source>   + %n header(s)</source>
@@ -233,6 +302,16 @@
     </message>
 </context>
 <context>
+    <name>tidemark::widgets::FaultActions</name>
+    <message numerus="yes">
+        <source>%n transfer(s) let through</source>
+        <translation>
+            <numerusform>%n transfer let through</numerusform>
+            <numerusform>%n transfers let through</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::Inspector</name>
     <message numerus="yes">
         <source>%1 in %n segment(s)</source>
@@ -370,6 +449,33 @@
     </message>
 </context>
 <context>
+    <name>tidemark::widgets::MapPage</name>
+    <message numerus="yes">
+        <source>%n broker(s), each also a controller</source>
+        <translation>
+            <numerusform>%n broker, each also a controller</numerusform>
+            <numerusform>%n brokers, each also a controller</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n external client(s)</source>
+        <translation>
+            <numerusform>%n external client</numerusform>
+            <numerusform>%n external clients</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::MapView</name>
+    <message numerus="yes">
+        <source>%n client(s) more, in the table (T)</source>
+        <translation>
+            <numerusform>%n client more, in the table (T)</numerusform>
+            <numerusform>%n clients more, in the table (T)</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::PassCard</name>
     <message numerus="yes">
         <source>%n pass(es) since the broker started</source>
@@ -472,6 +578,16 @@
         <translation>
             <numerusform>%n partition below min.insync</numerusform>
             <numerusform>%n partitions below min.insync</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::TimelinePage</name>
+    <message numerus="yes">
+        <source>%n change(s) remembered</source>
+        <translation>
+            <numerusform>%n change remembered</numerusform>
+            <numerusform>%n changes remembered</numerusform>
         </translation>
     </message>
 </context>

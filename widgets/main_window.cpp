@@ -5,10 +5,8 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QCheckBox>
-#include <QClipboard>
 #include <QCloseEvent>
 #include <QDockWidget>
-#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
@@ -22,6 +20,8 @@
 #include "dialogs/consume_dialog.h"
 #include "dialogs/produce_dialog.h"
 #include "dialogs/topic_dialog.h"
+#include "faults/fault_actions.h"
+#include "faults/faults_panel.h"
 #include "launch/launch_page.h"
 #include "segments/segments_page.h"
 #include "text/format.h"
@@ -104,14 +104,17 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
     m_topBar->setConsuming(m_consumeDialog && m_consumeDialog->isReading());
   });
 
-  // What the layout is before anybody changed it, to come back to.
-  m_defaultLayout = saveState(kLayoutVersion);
-  m_layout = m_defaultLayout;
-  m_inspectorDock->hide();
-  m_eventDock->hide();
-  m_defaultWideLayout = saveState(kLayoutVersion);
-  m_wideLayout = m_defaultWideLayout;
-  restoreState(m_defaultLayout, kLayoutVersion);
+  // What each layout is before anybody changed it, to come back to.
+  showOnly({m_treeDock, m_inspectorDock, m_eventDock});
+  m_defaultLayouts[kBeltsLayout] = saveState(kLayoutVersion);
+  showOnly({m_treeDock});
+  m_defaultLayouts[kWideLayout] = saveState(kLayoutVersion);
+  showOnly({m_treeDock, m_faultDock});
+  m_defaultLayouts[kMapLayout] = saveState(kLayoutVersion);
+  showOnly({m_treeDock, m_eventDock});
+  m_defaultLayouts[kTimelineLayout] = saveState(kLayoutVersion);
+  m_layouts = m_defaultLayouts;
+  restoreState(m_defaultLayouts[kBeltsLayout], kLayoutVersion);
   restore();
   leaveCluster();
   if (m_bridge.hasCluster()) enterCluster();
@@ -155,6 +158,7 @@ void MainWindow::makeDocks() {
   addDockWidget(Qt::BottomDockWidgetArea, m_eventDock);
   setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+  makeFaults();
   applyDockSizes();
 
   connect(m_events, &EventPanel::said, this, [this](const QString& text) { m_status->say(text); });
@@ -168,7 +172,6 @@ void MainWindow::makeDocks() {
     showPartition(partition);
     pick({Picked::What::Partition, {}, partition});
   });
-  connect(m_tree, &ClusterTree::brokerMenuWanted, this, &MainWindow::showBrokerMenu);
   connect(m_inspector, &Inspector::commandWanted, this, &MainWindow::command);
 }
 
@@ -301,12 +304,7 @@ void MainWindow::enterCluster() {
   m_pages->setCurrentWidget(m_clusterPage);
   m_topBar->setRunning(true);
   showDocks(true);
-  if (m_clusterPage->view() == ClusterPage::View::Segments)
-    m_clusterPage->segments().setFocus();
-  else if (m_clusterPage->view() == ClusterPage::View::Cleaner)
-    m_clusterPage->cleaner().setFocus();
-  else
-    m_clusterPage->belts().setFocus();
+  m_clusterPage->viewWidget()->setFocus();
 }
 
 void MainWindow::leaveCluster() {
@@ -322,12 +320,35 @@ void MainWindow::leaveCluster() {
 }
 
 void MainWindow::keepLayout() {
-  layoutOf(m_view) = saveState(kLayoutVersion);
+  m_layouts[layoutOf(m_view)] = saveState(kLayoutVersion);
 }
 
 void MainWindow::takeLayout() {
-  if (!restoreState(layoutOf(m_view), kLayoutVersion)) restoreState(defaultLayoutOf(m_view), kLayoutVersion);
+  const Layout which = layoutOf(m_view);
+  if (!restoreState(m_layouts[which], kLayoutVersion)) restoreState(m_defaultLayouts[which], kLayoutVersion);
   applyDockSizes();
+}
+
+MainWindow::Layout MainWindow::layoutOf(ClusterPage::View view) {
+  switch (view) {
+    case ClusterPage::View::Belts:
+      return kBeltsLayout;
+    case ClusterPage::View::Map:
+      return kMapLayout;
+    case ClusterPage::View::Timeline:
+      return kTimelineLayout;
+    default:
+      return kWideLayout;
+  }
+}
+
+QString MainWindow::layoutKey(Layout layout) {
+  static const QString kKeys[] = {QStringLiteral("layout"), QStringLiteral("wideLayout"), QStringLiteral("mapLayout"), QStringLiteral("timelineLayout")};
+  return kKeys[layout];
+}
+
+void MainWindow::showOnly(std::initializer_list<QDockWidget*> shown) {
+  for (QDockWidget* dock : docks()) dock->setVisible(std::ranges::find(shown, dock) != shown.end());
 }
 
 void MainWindow::showDocks(bool shown) {
@@ -335,7 +356,7 @@ void MainWindow::showDocks(bool shown) {
     takeLayout();
     return;
   }
-  for (QDockWidget* dock : {m_treeDock, m_inspectorDock, m_eventDock}) dock->hide();
+  showOnly({});
 }
 
 bool MainWindow::mayLoseData(const QString& title, const QString& verb) {
@@ -397,48 +418,10 @@ void MainWindow::command(Command what, NodeId broker) {
   });
 }
 
-void MainWindow::showBrokerMenu(NodeId id, const QPoint& at) {
-  const auto* broker = observe::findBroker(*m_bridge.snapshot(), id);
-  if (broker == nullptr) return;
-  QMenu menu(this);
-  const auto add = [&](const QString& text, Command what) {
-    menu.addAction(text, this, [this, what, id] { command(what, id); });
-  };
-  switch (broker->state) {
-    case observe::BrokerState::Running:
-    case observe::BrokerState::Fenced:
-      add(tr("Pause"), Command::Pause);
-      add(tr("Restart"), Command::Restart);
-      add(tr("Stop"), Command::Stop);
-      menu.addSeparator();
-      add(tr("Kill"), Command::Kill);
-      break;
-    case observe::BrokerState::Paused:
-      add(tr("Resume"), Command::Resume);
-      menu.addSeparator();
-      add(tr("Kill"), Command::Kill);
-      break;
-    case observe::BrokerState::Starting:
-    case observe::BrokerState::Stopping:
-      add(tr("Kill"), Command::Kill);
-      break;
-    case observe::BrokerState::Stopped:
-    case observe::BrokerState::Killed:
-      add(tr("Start again"), Command::Restart);
-      break;
-  }
-  menu.addSeparator();
-  menu.addAction(tr("Copy address"), this, [address = broker->listener] {
-    QApplication::clipboard()->setText(fromUtf8(fmt::format("{}", address)));
-  });
-  menu.exec(at);
-}
-
 // Layout and end.
 
 void MainWindow::resetLayout() {
-  m_layout = m_defaultLayout;
-  m_wideLayout = m_defaultWideLayout;
+  m_layouts = m_defaultLayouts;
   m_docks = {};
   if (showsCluster()) takeLayout();
 }
@@ -479,24 +462,16 @@ void MainWindow::restore() {
   if (m_settings == nullptr) return;
   const QByteArray geometry = m_settings->value(QStringLiteral("geometry")).toByteArray();
   if (!geometry.isEmpty() && !restoreGeometry(geometry)) m_settings->remove(QStringLiteral("geometry"));
-  const QByteArray layout = m_settings->value(QStringLiteral("layout")).toByteArray();
-  if (!layout.isEmpty()) {
-    if (restoreState(layout, kLayoutVersion)) {
-      m_layout = layout;
-    } else {
-      // Of another version, or damaged: it would only come back at each start.
-      restoreState(m_defaultLayout, kLayoutVersion);
-      m_settings->remove(QStringLiteral("layout"));
-    }
-  }
-  const QByteArray wide = m_settings->value(QStringLiteral("wideLayout")).toByteArray();
-  if (!wide.isEmpty()) {
-    if (restoreState(wide, kLayoutVersion))
-      m_wideLayout = wide;
+  for (const Layout which : {kBeltsLayout, kWideLayout, kMapLayout, kTimelineLayout}) {
+    const QByteArray layout = m_settings->value(layoutKey(which)).toByteArray();
+    if (layout.isEmpty()) continue;
+    // Of another version, or damaged: it would only come back at each start.
+    if (restoreState(layout, kLayoutVersion))
+      m_layouts[which] = layout;
     else
-      m_settings->remove(QStringLiteral("wideLayout"));
-    restoreState(m_layout, kLayoutVersion);
+      m_settings->remove(layoutKey(which));
   }
+  restoreState(m_layouts[kBeltsLayout], kLayoutVersion);
   m_filesPage->restore(*m_settings);
   m_clusterPage->segments().restore(*m_settings);
   m_clusterPage->cleaner().restore(*m_settings);
@@ -519,8 +494,7 @@ void MainWindow::save() {
   if (m_settings == nullptr) return;
   m_settings->setValue(QStringLiteral("geometry"), saveGeometry());
   if (showsCluster()) keepLayout();
-  m_settings->setValue(QStringLiteral("layout"), m_layout);
-  m_settings->setValue(QStringLiteral("wideLayout"), m_wideLayout);
+  for (const Layout which : {kBeltsLayout, kWideLayout, kMapLayout, kTimelineLayout}) m_settings->setValue(layoutKey(which), m_layouts[which]);
   m_settings->setValue(QStringLiteral("view"), static_cast<int>(m_clusterPage->view()));
   m_clusterPage->cleaner().save(*m_settings);
   (showsFiles() ? *m_filesPage : m_clusterPage->segments()).save(*m_settings);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <initializer_list>
 #include <map>
 
 #include <QByteArray>
@@ -14,6 +16,7 @@
 #include "views/cluster_page.h"
 #include "views/cluster_tree.h"
 
+class QMenu;
 class QSettings;
 class QStackedWidget;
 
@@ -21,9 +24,12 @@ namespace tidemark::widgets {
 
 class ConsumeDialog;
 class EventPanel;
+class FaultActions;
+class FaultsPanel;
 class Inspector;
 class IsrStrip;
 class LaunchPage;
+struct MapPick;
 class ProduceDialog;
 class SegmentsPage;
 class StatusLine;
@@ -48,6 +54,8 @@ class MainWindow : public QMainWindow {
   Inspector& inspector() noexcept { return *m_inspector; }
   EventPanel& events() noexcept { return *m_events; }
   ClusterTree& tree() noexcept { return *m_tree; }
+  FaultsPanel& faults() noexcept { return *m_faults; }
+  FaultActions& faultActions() noexcept { return *m_faultActions; }
   ProducerLoad& load() noexcept { return m_load; }
   void setLoadStarter(LoadStarter starter) { m_startLoad = std::move(starter); }
   bool showsCluster() const;
@@ -58,6 +66,12 @@ class MainWindow : public QMainWindow {
   /// Launches, and writes `loadPerSecond` into the first topic when it is there.
   void launch(const observe::LaunchOptions& options, double loadPerSecond);
   void command(EngineBridge::BrokerCommand what, NodeId broker);
+  /// The menu of a broker: what its state allows, and the common faults.
+  void fillBrokerMenu(QMenu& menu, NodeId broker);
+  void fillPartitionMenu(QMenu& menu, const TopicPartition& partition);
+  void showFaults();
+  /// Brings an event of the history into sight.
+  void revealEvent(uint64_t number);
   void pick(const Picked& picked);
   void showPartition(const TopicPartition& partition);
   /// Shows the segments at a path: a partition's folder, one of its files, or a folder that holds partitions.
@@ -77,21 +91,26 @@ class MainWindow : public QMainWindow {
   bool event(QEvent* event) override;
 
  private:
-  static constexpr int kLayoutVersion = 1;
+  static constexpr int kLayoutVersion = 2;
   static constexpr int kRecentFiles = 8;
 
   void makeDocks();
   void makeMenus();
   void makeShortcuts();
+  void makeFaults();
+  void makeFaultMenu();
+  void showMapMenu(const MapPick& pick, const QPoint& at);
   void onFrame(const Frame& frame);
   void enterCluster();
   void leaveCluster();
   void showDocks(bool shown);
   /// Which docks stand where beside the view that is shown: a view that needs the room has a layout of its own.
-  QByteArray& layoutOf(ClusterPage::View view) { return view == ClusterPage::View::Belts ? m_layout : m_wideLayout; }
-  const QByteArray& defaultLayoutOf(ClusterPage::View view) const {
-    return view == ClusterPage::View::Belts ? m_defaultLayout : m_defaultWideLayout;
-  }
+  enum Layout { kBeltsLayout, kWideLayout, kMapLayout, kTimelineLayout, kLayouts };
+  static Layout layoutOf(ClusterPage::View view);
+  static QString layoutKey(Layout layout);
+  /// Shows these docks and no others.
+  void showOnly(std::initializer_list<QDockWidget*> docks);
+  std::array<QDockWidget*, 4> docks() const { return {m_treeDock, m_inspectorDock, m_eventDock, m_faultDock}; }
   void keepLayout();
   void takeLayout();
   void closeFiles();
@@ -113,7 +132,6 @@ class MainWindow : public QMainWindow {
   void openProduceDialog();
   void openConsumeDialog();
   void showShortcuts();
-  void showBrokerMenu(NodeId broker, const QPoint& at);
   QString shownTopic() const;
 
   QSettings* m_settings;
@@ -142,6 +160,9 @@ class MainWindow : public QMainWindow {
   QDockWidget* m_treeDock = nullptr;
   QDockWidget* m_inspectorDock = nullptr;
   QDockWidget* m_eventDock = nullptr;
+  FaultActions* m_faultActions = nullptr;
+  FaultsPanel* m_faults = nullptr;
+  QDockWidget* m_faultDock = nullptr;
   QPointer<ProduceDialog> m_produceDialog;
   QPointer<ConsumeDialog> m_consumeDialog;
   /// Widths of tree and inspector, height of the events; 0: by the size of the window.
@@ -151,10 +172,8 @@ class MainWindow : public QMainWindow {
     int events = 0;
   };
   DockSizes m_docks;
-  QByteArray m_defaultLayout;
-  QByteArray m_layout;
-  QByteArray m_defaultWideLayout;
-  QByteArray m_wideLayout;
+  std::array<QByteArray, kLayouts> m_defaultLayouts;
+  std::array<QByteArray, kLayouts> m_layouts;
   /// Whose layout the docks have now.
   ClusterPage::View m_view = ClusterPage::View::Belts;
 };

@@ -40,6 +40,7 @@ void MainWindow::makeMenus() {
   cluster->addAction(tr("Stop the cluster"), this, &MainWindow::stopCluster);
   m_topBar->clusterButton()->setMenu(cluster);
 
+  makeFaultMenu();
   auto* menu = new QMenu(m_topBar->menuButton());
   menu->addAction(tr("Open segments…"), QKeySequence::Open, this, [this] { chooseFiles(true); });
   menu->addAction(tr("Open a file of a partition…"), this, [this] { chooseFiles(false); });
@@ -67,7 +68,7 @@ void MainWindow::makeMenus() {
   auto* panels = menu->addMenu(tr("Panels"));
   connect(panels, &QMenu::aboutToShow, panels, [this, panels] {
     panels->clear();
-    for (QDockWidget* dock : {m_treeDock, m_inspectorDock, m_eventDock}) panels->addAction(dock->toggleViewAction());
+    for (QDockWidget* dock : docks()) panels->addAction(dock->toggleViewAction());
     panels->addSeparator();
     panels->addAction(tr("As at the first start"), this, &MainWindow::resetLayout);
     for (QAction* action : panels->actions()) action->setEnabled(showsCluster());
@@ -208,7 +209,9 @@ void MainWindow::showShortcuts() {
       {tr("Ctrl+P"), tr("produce")},
       {tr("Ctrl+R"), tr("consume")},
       {tr("Ctrl+B"), tr("copy the bootstrap address")},
-      {tr("1, 2, 3"), tr("belts, segments, cleaner")},
+      {tr("Ctrl+Shift+F"), tr("set a fault; Ctrl+H: heal all; Ctrl+J: the list of faults")},
+      {tr("Del, S"), tr("in the list of faults: heal, step a hold")},
+      {tr("1 – 5"), tr("belts, segments, cleaner, map, timeline")},
       {tr("T"), tr("the view or its table")},
       {tr("Ctrl+O"), tr("open segments from disk; or drop a folder or file here")},
       {tr("[  ]"), tr("partition before, partition after")},
@@ -218,6 +221,8 @@ void MainWindow::showShortcuts() {
       {tr("↑ ↓, Home End"), tr("segments: step by step through a lookup; P plays it")},
       {tr("Page up, down"), tr("segments: batch by batch; Alt+← →: segment by segment")},
       {tr("I"), tr("segments: offset index or time index; F5: read again")},
+      {tr("← → ↑ ↓, Enter"), tr("map: from broker to link to client; what can be done there")},
+      {tr("← →, Enter, Z, L"), tr("timeline: change by change, its event, zoom to a fault, live; + − and the wheel zoom")},
       {tr("Ctrl+F"), tr("filter events; in segments: find an offset or a time")},
       {tr("Space"), tr("hold the event table, go on")},
       {tr("Ctrl+C"), tr("copy what is selected as text")},

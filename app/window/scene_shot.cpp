@@ -7,9 +7,13 @@
 #include "belts/belts_view.h"
 #include "cleaner/cleaner_list.h"
 #include "cleaner/cleaner_page.h"
+#include "faults/fault_actions.h"
+#include "faults/fault_json.h"
 #include "launch/launch_page.h"
 #include "main_window.h"
 #include "segments/segments_page.h"
+#include "timeline/cause_card.h"
+#include "timeline/timeline_page.h"
 #include "views/cluster_page.h"
 
 namespace tidemark::widgets {
@@ -32,7 +36,8 @@ QStringList SceneShot::conditions() {
   return {QStringLiteral("launch"),    QStringLiteral("steady"),   QStringLiteral("killed"),
           QStringLiteral("recovered"), QStringLiteral("table"),    QStringLiteral("partition"),
           QStringLiteral("idle"),      QStringLiteral("segments"), QStringLiteral("segments-table"),
-          QStringLiteral("cleaner")};
+          QStringLiteral("cleaner"),   QStringLiteral("map"),      QStringLiteral("map-broken"),
+          QStringLiteral("faults"),    QStringLiteral("timeline")};
 }
 
 SceneShot::SceneShot(MainWindow& window, QString condition, QString file, uint16_t port, QObject* parent)
@@ -138,6 +143,67 @@ void SceneShot::addSegments() {
   m_steps.push_back({tr("a still window"), [this] { return held(300); }});
 }
 
+void SceneShot::set(const char* json) {
+  const auto fault = faults::parseFault(json);
+  if (fault) m_window.faultActions().set(*fault);
+}
+
+void SceneShot::addFaults() {
+  const bool broken = m_condition != QStringLiteral("map");
+  m_steps.push_back({tr("the view"), [this, broken] {
+                       if (m_condition != QStringLiteral("faults"))
+                         m_window.clusterPage().showView(ClusterPage::View::Map);
+                       else
+                         m_window.showFaults();
+                       if (!broken) return true;
+                       set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80, "durationMs": 120000})");
+                       set(R"({"kind": "cut", "target": "link 2<->3", "durationMs": 30000})");
+                       set(R"({"kind": "request-delay", "target": "clients", "api": "Fetch", "delayMs": 20, "trigger": {"every": 5}})");
+                       return true;
+                     }});
+  if (!broken) {
+    m_steps.push_back({tr("rates"), [this] { return held(4000); }});
+    return;
+  }
+  m_steps.push_back({tr("the faults"), [this] { return held(1500) && m_window.bridge().snapshot()->faults.size() == 3; }});
+  m_steps.push_back({tr("a pause"), [this] {
+                       set(R"({"kind": "pause", "target": "broker 3", "durationMs": 25000})");
+                       return true;
+                     }});
+  m_steps.push_back({tr("smaller ISRs"), [this] {
+                       const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
+                       return partition != nullptr && partition->isr.size() == 2 && held(3500);
+                     }});
+}
+
+void SceneShot::addTimeline() {
+  m_steps.push_back({tr("the view"), [this] {
+                       m_window.clusterPage().showView(ClusterPage::View::Timeline);
+                       m_window.clusterPage().timeline().axis().setSpan(std::chrono::seconds(30));
+                       return held(3000);
+                     }});
+  m_steps.push_back({tr("a pause"), [this] {
+                       const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
+                       set(partition != nullptr && partition->leader == NodeId(3) ? R"({"kind": "pause", "target": "broker 2", "durationMs": 4000})"
+                                                                                  : R"({"kind": "pause", "target": "broker 3", "durationMs": 4000})");
+                       return true;
+                     }});
+  m_steps.push_back({tr("its end"), [this] { return held(5000) && m_window.bridge().snapshot()->faults.empty() && isrIsFull(); }});
+  m_steps.push_back({tr("a slow link"), [this] {
+                       set(R"({"kind": "delay", "target": "link 1<->2", "delayMs": 300, "durationMs": 5000})");
+                       return true;
+                     }});
+  m_steps.push_back({tr("its own end"), [this] { return held(6500) && m_window.bridge().snapshot()->faults.empty(); }});
+  m_steps.push_back({tr("the cause"), [this] {
+                       TimelinePage& page = m_window.clusterPage().timeline();
+                       for (int i = 0; i < 100; ++i) {
+                         page.step(-1);
+                         if (page.card().words() && page.card().words()->part >= 0) return true;
+                       }
+                       return false;
+                     }});
+}
+
 void SceneShot::begin() {
   if (m_condition == QStringLiteral("launch")) {
     m_steps.push_back({tr("the first page"), [this] { return held(400); }});
@@ -191,6 +257,8 @@ void SceneShot::begin() {
                          }});
       m_steps.push_back({tr("records after it"), [this] { return logEnd() >= m_end + 12; }});
     }
+    if (m_condition.startsWith(QStringLiteral("map")) || m_condition == QStringLiteral("faults")) addFaults();
+    if (m_condition == QStringLiteral("timeline")) addTimeline();
     if (m_condition == QStringLiteral("table"))
       m_steps.push_back({tr("the table"), [this] {
                            m_window.clusterPage().showTable(true);

@@ -21,7 +21,9 @@ class MainWindow;
 /// `table`: the table twin of steady. `partition`: steady with the partition in the inspector. `idle`: three brokers
 /// that nobody writes to, after forty seconds: to measure what the window takes. `segments`: a lookup in a sealed
 /// segment of orders-0, and the batch that it found; `segments-table`: its table twin. `cleaner`: orders is compacted,
-/// and has been cleaned.
+/// and has been cleaned. `map`: steady, as the cluster map; `map-broken`: with a broker paused, a link cut and one slowed;
+/// `faults`: the same beside the belts; `timeline`: a leader was killed and came back, a broker was paused, and the card
+/// says why it left the ISR.
 class SceneShot : public QObject {
   Q_OBJECT
 
@@ -51,6 +53,10 @@ class SceneShot : public QObject {
   void addTraffic();
   void addSegments();
   void addCleaner();
+  void addFaults();
+  void addTimeline();
+  /// Sets a fault as `tidemark serve` takes it.
+  void set(const char* json);
   void addLoad(double rate, int size, int lingerMs, int keys, int tombstoneEvery);
 
   MainWindow& m_window;

@@ -7,7 +7,11 @@
 #include "dialogs/consume_dialog.h"
 #include "dialogs/produce_dialog.h"
 #include "dialogs/topic_dialog.h"
+#include "faults/fault_dialog.h"
 #include "launch/launch_page.h"
+#include "map/map_page.h"
+#include "map/map_view.h"
+#include "timeline/timeline_page.h"
 #include "views/cluster_page.h"
 #include "window_fixture.h"
 
@@ -104,6 +108,47 @@ TEST_P(PictureTest, OfASmallWindowStillHoldsTogether) {
   QTest::qWait(50);
   keep(*window, "small");
   EXPECT_LE(window->width(), 1100);
+}
+
+TEST_P(PictureTest, OfTheMapShowsWhatIsBroken) {
+  makeWindow();
+  playMock();
+  window->clusterPage().showView(ClusterPage::View::Map);
+  QTest::qWait(50);
+  keep(*window, "map");
+  EXPECT_GT(coloursIn(window->clusterPage().map().map().grab().toImage()), 40);
+  window->resize(1100, 760);
+  QTest::qWait(50);
+  keep(*window, "map-small");
+}
+
+TEST_P(PictureTest, OfTheTimelineShowsWhoLedAndWhatWasBroken) {
+  makeWindow();
+  playMock();
+  window->clusterPage().showView(ClusterPage::View::Timeline);
+  QTest::qWait(50);
+  window->clusterPage().timeline().step(-1);
+  QTest::qWait(50);
+  keep(*window, "timeline");
+  EXPECT_GT(coloursIn(window->clusterPage().timeline().grab().toImage()), 40);
+}
+
+TEST_P(PictureTest, OfTheFaultDialogShowsItsFields) {
+  launch();
+  makeWindow();
+  run(50ms);
+  faults::Fault fault;
+  fault.kind = faults::Kind::Delay;
+  FaultDialog dialog(window->bridge());
+  dialog.setFault(fault);
+  dialog.show();
+  QTest::qWait(20);
+  keep(dialog, "fault-dialog");
+  EXPECT_GT(coloursIn(dialog.grab().toImage()), 20);
+  fault.kind = faults::Kind::RequestError;
+  dialog.setFault(fault);
+  QTest::qWait(20);
+  keep(dialog, "fault-dialog-requests");
 }
 
 INSTANTIATE_TEST_SUITE_P(Themes, PictureTest, ::testing::Values(ThemeChoice::Light, ThemeChoice::Dark));

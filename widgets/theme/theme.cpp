@@ -155,6 +155,8 @@ QString Theme::styleSheet(const Palette& p) {
       {"@okText", &p.okText},
       {"@okSoft", &p.okSoft},
       {"@warnText", &p.warnText},
+      {"@fencedSoft", &p.fencedSoft},
+      {"@fenced", &p.fenced},
       {"@axis", &p.axis},
   };
   for (const auto& [name, color] : names) text.replace(QLatin1String(name), color->name());

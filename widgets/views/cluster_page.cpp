@@ -18,10 +18,12 @@
 #include "belts/belts_view.h"
 #include "belts/partition_header.h"
 #include "cleaner/cleaner_page.h"
+#include "map/map_page.h"
 #include "models/belt_tables.h"
 #include "segments/segments_page.h"
 #include "segments/table_text.h"
 #include "theme/theme.h"
+#include "timeline/timeline_page.h"
 
 namespace tidemark::widgets {
 
@@ -76,10 +78,14 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
       m_replicas(new ReplicaTableModel(this)),
       m_batches(new BatchTableModel(this)),
       m_segments(new SegmentsPage(bridge, false)),
-      m_cleaner(new CleanerPage(bridge)) {
+      m_cleaner(new CleanerPage(bridge)),
+      m_map(new MapPage(bridge)),
+      m_timeline(new TimelinePage(bridge)) {
   m_tabs->addTab(tr("Belts"));
   m_tabs->addTab(tr("Segments"));
   m_tabs->addTab(tr("Cleaner"));
+  m_tabs->addTab(tr("Map"));
+  m_tabs->addTab(tr("Timeline"));
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_tabs->setUsesScrollButtons(false);
@@ -131,6 +137,8 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
   m_views->addWidget(belts);
   m_views->addWidget(m_segments);
   m_views->addWidget(m_cleaner);
+  m_views->addWidget(m_map);
+  m_views->addWidget(m_timeline);
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
@@ -150,6 +158,7 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
             m_segments->showBatch(partition, broker, offset);
             showView(View::Segments);
           });
+  connect(m_map, &MapPage::brokerPicked, this, &ClusterPage::brokerPicked);
   connect(m_header, &PartitionHeader::partitionPicked, this, &ClusterPage::partitionPicked);
   connect(m_belts, &BeltsView::brokerPicked, this, &ClusterPage::brokerPicked);
   connect(m_belts, &BeltsView::legendChanged, this, [this] { m_header->setLegend(m_belts->epochsInSight()); });
@@ -188,6 +197,7 @@ void ClusterPage::setPartition(const std::optional<TopicPartition>& partition) {
   m_belts->setPartition(partition);
   m_header->setPartition(partition);
   m_segments->setPartition(partition);
+  m_timeline->setPartition(partition);
   fillTables();
 }
 
@@ -203,18 +213,31 @@ void ClusterPage::showView(View view) {
   takeView();
   Q_EMIT viewChanged(view);
   // Its keys work at once.
-  if (view == View::Segments)
-    m_segments->setFocus();
-  else if (view == View::Cleaner)
-    m_cleaner->setFocus();
-  else
-    m_belts->setFocus();
+  viewWidget()->setFocus();
+}
+
+QWidget* ClusterPage::viewWidget() const {
+  switch (m_shown) {
+    case View::Segments:
+      return m_segments;
+    case View::Cleaner:
+      return m_cleaner;
+    case View::Map:
+      return m_map;
+    case View::Timeline:
+      return m_timeline;
+    case View::Belts:
+      break;
+  }
+  return m_belts;
 }
 
 void ClusterPage::takeView() {
   m_asTable->setChecked(showsTable());
   m_segments->setActive(isVisible() && m_shown == View::Segments);
   m_cleaner->setActive(isVisible() && m_shown == View::Cleaner);
+  m_map->setActive(isVisible() && m_shown == View::Map);
+  m_timeline->setActive(isVisible() && m_shown == View::Timeline);
   fillTables();
 }
 
@@ -234,6 +257,10 @@ bool ClusterPage::showsTable() const {
       return m_segments->showsTable();
     case View::Cleaner:
       return m_cleaner->showsTable();
+    case View::Map:
+      return m_map->showsTable();
+    case View::Timeline:
+      return m_timeline->showsTable();
     case View::Belts:
       break;
   }
@@ -245,6 +272,10 @@ void ClusterPage::showTable(bool table) {
     m_segments->showTable(table);
   else if (m_shown == View::Cleaner)
     m_cleaner->showTable(table);
+  else if (m_shown == View::Map)
+    m_map->showTable(table);
+  else if (m_shown == View::Timeline)
+    m_timeline->showTable(table);
   else
     m_stack->setCurrentIndex(table ? 1 : 0);
   takeView();

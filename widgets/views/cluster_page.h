@@ -18,9 +18,11 @@ namespace tidemark::widgets {
 class BatchTableModel;
 class BeltsView;
 class CleanerPage;
+class MapPage;
 class PartitionHeader;
 class ReplicaTableModel;
 class SegmentsPage;
+class TimelinePage;
 
 /// The middle of the window while a cluster runs: the views of one partition as tabs, each with a table twin.
 class ClusterPage : public QWidget {
@@ -31,8 +33,8 @@ class ClusterPage : public QWidget {
 
   void setPartition(const std::optional<TopicPartition>& partition);
   const std::optional<TopicPartition>& partition() const noexcept { return m_partition; }
-  enum class View { Belts, Segments, Cleaner };
-  static constexpr int kViews = 3;
+  enum class View { Belts, Segments, Cleaner, Map, Timeline };
+  static constexpr int kViews = 5;
   View view() const;
   void showView(View view);
   /// The table twin of the view that is shown.
@@ -41,6 +43,10 @@ class ClusterPage : public QWidget {
   BeltsView& belts() noexcept { return *m_belts; }
   SegmentsPage& segments() noexcept { return *m_segments; }
   CleanerPage& cleaner() noexcept { return *m_cleaner; }
+  MapPage& map() noexcept { return *m_map; }
+  TimelinePage& timeline() noexcept { return *m_timeline; }
+  /// What works with the keys in the view that is shown.
+  QWidget* viewWidget() const;
 
  Q_SIGNALS:
   void partitionPicked(int partition);
@@ -72,6 +78,8 @@ class ClusterPage : public QWidget {
   BatchTableModel* m_batches;
   SegmentsPage* m_segments;
   CleanerPage* m_cleaner;
+  MapPage* m_map;
+  TimelinePage* m_timeline;
   View m_shown = View::Belts;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <QContextMenuEvent>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QStyledItemDelegate>
 
@@ -156,11 +157,32 @@ void ClusterTree::selectBroker(NodeId broker) {
 }
 
 void ClusterTree::contextMenuEvent(QContextMenuEvent* event) {
-  const QModelIndex index = event->reason() == QContextMenuEvent::Mouse ? indexAt(event->pos()) : currentIndex();
-  if (static_cast<ClusterTreeModel::Kind>(index.data(ClusterTreeModel::KindRole).toInt()) !=
-      ClusterTreeModel::Kind::Broker)
+  const bool byMouse = event->reason() == QContextMenuEvent::Mouse;
+  const QModelIndex index = byMouse ? indexAt(event->pos()) : currentIndex();
+  const QPoint at = byMouse ? event->globalPos() : viewport()->mapToGlobal(visualRect(index).center());
+  switch (static_cast<ClusterTreeModel::Kind>(index.data(ClusterTreeModel::KindRole).toInt())) {
+    case ClusterTreeModel::Kind::Broker:
+      Q_EMIT brokerMenuWanted(NodeId(index.data(ClusterTreeModel::BrokerRole).toInt()), at);
+      break;
+    case ClusterTreeModel::Kind::Topic:
+      Q_EMIT topicMenuWanted(index.data(ClusterTreeModel::NameRole).toString(), at);
+      break;
+    case ClusterTreeModel::Kind::Fault:
+      Q_EMIT faultMenuWanted(index.data(ClusterTreeModel::FaultRole).toInt(), at);
+      break;
+    default:
+      break;
+  }
+}
+
+void ClusterTree::keyPressEvent(QKeyEvent* event) {
+  const QModelIndex index = currentIndex();
+  const bool isFault = static_cast<ClusterTreeModel::Kind>(index.data(ClusterTreeModel::KindRole).toInt()) == ClusterTreeModel::Kind::Fault;
+  if (isFault && (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace)) {
+    Q_EMIT healWanted(index.data(ClusterTreeModel::FaultRole).toInt());
     return;
-  Q_EMIT brokerMenuWanted(NodeId(index.data(ClusterTreeModel::BrokerRole).toInt()), event->globalPos());
+  }
+  QTreeView::keyPressEvent(event);
 }
 
 }  // namespace tidemark::widgets

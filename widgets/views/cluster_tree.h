@@ -33,9 +33,14 @@ class ClusterTree : public QTreeView {
   void topicPicked(const QString& topic);
   /// Right click on a broker.
   void brokerMenuWanted(tidemark::NodeId broker, const QPoint& globalPosition);
+  void topicMenuWanted(const QString& topic, const QPoint& globalPosition);
+  void faultMenuWanted(int fault, const QPoint& globalPosition);
+  /// Del on a fault.
+  void healWanted(int fault);
 
  protected:
   void contextMenuEvent(QContextMenuEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
   void drawBranches(QPainter*, const QRect&, const QModelIndex&) const override {}
 
  private:

@@ -400,4 +400,23 @@ void EventPanel::focusFilter() {
   m_words->selectAll();
 }
 
+bool EventPanel::reveal(uint64_t number) {
+  // Newest first.
+  int row = 0;
+  while (row < m_model->rowCount() && m_model->index(row, 0).data(EventModel::NumberRole).toULongLong() != number) ++row;
+  if (row == m_model->rowCount()) {
+    Q_EMIT said(tr("Event %1 is not in the table any more").arg(number));
+    return false;
+  }
+  const QModelIndex source = m_model->index(row, 0);
+  if (!m_filter->mapFromSource(source).isValid()) {
+    m_words->clear();
+    for (QAction* group : m_groups) group->setChecked(false);
+  }
+  const QModelIndex shown = m_filter->mapFromSource(source);
+  m_table->setCurrentIndex(shown);
+  m_table->scrollTo(shown, QAbstractItemView::PositionAtCenter);
+  return true;
+}
+
 }  // namespace tidemark::widgets

@@ -32,6 +32,8 @@ class EventPanel : public QObject {
   /// Asks for a file; CSV or JSON by its name.
   void exportToFile();
   void focusFilter();
+  /// Brings that event into sight and picks it; a filter that hides it is taken off. False if it is not kept any more.
+  bool reveal(uint64_t number);
 
  Q_SIGNALS:
   /// A word on what was done, for the status line.

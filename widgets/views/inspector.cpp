@@ -132,6 +132,13 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
   grid->addWidget(m_restart, 1, 0);
   grid->addWidget(m_start, 1, 0);
   grid->addWidget(m_stop, 1, 1);
+  m_faults = new QPushButton(tr("Other faults ▾"), m_commandBox);
+  m_faults->setToolTip(tr("Isolate it, slow it down, fill its disk, move its clock, refuse requests …"));
+  connect(m_faults, &QPushButton::clicked, this, [this] {
+    if (m_picked.what == Picked::What::Broker)
+      Q_EMIT faultMenuWanted(m_picked.broker, m_faults->mapToGlobal(QPoint(0, m_faults->height())));
+  });
+  grid->addWidget(m_faults, 2, 0, 1, 2);
   commandLayout->addLayout(grid);
 
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {

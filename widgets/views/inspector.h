@@ -53,6 +53,8 @@ class Inspector : public QScrollArea {
 
  Q_SIGNALS:
   void commandWanted(tidemark::widgets::EngineBridge::BrokerCommand command, tidemark::NodeId broker);
+  /// The common faults of the broker, under its button.
+  void faultMenuWanted(tidemark::NodeId broker, const QPoint& globalPosition);
 
  private:
   void take();
@@ -81,6 +83,7 @@ class Inspector : public QScrollArea {
   QPushButton* m_kill;
   QPushButton* m_restart;
   QPushButton* m_stop;
+  QPushButton* m_faults;
   std::optional<observe::BrokerState> m_commandsFor;
 };
 

@@ -220,6 +220,7 @@ TopBar::TopBar(EngineBridge& bridge, QWidget* parent)
       m_topic(new QPushButton(tr("+ Topic"), this)),
       m_produce(new QPushButton(tr("Produce…"), this)),
       m_consume(new QPushButton(tr("Consume…"), this)),
+      m_fault(new QPushButton(tr("Fault ▾"), this)),
       m_menu(new QPushButton(QStringLiteral("⋯"), this)),
       m_bootstrap(new Bootstrap(this)),
       m_usage(new Usage(this)) {
@@ -228,6 +229,8 @@ TopBar::TopBar(EngineBridge& bridge, QWidget* parent)
   m_topic->setToolTip(tr("Create a topic (Ctrl+T)"));
   m_produce->setToolTip(tr("Write records into a topic (Ctrl+P)"));
   m_consume->setToolTip(tr("Read a topic's records (Ctrl+R)"));
+  m_fault->setToolTip(tr("Break something on purpose (Ctrl+Shift+F)"));
+  m_fault->setProperty("kind", QStringLiteral("danger"));
   m_menu->setToolTip(tr("View, theme, shortcuts (F10)"));
   m_menu->setAccessibleName(tr("Menu"));
   m_menu->setProperty("kind", QStringLiteral("quiet"));
@@ -238,12 +241,13 @@ TopBar::TopBar(EngineBridge& bridge, QWidget* parent)
   layout->addWidget(m_topic);
   layout->addWidget(m_produce);
   layout->addWidget(m_consume);
+  layout->addWidget(m_fault);
   layout->addStretch();
   layout->addWidget(m_bootstrap);
   layout->addSpacing(14);
   layout->addWidget(m_usage);
   layout->addWidget(m_menu);
-  for (QPushButton* button : {m_cluster, m_topic, m_produce, m_consume}) button->setFixedHeight(28);
+  for (QPushButton* button : {m_cluster, m_topic, m_produce, m_consume, m_fault}) button->setFixedHeight(28);
   // Wide enough for both of their words: neither moves its neighbours.
   setProducing(true);
   setConsuming(true);
@@ -271,7 +275,7 @@ void TopBar::setRunning(bool running) {
   m_running = running;
   for (QWidget* widget :
        {static_cast<QWidget*>(m_cluster), static_cast<QWidget*>(m_topic), static_cast<QWidget*>(m_produce),
-        static_cast<QWidget*>(m_consume), static_cast<QWidget*>(m_bootstrap)})
+        static_cast<QWidget*>(m_consume), static_cast<QWidget*>(m_fault), static_cast<QWidget*>(m_bootstrap)})
     widget->setVisible(running);
   m_usage->setRunning(running);
   take();

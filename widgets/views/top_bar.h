@@ -26,6 +26,7 @@ class TopBar : public QWidget {
 
   QPushButton* clusterButton() const noexcept { return m_cluster; }
   QPushButton* menuButton() const noexcept { return m_menu; }
+  QPushButton* faultButton() const noexcept { return m_fault; }
 
  Q_SIGNALS:
   void topicWanted();
@@ -38,7 +39,7 @@ class TopBar : public QWidget {
 
  private:
   /// Words give way to the buttons.
-  static constexpr int kCompactBelow = 1010;
+  static constexpr int kCompactBelow = 1180;
   class Bootstrap;
   class Usage;
   void take();
@@ -48,6 +49,7 @@ class TopBar : public QWidget {
   QPushButton* m_topic;
   QPushButton* m_produce;
   QPushButton* m_consume;
+  QPushButton* m_fault;
   QPushButton* m_menu;
   Bootstrap* m_bootstrap;
   Usage* m_usage;

@@ -1,0 +1,218 @@
+// The cluster map: what it shows, how one gets about in it, what is painted.
+#include <gtest/gtest.h>
+
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QTimer>
+
+#include "faults/fault_json.h"
+#include "faults/fault_offers.h"
+#include "map/map_page.h"
+#include "map/map_view.h"
+#include "views/cluster_page.h"
+#include "window_fixture.h"
+
+namespace tidemark::widgets {
+namespace {
+
+using namespace std::chrono_literals;
+
+class MapTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    launch();
+    makeWindow();
+    run(50ms);
+    window->clusterPage().showView(ClusterPage::View::Map);
+    QCoreApplication::processEvents();
+  }
+  MapView& map() { return window->clusterPage().map().map(); }
+  void set(const char* json) {
+    window->bridge().setFault(*faults::parseFault(json), window.get(), {});
+    run(20ms);
+    run(20ms);
+  }
+  static MapPick broker(int id) { return {MapPick::What::Broker, NodeId(id), {}, {}}; }
+  static MapPick link(int one, int other) { return {MapPick::What::Link, NodeId(one), NodeId(other), {}}; }
+};
+
+TEST_F(MapTest, ShowsBrokersAndALinkBetweenEachTwo) {
+  EXPECT_EQ(map().scene().brokers.size(), 3u);
+  EXPECT_EQ(map().scene().links.size(), 3u);
+  int controllers = 0;
+  for (const MapBroker& each : map().scene().brokers) controllers += each.isController;
+  EXPECT_EQ(controllers, 1);
+  for (const MapBroker& each : map().scene().brokers) {
+    const QRectF card = map().layoutOfMap().broker(each.id);
+    EXPECT_TRUE(QRectF(map().rect()).contains(card));
+    for (const MapBroker& other : map().scene().brokers) {
+      if (other.id == each.id) continue;
+      EXPECT_FALSE(card.intersects(map().layoutOfMap().broker(other.id)));
+    }
+  }
+}
+
+TEST_F(MapTest, ALinkTellsWhatIsDoneToEachDirection) {
+  set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80})");
+  const MapLink* slowed = map().scene().link(link(1, 3));
+  ASSERT_NE(slowed, nullptr);
+  EXPECT_EQ(slowed->from.way, MapWay::Slowed);
+  EXPECT_EQ(slowed->from.fault, QStringLiteral("+80 ms"));
+  EXPECT_EQ(slowed->to.way, MapWay::Open);
+  set(R"({"kind": "isolate", "target": "broker 3"})");
+  EXPECT_EQ(map().scene().link(link(2, 3))->from.way, MapWay::Cut);
+  EXPECT_EQ(map().scene().link(link(2, 3))->to.way, MapWay::Cut);
+  EXPECT_EQ(map().scene().link(link(1, 3))->from.fault, QStringLiteral("+80 ms, cut")) << "all that is done to it is told, the worst is drawn";
+  EXPECT_EQ(map().scene().link(link(1, 3))->from.way, MapWay::Cut);
+  EXPECT_EQ(map().scene().link(link(1, 2))->from.way, MapWay::Open);
+  set(R"({"kind": "hold", "target": "link 2->1"})");
+  EXPECT_EQ(map().scene().link(link(1, 2))->to.way, MapWay::Held);
+}
+
+TEST_F(MapTest, ClientsAreNodesAndAFaultNamesThem) {
+  cluster.show(fake::mockMoment(0));
+  window->bridge().refresh();
+  ASSERT_EQ(map().scene().clients.size(), 4u);
+  const MapPick kcat{MapPick::What::Link, NodeId(1), kNoNode, "kcat"};
+  ASSERT_NE(map().scene().link(kcat), nullptr);
+  EXPECT_EQ(map().scene().link(kcat)->from.way, MapWay::Open);
+  observe::ClusterSnapshot broken = fake::mockMoment(0);
+  observe::FaultSnapshot& fault = broken.faults.emplace_back();
+  fault.fault.kind = faults::Kind::Cut;
+  fault.links.push_back({{.node = NodeId(1), .port = {}, .client = {}}, {.node = kNoNode, .port = {}, .client = "kcat"}});
+  cluster.show(broken);
+  window->bridge().refresh();
+  EXPECT_EQ(map().scene().link(kcat)->from.way, MapWay::Cut);
+  EXPECT_EQ(map().scene().link(kcat)->to.way, MapWay::Open);
+  EXPECT_EQ(map().scene().link({MapPick::What::Link, NodeId(1), kNoNode, "c-1"})->from.way, MapWay::Open) << "another client";
+}
+
+TEST_F(MapTest, NothingIsPaintedWhenNothingChanges) {
+  for (int i = 0; i < 3; ++i) QCoreApplication::processEvents();
+  map().repaint();
+  const int painted = map().paintings();
+  for (int i = 0; i < 5; ++i) {
+    // Another snapshot of the same state.
+    observe::ClusterSnapshot again = *window->bridge().snapshot();
+    again.wall += 10ms;
+    cluster.show(std::move(again));
+    window->bridge().refresh();
+    QCoreApplication::processEvents();
+  }
+  EXPECT_EQ(map().paintings(), painted);
+  observe::ClusterSnapshot broken = *window->bridge().snapshot();
+  broken.brokers[1].state = observe::BrokerState::Paused;
+  cluster.show(std::move(broken));
+  window->bridge().refresh();
+  EXPECT_TRUE(waitFor([&] { return map().paintings() > painted; }));
+}
+
+TEST_F(MapTest, ArrowsReachEveryNodeAndEveryLink) {
+  std::set<MapPick> reached;
+  std::vector<MapPick> open{broker(1)};
+  while (!open.empty()) {
+    const MapPick from = open.back();
+    open.pop_back();
+    if (!reached.insert(from).second) continue;
+    for (const int key : {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down}) {
+      map().pick(from);
+      QTest::keyClick(&map(), static_cast<Qt::Key>(key));
+      open.push_back(map().picked());
+    }
+  }
+  EXPECT_EQ(reached.size(), map().layoutOfMap().picks().size()) << "brokers, their controllers, the links between them";
+}
+
+TEST_F(MapTest, EnterOpensTheMenuOfWhatIsPicked) {
+  QSignalSpy menus(&window->clusterPage().map(), &MapPage::menuWanted);
+  // The menu is looked at from inside its own event loop.
+  QStringList texts;
+  QTimer::singleShot(0, this->window.get(), [&texts] {
+    waitFor([] { return QApplication::activePopupWidget() != nullptr; });
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    ASSERT_NE(menu, nullptr);
+    for (QAction* one : menu->actions()) texts << one->text();
+    for (QAction* one : menu->actions())
+      if (one->text() == QStringLiteral("Cut")) one->trigger();
+    menu->close();
+  });
+  map().pick(link(1, 2));
+  QTest::keyClick(&map(), Qt::Key_Return);
+  ASSERT_EQ(menus.count(), 1);
+  EXPECT_TRUE(texts.contains(QStringLiteral("Hold 1 → 2"))) << texts.join(QLatin1Char(',')).toStdString();
+  EXPECT_EQ(cluster.commands.back(), R"(fault {"kind":"cut","target":"link 1<->2"})");
+}
+
+TEST_F(MapTest, ALinkIsHitOnItsStrokesAndBetweenThem) {
+  const MapLayout& layout = map().layoutOfMap();
+  for (const MapLink& each : map().scene().links) {
+    EXPECT_EQ(layout.at(layout.link(each).pointAt(0.5)), each.pick());
+    EXPECT_EQ(layout.at(layout.stroke(each, true).pointAt(0.4)), each.pick());
+    EXPECT_EQ(layout.at(layout.stroke(each, false).pointAt(0.4)), each.pick());
+  }
+  EXPECT_EQ(layout.at(layout.broker(NodeId(2)).center() - QPointF(0, 30)), broker(2));
+  EXPECT_EQ(layout.at({1, 1}), MapPick{});
+}
+
+TEST_F(MapTest, WhatFollowsIsReadOffTheCluster) {
+  EXPECT_TRUE(map().scene().consequences.empty());
+  cluster.pauseBroker(NodeId(1), [](const Result<void>&) {});
+  run(200ms);
+  const auto has = [this](MapConsequence::Kind kind) {
+    return std::ranges::any_of(map().scene().consequences, [kind](const MapConsequence& one) { return one.kind == kind; });
+  };
+  EXPECT_TRUE(has(MapConsequence::Kind::Mute));
+  EXPECT_TRUE(has(MapConsequence::Kind::Fencing));
+  EXPECT_FALSE(has(MapConsequence::Kind::UnderReplicated));
+  run(3s);
+  EXPECT_TRUE(has(MapConsequence::Kind::UnderReplicated));
+  EXPECT_FALSE(has(MapConsequence::Kind::Fencing));
+}
+
+TEST_F(MapTest, RatesAreWhatFollowersAndReadersFetched) {
+  MapRates rates;
+  observe::ClusterSnapshot now = fake::mockMoment(0);
+  auto& partition = now.topics[0].partitions[0];
+  const NodeId leader = partition.leader;
+  rates.add(now);
+  EXPECT_LT(rates.between(leader, NodeId(2)), 0) << "nothing is known before a second has gone";
+  partition.copies[1].fetchOffset = partition.copies[1].fetchOffset + 30;
+  now.readers[1].fetchOffset = now.readers[1].fetchOffset + 12;
+  now.at += 1500ms;
+  rates.add(now);
+  EXPECT_DOUBLE_EQ(rates.between(leader, NodeId(2)), 20);
+  EXPECT_DOUBLE_EQ(rates.toClient(leader, "kcat"), 8);
+  EXPECT_DOUBLE_EQ(rates.between(leader, NodeId(3)), 0);
+}
+
+TEST_F(MapTest, TheTableTwinTellsTheLinks) {
+  set(R"({"kind": "cut", "target": "link 1->2"})");
+  QTest::keyClick(window.get(), Qt::Key_T);
+  ASSERT_TRUE(window->clusterPage().showsTable());
+  const QAbstractItemModel* table = window->clusterPage().map().table().model();
+  ASSERT_EQ(table->rowCount(), 3);
+  EXPECT_EQ(table->index(0, 2).data().toString(), QStringLiteral("cut"));
+  EXPECT_EQ(table->index(0, 4).data().toString(), QStringLiteral("open"));
+}
+
+TEST_F(MapTest, FiveBrokersAndManyClientsDoNotLieOnEachOther) {
+  MapScene scene;
+  for (int i = 1; i <= 7; ++i) {
+    scene.brokers.emplace_back().id = NodeId(i);
+    for (int j = 1; j < i; ++j) {
+      MapLink& each = scene.links.emplace_back();
+      each.broker = NodeId(j);
+      each.other = NodeId(i);
+    }
+  }
+  for (int i = 0; i < 30; ++i) scene.clients.emplace_back().name = "client-" + std::to_string(i);
+  const MapLayout layout(scene, QSizeF(900, 620));
+  EXPECT_GT(layout.hiddenClients(), 0);
+  for (int i = 1; i <= 7; ++i)
+    for (int j = 1; j < i; ++j) EXPECT_FALSE(layout.broker(NodeId(i)).intersects(layout.broker(NodeId(j)))) << i << " and " << j;
+}
+
+}  // namespace
+}  // namespace tidemark::widgets

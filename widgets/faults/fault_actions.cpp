@@ -1,0 +1,135 @@
+#include "faults/fault_actions.h"
+
+#include <algorithm>
+
+#include <QMenu>
+
+#include "faults/fault_dialog.h"
+#include "observe/fault_check.h"
+#include "text/fault_words.h"
+#include "text/format.h"
+
+namespace tidemark::widgets {
+
+FaultActions::FaultActions(EngineBridge& bridge, QWidget* window) : QObject(window), m_bridge(bridge), m_window(window) {}
+
+void FaultActions::set(const faults::Fault& fault) {
+  m_bridge.setFault(fault, this, [this, title = faultTitle(fault)](const Result<int>& result) {
+    Q_EMIT said(result ? title : tr("Not set: %1").arg(errorText(result.error())));
+  });
+}
+
+void FaultActions::heal(int id) {
+  const auto& faults = m_bridge.snapshot()->faults;
+  const auto found = std::ranges::find(faults, id, &observe::FaultSnapshot::id);
+  const QString title = found == faults.end() ? tr("Fault %1").arg(id) : faultTitle(found->fault);
+  m_bridge.healFault(id, this, [this, title](const Result<void>& result) {
+    Q_EMIT said(result ? tr("%1: healed").arg(title) : tr("%1: not healed, %2").arg(title, errorText(result.error())));
+  });
+}
+
+void FaultActions::healAll() {
+  if (m_bridge.snapshot()->faults.empty()) {
+    Q_EMIT said(tr("Nothing is broken on purpose"));
+    return;
+  }
+  m_bridge.healAll(this, [this](const Result<void>& result) {
+    Q_EMIT said(result ? tr("All faults are healed") : tr("Not all is healed: %1").arg(errorText(result.error())));
+  });
+}
+
+void FaultActions::step(int id) {
+  m_bridge.stepFault(id, 1, this, [this](const Result<size_t>& result) {
+    Q_EMIT said(!result ? tr("Not stepped: %1").arg(errorText(result.error()))
+                        : *result == 0 ? tr("Nothing is held")
+                                       : tr("%n transfer(s) let through", nullptr, static_cast<int>(*result)));
+  });
+}
+
+FaultDialog* FaultActions::dialog() const noexcept { return m_dialog; }
+
+void FaultActions::openDialog(const faults::Fault& beginning) {
+  if (!m_dialog) {
+    m_dialog = new FaultDialog(m_bridge, m_window);
+    m_dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(m_dialog, &FaultDialog::wasSet, this, &FaultActions::said);
+  }
+  m_dialog->setFault(beginning);
+  m_dialog->show();
+  m_dialog->raise();
+  m_dialog->activateWindow();
+}
+
+void FaultActions::addOffers(QMenu& menu, const std::vector<FaultOffer>& offers) {
+  menu.setToolTipsVisible(true);
+  for (const FaultOffer& offer : offers) {
+    if (offer.begins) menu.addSeparator();
+    QAction* action = menu.addAction(offer.text, this, [this, fault = offer.fault] { set(fault); });
+    const auto possible = observe::checkFault(offer.fault, *m_bridge.snapshot());
+    action->setEnabled(possible.has_value());
+    action->setToolTip(possible ? faultKindMeaning(offer.fault.kind) : fromUtf8(possible.error().message));
+  }
+}
+
+void FaultActions::addHeals(QMenu& menu, const std::vector<const observe::FaultSnapshot*>& faults) {
+  for (const observe::FaultSnapshot* fault : faults) {
+    menu.addAction(tr("Heal: %1").arg(faultTitle(fault->fault)), this, [this, id = fault->id] { heal(id); });
+    if (fault->fault.kind == faults::Kind::Hold)
+      menu.addAction(tr("Step: the next transfer"), this, [this, id = fault->id] { step(id); });
+  }
+  if (!faults.empty()) menu.addSeparator();
+}
+
+void FaultActions::addDialog(QMenu& menu, faults::Kind kind, faults::Target target) {
+  faults::Fault beginning;
+  beginning.kind = kind;
+  beginning.target = std::move(target);
+  menu.addSeparator();
+  menu.addAction(tr("Another fault…"), this, [this, beginning] { openDialog(beginning); });
+}
+
+void FaultActions::fillBroker(QMenu& menu, NodeId broker) {
+  addHeals(menu, faultsOfBroker(*m_bridge.snapshot(), broker));
+  addOffers(menu, offersForBroker(nodeNamed(broker)));
+  addDialog(menu, faults::Kind::Slow, nodeNamed(broker));
+}
+
+void FaultActions::fillLink(QMenu& menu, const faults::LinkEnd& from, const faults::LinkEnd& to) {
+  const auto end = [](const faults::LinkEnd& named) {
+    return faults::End{.node = named.isClients ? kNoNode : named.node.id, .port = named.port, .client = named.client};
+  };
+  addHeals(menu, faultsOfLink(*m_bridge.snapshot(), end(from), end(to)));
+  addOffers(menu, offersForLink(from, to));
+  addDialog(menu, faults::Kind::Delay, faults::LinkName{.from = from, .to = to, .bothWays = true});
+}
+
+void FaultActions::fillPartition(QMenu& menu, const TopicPartition& partition) {
+  const NodeId leader = observe::resolve(leaderNamed(partition), *m_bridge.snapshot());
+  if (leader != kNoNode) addHeals(menu, faultsOfBroker(*m_bridge.snapshot(), leader));
+  addOffers(menu, offersForPartition(partition));
+  addDialog(menu, faults::Kind::Pause, leaderNamed(partition));
+}
+
+void FaultActions::fillClients(QMenu& menu, const std::string& client) {
+  std::vector<const observe::FaultSnapshot*> mine;
+  for (const observe::FaultSnapshot& fault : m_bridge.snapshot()->faults)
+    if (const auto* who = std::get_if<faults::ClientsName>(&fault.fault.target); who != nullptr && (who->client.empty() || who->client == client))
+      mine.push_back(&fault);
+  addHeals(menu, mine);
+  addOffers(menu, offersForClients(client));
+  addDialog(menu, faults::Kind::RequestDelay, faults::ClientsName{client});
+}
+
+void FaultActions::fillFault(QMenu& menu, int id) {
+  const auto& faults = m_bridge.snapshot()->faults;
+  const auto found = std::ranges::find(faults, id, &observe::FaultSnapshot::id);
+  if (found == faults.end()) return;
+  if (found->fault.kind == faults::Kind::Hold && !found->waits)
+    menu.addAction(tr("Step: the next transfer"), this, [this, id] { step(id); });
+  menu.addAction(tr("Heal"), QKeySequence(Qt::Key_Delete), this, [this, id] { heal(id); });
+  menu.addAction(tr("Set another like it…"), this, [this, fault = found->fault] { openDialog(fault); });
+  menu.addSeparator();
+  menu.addAction(tr("Heal all"), QKeySequence(Qt::CTRL | Qt::Key_H), this, &FaultActions::healAll);
+}
+
+}  // namespace tidemark::widgets

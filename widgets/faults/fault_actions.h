@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+
+#include <QObject>
+#include <QPointer>
+
+#include "bridge/engine_bridge.h"
+#include "faults/fault_offers.h"
+
+class QMenu;
+class QWidget;
+
+namespace tidemark::widgets {
+
+class FaultDialog;
+
+/// Sets faults and heals them, from menus, the map, the panel: everything that breaks something on purpose goes through
+/// here, and is told in the status line. Belongs to the window.
+class FaultActions : public QObject {
+  Q_OBJECT
+
+ public:
+  FaultActions(EngineBridge& bridge, QWidget* window);
+
+  void set(const faults::Fault& fault);
+  void heal(int id);
+  void healAll();
+  /// Lets the next transfer of a hold pass.
+  void step(int id);
+  /// To choose any fault with all it takes, beginning with that one.
+  void openDialog(const faults::Fault& beginning = {});
+  FaultDialog* dialog() const noexcept;
+
+  // Menus: the common faults of what was picked, what can be healed there, and the way to all others. What is impossible
+  // now is greyed, its tooltip says why.
+  void fillBroker(QMenu& menu, NodeId broker);
+  void fillLink(QMenu& menu, const faults::LinkEnd& from, const faults::LinkEnd& to);
+  void fillPartition(QMenu& menu, const TopicPartition& partition);
+  void fillClients(QMenu& menu, const std::string& client);
+  /// Of one fault of the list.
+  void fillFault(QMenu& menu, int id);
+
+ Q_SIGNALS:
+  void said(const QString& text);
+
+ private:
+  void addOffers(QMenu& menu, const std::vector<FaultOffer>& offers);
+  void addHeals(QMenu& menu, const std::vector<const observe::FaultSnapshot*>& faults);
+  void addDialog(QMenu& menu, faults::Kind kind, faults::Target target);
+
+  EngineBridge& m_bridge;
+  QWidget* m_window;
+  QPointer<FaultDialog> m_dialog;
+};
+
+}  // namespace tidemark::widgets
