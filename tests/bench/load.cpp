@@ -5,6 +5,10 @@
 //   tidemark_bench_load consume --bootstrap B --topic T --partitions P --bytes N
 //   tidemark_bench_load one-at-a-time --bootstrap B --topic T --record BYTES --acks A --warm SECONDS --seconds S
 //   tidemark_bench_load latency --bootstrap B --topic T --record BYTES --acks A --rate PER_SECOND --warm SECONDS --seconds S
+//   tidemark_bench_load gaps --bootstrap B --topic T --record BYTES --every MS
+//
+// The last runs until it is ended; each time acknowledgements (acks=all) come again after more than 50 ms without any it prints
+// when the last one had come and when this one did, in seconds of CLOCK_MONOTONIC.
 //
 // Bytes are those of record values. No keys, no compression, partition 0 where no number of partitions is asked.
 
@@ -14,6 +18,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -335,14 +340,53 @@ void latency(const Options& options) {
   fmt::print("{{\"records\":{},\"p50Us\":{:.1f},\"p99Us\":{:.1f},\"maxUs\":{:.1f}}}\n", micros.size(), at(0.5), at(0.99), at(1));
 }
 
+[[noreturn]] void gaps(const Options& options) {
+  const auto recordSize = static_cast<size_t>(options.count("record"));
+  const std::chrono::milliseconds every(options.count("every"));
+  constexpr std::chrono::milliseconds kGap(50);
+  Deliveries deliveries;
+  // A client that asks for the new leader as often as it may: the brokers are measured.
+  const ClientPtr client = open(RD_KAFKA_PRODUCER, options,
+                                {{"acks", "all"},
+                                 {"linger.ms", "0"},
+                                 {"topic.metadata.refresh.fast.interval.ms", "10"},
+                                 {"retry.backoff.ms", "10"},
+                                 {"reconnect.backoff.ms", "10"},
+                                 {"reconnect.backoff.max.ms", "20"},
+                                 {"message.timeout.ms", "120000"},
+                                 {"log_level", "0"}},
+                                &deliveries);
+  const TopicPtr topic = openTopic(client.get(), options);
+  std::vector<char> value = noise(recordSize);
+  Clock::time_point due = Clock::now(), last = due;
+  for (int64_t seen = 0;;) {
+    const Clock::time_point now = Clock::now();
+    if (now >= due) {
+      // A full queue is no loss: nobody counts these records.
+      rd_kafka_produce(topic.get(), 0, RD_KAFKA_MSG_F_COPY, value.data(), value.size(), nullptr, 0, nullptr);
+      due = std::max(due + every, now);
+    }
+    rd_kafka_poll(client.get(), 1);
+    if (deliveries.delivered == seen) continue;
+    const Clock::time_point came = Clock::now();
+    if (seen > 0 && came - last > kGap) {
+      fmt::print("{{\"last\":{:.6f},\"again\":{:.6f}}}\n", Seconds(last.time_since_epoch()).count(),
+                 Seconds(came.time_since_epoch()).count());
+      std::fflush(stdout);
+    }
+    seen = deliveries.delivered;
+    last = came;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::map<std::string, void (*)(const Options&)> commands = {
-      {"produce", produce}, {"consume", consume}, {"one-at-a-time", oneAtATime}, {"latency", latency}};
+      {"produce", produce}, {"consume", consume}, {"one-at-a-time", oneAtATime}, {"latency", latency}, {"gaps", gaps}};
   try {
     const auto command = commands.find(argc > 1 ? argv[1] : "");
-    if (command == commands.end()) throw std::runtime_error("expected produce, consume, one-at-a-time or latency");
+    if (command == commands.end()) throw std::runtime_error("expected produce, consume, one-at-a-time, latency or gaps");
     command->second(Options(argc - 2, argv + 2));
     return 0;
   } catch (const std::exception& e) {

@@ -129,6 +129,17 @@ class Tidemark(Cluster):
         if self.process.poll() is not None:
             raise BenchError(f"tidemark ended with status {self.process.returncode}{self.log_end()}")
 
+    def tell(self, command):
+        self.process.stdin.write(f"{command}\n".encode())
+        self.process.stdin.flush()
+
+    def kill(self, node):
+        """The node is gone at once, with what it had in memory."""
+        self.tell(f"kill {node}")
+
+    def restart(self, node):
+        self.tell(f"restart {node}")
+
     def log_end(self):
         return ":\n" + (self.folder / "stderr").read_text(errors="replace")[-2000:]
 
@@ -186,6 +197,13 @@ class Kafka(Cluster):
             self.starter = subprocess.Popen(
                 [REAL_KAFKA, "start", str(self.nodes), self.folder, "--port", str(base), "--perf", *self.extra],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=die_with_parent)
+
+    def kill(self, node):
+        os.kill(int((self.folder / f"node-{node}" / "pid").read_text()), signal.SIGKILL)
+
+    def restart(self, node):
+        subprocess.run([REAL_KAFKA, "restart", self.folder, str(node)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, start_new_session=True, check=True)
 
     def pids(self):
         return [int((self.folder / f"node-{i}" / "pid").read_text()) for i in range(1, self.nodes + 1)]

@@ -4,7 +4,7 @@ Blocking, one request a connection; every field is big-endian. Only versions tha
 """
 import collections, socket, struct, time
 
-METADATA, CREATE_TOPICS, DELETE_TOPICS = 3, 19, 20
+METADATA, CREATE_TOPICS, DELETE_TOPICS, DESCRIBE_QUORUM = 3, 19, 20, 55
 Partition = collections.namedtuple("Partition", "error index leader isr")
 Metadata = collections.namedtuple("Metadata", "brokers topics")          # broker ids; topic name -> [Partition]
 TOPIC_EXISTS, UNKNOWN_TOPIC = 36, 3
@@ -38,13 +38,13 @@ def string(text):
     return struct.pack(">h", len(text)) + text.encode()
 
 
-def ask(port, api, version, body, timeout=10):
+def ask(port, api, version, body, timeout=10, flexible=False):
     """The body of the answer of the broker on 127.0.0.1:port. OSError when there is none."""
     with socket.create_connection(("127.0.0.1", port), timeout) as s:
-        frame = struct.pack(">hhi", api, version, 1) + string("tidemark-bench") + body
+        frame = struct.pack(">hhi", api, version, 1) + string("tidemark-bench") + (b"\0" if flexible else b"") + body
         s.sendall(struct.pack(">i", len(frame)) + frame)
         size = struct.unpack(">i", receive(s, 4))[0]
-        return Reader(receive(s, size)[4:])
+        return Reader(receive(s, size)[5 if flexible else 4:])
 
 
 def receive(s, size):
@@ -93,6 +93,20 @@ def delete_topic(port, name, timeout=30):
     r = ask(port, DELETE_TOPICS, 1, struct.pack(">i", 1) + string(name) + struct.pack(">i", timeout * 1000), timeout)
     r.take("i"), r.take("i"), r.string()
     return r.take("h")
+
+
+def active_controller(port):
+    """The leader of the quorum, by DescribeQuorum v0. OSError while there is none."""
+    name = b"__cluster_metadata"
+    r = ask(port, DESCRIBE_QUORUM, 0, b"\2" + bytes([len(name) + 1]) + name + b"\2" + struct.pack(">i", 0) + b"\0\0\0", flexible=True)
+    error = r.take("h")
+    if error:
+        raise ConnectionError(f"DescribeQuorum answered error {error}")
+    r.at += 1 + 1 + len(name) + 1                                           # counts of topics and partitions, the name
+    _, error, leader = r.take("ihi")
+    if error or leader < 0:
+        raise ConnectionError(f"the quorum has no leader: error {error}")
+    return leader
 
 
 def await_topic(ports, name, partitions, replication, seconds=60, pause=0.02):
