@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "faults/fault_json.h"
+#include "observe/fault_check.h"
 #include "sim/lab.h"
 
 namespace tidemark::faults {
@@ -104,6 +105,31 @@ TEST_P(ClusterFaultsTest, LinksCutBetweenOneFollowerAndTheLeaderAreEnough) {
   EXPECT_TRUE(awaitIsr(2));
   heal(id);
   EXPECT_TRUE(awaitIsr(3));
+}
+
+TEST_P(ClusterFaultsTest, ASnapshotListsItWithTheLinksThatItsNamesMean) {
+  const NodeId cutOff = follower();
+  const LinkRule meant{.from = {.node = cutOff, .port = {}, .client = {}}, .to = {.node = leader(), .port = {}, .client = {}}};
+  const int id = set(text(R"({{"kind":"cut","target":"link {}->leader of orders-0","durationMs":3600000}})", cutOff));
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    return cluster.faults.size() == 1 && cluster.faults[0].id == id && cluster.faults[0].links == std::vector{meant} &&
+           cluster.faults[0].left.has_value() && !cluster.faults[0].waits;
+  }));
+  heal(id);
+  EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) { return cluster.faults.empty(); }));
+}
+
+TEST_P(ClusterFaultsTest, WhatIsRefusedIsKnownFromASnapshotInTheSameWords) {
+  set(text(R"({{"kind":"kill","target":"broker {}"}})", follower()));
+  ASSERT_TRUE(awaitState(follower(), BrokerState::Killed));
+  for (const std::string& json : {text(R"({{"kind":"pause","target":"broker {}"}})", follower()), text(R"({{"kind":"wipe","target":"broker {}"}})", leader()),
+                                  std::string(R"({"kind":"ring"})"), std::string(R"({"kind":"stop","target":"broker 9"})")}) {
+    const std::string said = refused(json);
+    EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+      const auto known = observe::checkFault(*parseFault(json), cluster);
+      return !known && known.error().message == said;
+    })) << json << ": " << said;
+  }
 }
 
 TEST_P(ClusterFaultsTest, AKilledLeaderIsReplacedAndStartsAgainWhenItsTimeIsOver) {
