@@ -20,7 +20,7 @@ namespace tidemark::events {
 /// Which event it is and what it tells.
 using Payload =
     std::variant<BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated,
-                 LogRecovered, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, CleanerPassStarted,
+                 LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, CleanerPassStarted,
                  CleanerPassFinished, CleanerSetAside, HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected,
                  BecameLeader, BecameFollower, RecordsLost, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled, ProduceParked, ProduceCompleted, ProduceExpired,
                  FetchParked, FetchCompleted, FetchExpired, PreVoteStarted, ElectionStarted, VoteGranted, VoteRefused,

@@ -125,6 +125,30 @@ struct LogRecovered {
   }
 };
 
+/// Opening a log gave up bytes that are no valid batches, or lie behind some: in which segment, from which byte on, which
+/// offsets. `lastOffset`: the largest one that headers among them name, −1 if none can be read; there may be more.
+struct LogCut {
+  static constexpr std::string_view kName = "LogCut";
+  PartitionTag partition;
+  Offset segmentBaseOffset;
+  int64_t position = 0;
+  int64_t bytes = 0;
+  /// Where the log, or what is left of it before this segment, ends now.
+  Offset from;
+  Offset lastOffset;
+  ShortText<40> reason;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("segmentBaseOffset", segmentBaseOffset);
+    visit("position", position);
+    visit("bytes", bytes);
+    visit("from", from);
+    visit("lastOffset", lastOffset);
+    visit("reason", reason);
+  }
+};
+
 /// Recovery after an unclean stop got further: how many logs of the directory are left, and how many segments of the
 /// log that this one of the directory's threads is at (Kafka's remainingLogsToRecover, remainingSegmentsToRecover).
 struct RecoveryProgressed {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "base/result.h"
@@ -34,15 +33,5 @@ Result<LoadedLog> loadLog(const LogContext& context, const PartitionLogOptions& 
 /// What is in the folder as it is, for looking only (PartitionLog::openForReading()). KafkaStorageError if no segment is
 /// there.
 Result<LoadedLog> loadLogForReading(const LogContext& context, const PartitionLogOptions& options);
-
-/// Calls `visit` for each batch in [from, to) of the segments: its header, its transaction marker if it is one, its
-/// place. Reads headers only (and the markers).
-Result<void> forEachBatch(
-    const SegmentList& segments, Offset from, Offset to,
-    const std::function<void(const records::BatchHeader&, const std::optional<records::EndTxnMarker>&,
-                             const LogOffsetMetadata&)>& visit);
-
-/// The marker in a control batch of a producer; nothing if it is none.
-std::optional<records::EndTxnMarker> markerOf(const records::BatchView& batch);
 
 }  // namespace tidemark::log

@@ -66,8 +66,9 @@ Result<void> LogManager::planDirectory(LoadPlace& place, Loading& loading) {
     const auto futureOf = partitionOfFutureFolder(entry.name);
     const auto partition = futureOf ? futureOf : partitionOfFolder(entry.name);
     if (!partition || partition->topic == kMetadataTopic) continue;
+    std::optional<std::string> text;
     if (options.isOurs) {
-      TIDEMARK_ASSIGN(const auto text, readTextFile(files, fmt::format("{}/{}", folder, kPartitionMetadataFile)));
+      TIDEMARK_ASSIGN(text, readTextFile(files, fmt::format("{}/{}", folder, kPartitionMetadataFile)));
       const Uuid topicId = text ? decodePartitionMetadata(*text).value_or(Uuid()) : Uuid();
       if (!options.isOurs(*partition, topicId)) {
         TIDEMARK_TRY(setAside(directory, folder, *partition));
@@ -77,6 +78,7 @@ Result<void> LogManager::planDirectory(LoadPlace& place, Loading& loading) {
     LoadJob job;
     job.log.partition = *partition;
     job.log.directory = folder;
+    job.log.partitionMetadata = std::move(text);
     job.future = futureOf.has_value();
     if (!(job.future ? loading.foundFutures : loading.found).insert(*partition).second) {
       if (!job.future)

@@ -52,6 +52,8 @@ struct PartitionLogOptions {
   /// The folder, `TOPIC-PARTITION`, made if missing.
   std::string directory;
   LogConfig config;
+  /// What `partition.metadata` says, if the caller has read it already.
+  std::optional<std::string> partitionMetadata;
   /// As checkpointed: the log starts no earlier.
   Offset logStartOffset{0};
   /// As checkpointed: everything below is on disk.

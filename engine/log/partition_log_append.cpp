@@ -2,7 +2,7 @@
 
 #include "events/log_events.h"
 #include "events/recorder.h"
-#include "log/log_loader.h"
+#include "log/batch_walk.h"
 #include "log/partition_log.h"
 #include "log/producer_state.h"
 #include "log/segment.h"

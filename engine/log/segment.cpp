@@ -409,7 +409,13 @@ Result<SegmentScan> Segment::recover(const std::function<Result<void>(const reco
   TIDEMARK_ASSIGN(auto scan, scanSegment(*log, fileSize, base_, indexIntervalBytes_, visit));
   if (cut != nullptr) {
     TIDEMARK_ASSIGN(const uint64_t written, endOfData(*log, scan.validBytes, fileSize));
-    *cut = {.bytes = fileSize - scan.validBytes, .written = written - scan.validBytes};
+    *cut = {.position = scan.validBytes, .bytes = fileSize - scan.validBytes, .written = written - scan.validBytes};
+    if (cut->written > 0) {
+      TIDEMARK_ASSIGN(const HeadersFound found, headersFrom(*log, scan.validBytes, fileSize, scan.nextOffset, base_));
+      cut->lastOffset = found.lastOffset;
+      // A batch may end with zeros of its own.
+      cut->written = std::max(cut->written, found.end - scan.validBytes);
+    }
   }
   if (scan.validBytes < fileSize) TIDEMARK_TRY(log->truncate(scan.validBytes));
   size_.store(scan.validBytes, std::memory_order_release);

@@ -51,9 +51,13 @@ struct BatchPosition {
 
 /// What recovery cut off the end of a segment.
 struct SegmentCut {
+  /// Where in the `.log` it began.
+  uint64_t position = 0;
   uint64_t bytes = 0;
   /// Of those, without the zeros at their end that were set aside and never written.
   uint64_t written = 0;
+  /// The largest offset that headers in it name: those that can be read from its first byte on. kNoOffset: none.
+  Offset lastOffset = kNoOffset;
 };
 
 /// One stretch of a log: `.log` with its sparse `.index` and `.timeindex`. The last segment of a log is the active one:

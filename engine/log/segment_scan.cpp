@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "log/header_scanner.h"
+
 namespace tidemark::log {
 
 using records::BatchCursor;
@@ -88,6 +90,19 @@ Result<uint64_t> endOfData(const platform::File& file, uint64_t from, uint64_t e
     end = start;
   }
   return from;
+}
+
+Result<HeadersFound> headersFrom(const platform::File& log, uint64_t from, uint64_t end, Offset next, Offset base) {
+  HeadersFound found{.end = from};
+  HeaderScanner scanner(log, from, end);
+  while (true) {
+    TIDEMARK_ASSIGN(const records::Step step, scanner.next());
+    if (step != records::Step::Next) return found;
+    const records::BatchHeader& header = scanner.header();
+    if (header.baseOffset < next || header.lastOffset() - base > INT32_MAX) return found;
+    found = {.lastOffset = header.lastOffset(), .end = scanner.position() + header.sizeInBytes()};
+    next = header.nextOffset();
+  }
 }
 
 }  // namespace tidemark::log

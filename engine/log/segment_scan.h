@@ -107,4 +107,13 @@ Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offse
 /// One past the last byte in [from, end) that is not zero; `from` if all are. Holes of the file are not read.
 Result<uint64_t> endOfData(const platform::File& file, uint64_t from, uint64_t end);
 
+/// The largest offset that headers name, kNoOffset if there is none, and where the last of them says its batch ends.
+struct HeadersFound {
+  Offset lastOffset = kNoOffset;
+  uint64_t end = 0;
+};
+/// Walks over headers from byte `from` to `end` as long as they rise from `next` on and can be of a segment with base offset
+/// `base`. Their batches may be damaged.
+Result<HeadersFound> headersFrom(const platform::File& log, uint64_t from, uint64_t end, Offset next, Offset base);
+
 }  // namespace tidemark::log

@@ -70,6 +70,29 @@ TEST_F(LogManagerTest, logsComeBackAfterACleanStopWithTheirHighWatermark) {
   EXPECT_EQ(log_->topicId(), kOrdersId);
 }
 
+TEST_F(LogManagerTest, aStartReadsEachSmallFileOfALogOnce) {
+  for (const bool clean : {true, false}) {
+    create();
+    append({.count = 5});
+    log_->updateHighWatermark(Offset(5));
+    ASSERT_TRUE(log_->roll());
+    if (clean)
+      ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+    else
+      manager_->checkpoint();
+    crashManager();
+    std::map<std::string, int> opened;
+    process_->disk().failWhen([&opened](platform::FileCall call, const std::string& path) {
+      if (call == platform::FileCall::Open && (path.ends_with(".metadata") || path.ends_with(".snapshot"))) ++opened[path];
+      return false;
+    });
+    startManager({.isOurs = [](const TopicPartition&, const Uuid&) { return true; }});
+    process_->disk().failWhen(nullptr);
+    EXPECT_EQ(opened["/data/a/orders-0/partition.metadata"], 1) << (clean ? "clean" : "killed");
+    for (const auto& [path, times] : opened) EXPECT_LE(times, 1) << path << (clean ? ", clean" : ", killed");
+  }
+}
+
 TEST_F(LogManagerTest, theMarkerIsGoneBeforeAnythingIsLoaded) {
   create();
   ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));

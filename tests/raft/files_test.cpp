@@ -6,6 +6,9 @@
 #include <fstream>
 #include <iterator>
 
+#include <fmt/format.h>
+
+#include "events/recorder.h"
 #include "log/handle_cache.h"
 #include "log/partition_log.h"
 #include "platform/simulated/world.h"
@@ -39,8 +42,9 @@ class RaftFiles : public ::testing::Test {
     return bytes.value_or(ByteVector());
   }
   platform::FileSystem& files() { return process_->files(); }
-  Result<std::unique_ptr<PartitionRaftLog>> openLog() {
+  Result<std::unique_ptr<PartitionRaftLog>> openLog(events::Recorder* recorder = nullptr) {
     log::LogContext context;
+    context.recorder = recorder;
     context.files = &files();
     context.clock = &process_->clock();
     context.logger = &process_->log();
@@ -59,9 +63,47 @@ class RaftFiles : public ::testing::Test {
   }
 
   static constexpr const char* kFolder = "/data/__cluster_metadata-0";
-  platform::World world_;
+  /// What was logged as a warning.
+  std::vector<std::string> warnings_;
+  platform::World world_{
+      platform::WorldOptions{.level = platform::Logger::Level::Warning,
+                             .log = [this](platform::MonotonicTime, platform::Logger::Level, std::string_view,
+                                           std::string_view, std::string_view text) { warnings_.emplace_back(text); }}};
   std::shared_ptr<platform::SimulatedProcess> process_ = world_.createProcess("node");
 };
+
+TEST_F(RaftFiles, WhatIsCutOffADamagedMetadataLogIsToldByFileByteAndOffsets) {
+  putKafkasLog();
+  const std::string path = std::string(kFolder) + "/00000000000000000447.log";
+  ByteVector segment = get(path);
+  // A byte in the third batch.
+  size_t third = 0;
+  for (int i = 0; i < 2; ++i) third += records::BatchHeader::read(segment.data() + third).sizeInBytes();
+  const auto header = records::BatchHeader::read(segment.data() + third);
+  segment[third + records::kBatchHeaderSize] ^= 1;
+  put(path, segment);
+
+  events::Recorder recorder(process_->clock(), NodeId(1));
+  recorder.enable(true);
+  const auto log = openLog(&recorder);
+  ASSERT_TRUE(log) << log.error().message;
+  std::vector<events::Event> events;
+  recorder.drain(events);
+  std::vector<events::LogCut> cuts;
+  for (const events::Event& event : events)
+    if (const auto* cut = std::get_if<events::LogCut>(&event.payload)) cuts.push_back(*cut);
+  ASSERT_EQ(cuts.size(), 1u);
+  EXPECT_EQ(cuts[0].segmentBaseOffset, Offset(447));
+  EXPECT_EQ(cuts[0].position, static_cast<int64_t>(third));
+  EXPECT_EQ(cuts[0].bytes, static_cast<int64_t>(segment.size() - third));
+  EXPECT_EQ(cuts[0].from, header.baseOffset);
+  EXPECT_GE(cuts[0].lastOffset, header.lastOffset());
+  EXPECT_THAT(warnings_, testing::Contains(testing::AllOf(
+                             testing::HasSubstr(path), testing::HasSubstr(fmt::format("from byte {} on", third)),
+                             testing::HasSubstr(fmt::format("{} bytes", segment.size() - third)),
+                             testing::HasSubstr(fmt::format("offsets {} to {}", cuts[0].from, cuts[0].lastOffset)),
+                             testing::HasSubstr("checksum"))));
+}
 
 std::vector<std::string> recordsOf(RecordsSnapshotReader& reader) {
   std::vector<std::string> records;

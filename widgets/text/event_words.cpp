@@ -96,6 +96,16 @@ QString detailOf(const Payload& payload) {
                    EventNames::tr("log end %1").arg(offsetText(e.logEnd)) + gap() +
                    EventNames::tr("%1 cut off").arg(bytesText(e.removedBytes));
           },
+          [](const LogCut& e) {
+            const QString file =
+                EventNames::tr("%1 from byte %2 on").arg(segmentFileName(e.segmentBaseOffset), grouped(e.position));
+            const QString offsets = e.lastOffset < e.from
+                                        ? EventNames::tr("offsets from %1 on").arg(offsetText(e.from))
+                                        : EventNames::tr("offsets %1 to %2 at least")
+                                              .arg(offsetText(e.from), offsetText(e.lastOffset));
+            return file + gap() + EventNames::tr("%1 given up").arg(bytesText(e.bytes)) + gap() + offsets + gap() +
+                   text(e.reason);
+          },
           [](const RecoveryProgressed& e) {
             return EventNames::tr("%1 logs of %2 left").arg(e.remainingLogs).arg(text(e.directory)) + gap() +
                    EventNames::tr("thread %1: %2 segments left").arg(e.thread).arg(e.remainingSegments);
@@ -307,14 +317,14 @@ Weight weightOf(const Payload& payload) noexcept {
     return Weight::Chatty;
   if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted, BecameLeader, BecameFollower>(payload))
     return Weight::Frequent;
-  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogTruncated, RecordsLost, LogDirectoryFailed>(payload))
+  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogCut, LogTruncated, RecordsLost, LogDirectoryFailed>(payload))
     return Weight::Grave;
   return Weight::Normal;
 }
 
 EventGroup groupOf(const Payload& payload) noexcept {
   if (isOneOf<BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated,
-              LogRecovered, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, CleanerPassStarted, CleanerPassFinished, CleanerSetAside>(payload))
+              LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, CleanerPassStarted, CleanerPassFinished, CleanerSetAside>(payload))
     return EventGroup::Log;
   if (isOneOf<HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected, BecameLeader, BecameFollower,
               RecordsLost, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled>(payload))

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "log/batch_walk.h"
 #include "log/cleaner/batch_reader.h"
-#include "log/log_loader.h"
+
 #include "log/partition_log.h"
 #include "log/segment.h"
 
