@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "broker/node_directories.h"
 #include "log/checkpoints.h"
 #include "log/directories.h"
 #include "metadata/controller/feature_control.h"
@@ -81,23 +82,7 @@ Result<void> Shared::open() {
       process.kill(reason);
     }
   });
-  Uuid metadataDirectory;
-  const std::vector<std::optional<log::MetaProperties>> properties = logs->metaProperties();
-  for (size_t i = 0; i < properties.size(); ++i) {
-    const std::string& path = config().logDirs()[i];
-    if (!properties[i])
-      return fail(ErrorCode::InvalidConfig,
-                  fmt::format("{} is not formatted: `tidemark format --config FILE` makes it ready", path));
-    if (properties[i]->nodeId != self())
-      return fail(ErrorCode::InvalidConfig, fmt::format("{} belongs to node {}, the configuration says node.id={}",
-                                                        path, properties[i]->nodeId, self()));
-    if (!clusterId.empty() && properties[i]->clusterId != clusterId)
-      return fail(ErrorCode::InconsistentClusterId,
-                  fmt::format("{} belongs to cluster {}, the directories before it to {}", path,
-                              properties[i]->clusterId, clusterId));
-    clusterId = properties[i]->clusterId;
-    if (path == config().metadataLogDir()) metadataDirectory = properties[i]->directoryId;
-  }
+  TIDEMARK_ASSIGN(const Uuid metadataDirectory, verifyOwnDirectories());
   TIDEMARK_ASSIGN(auto raftLog,
                   raft::PartitionRaftLog::open({.context = logs->context(),
                                                 .logDirectory = config().metadataLogDir(),
@@ -141,6 +126,33 @@ Result<void> Shared::open() {
   return {};
 }
 
+Result<Uuid> Shared::verifyOwnDirectories() {
+  const std::string& metadataLogDir = config().metadataLogDir();
+  std::vector<FoundDirectory> found;
+  const std::vector<log::LogDirectoryInfo> directories = logs->directories();
+  const std::vector<std::optional<log::MetaProperties>> properties = logs->metaProperties();
+  for (size_t i = 0; i < properties.size(); ++i) {
+    const std::string& path = config().logDirs()[i];
+    found.push_back({.path = path,
+                     .failed = directories[i].offline,
+                     .meta = properties[i],
+                     .holdsMetadataLog = process.files().exists(metadataFolder(path))});
+  }
+  if (std::ranges::find(found, metadataLogDir, &FoundDirectory::path) == found.end()) {
+    auto meta = log::readMetaProperties(process.files(), metadataLogDir);
+    if (!meta) process.log().error("broker", "{} cannot be used: {}", metadataLogDir, meta.error().message);
+    found.push_back(
+        {.path = metadataLogDir, .failed = !meta, .meta = meta.value_or(std::nullopt), .holdsMetadataLog = true});
+  }
+  TIDEMARK_ASSIGN(const NodeDirectories own, verifyDirectories(found, self(), metadataLogDir));
+  clusterId = own.clusterId;
+  if (!own.someWithoutId) return own.metadataDirectory;
+  TIDEMARK_TRY(logs->format(clusterId, self()));
+  for (size_t i = 0; i < directories.size(); ++i)
+    if (config().logDirs()[i] == metadataLogDir) return logs->directories()[i].id;
+  return own.metadataDirectory;
+}
+
 Result<void> formatNode(platform::Process& process, const FormatNode& format) {
   platform::FileSystem& files = process.files();
   raft::FormatOptions quorum{.logDirectory = format.config.metadataLogDir(),
@@ -150,9 +162,24 @@ Result<void> formatNode(platform::Process& process, const FormatNode& format) {
                              .nowMs = process.clock().wallMs()};
   TIDEMARK_ASSIGN(quorum.bootstrapRecords, metadata::encodeRecords(metadata::bootstrapRecords()));
   for (const std::string& directory : format.config.logDirs()) TIDEMARK_TRY(log::makeDirectories(files, directory));
+  for (const std::string& directory : format.config.logDirs()) {
+    TIDEMARK_ASSIGN(const auto known, log::readMetaProperties(files, directory));
+    if (known && (known->clusterId != format.clusterId || known->nodeId != format.config.nodeId()))
+      return fail(
+          ErrorCode::InvalidConfig,
+          fmt::format("{} belongs to node {} of cluster {} already: it is not formatted for node {} of cluster {}",
+                      directory, known->nodeId, known->clusterId, format.config.nodeId(), format.clusterId));
+  }
   TIDEMARK_TRY(raft::formatMetadataLog(files, quorum));
   // Written last: a directory with meta.properties is a formatted one.
-  for (const std::string& directory : format.config.logDirs()) {
+  // Of them last that of the metadata log: by it one tells whether a node is formatted.
+  std::vector<std::string> directories = format.config.logDirs();
+  std::ranges::stable_partition(directories,
+                                [&](const std::string& path) { return path != format.config.metadataLogDir(); });
+  for (const std::string& directory : directories) {
+    TIDEMARK_ASSIGN(const auto known, log::readMetaProperties(files, directory));
+    // A format that was interrupted has done this one.
+    if (known) continue;
     const bool metadata = directory == format.config.metadataLogDir();
     TIDEMARK_TRY(log::writeMetaProperties(files, directory,
                                           {.clusterId = format.clusterId,

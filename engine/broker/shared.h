@@ -51,8 +51,8 @@ class Shared {
   Shared(platform::Process& process, events::Recorder& recorder, NodeOptions options);
   ~Shared();
 
-  /// Locks and reads the directories, opens the quorum's log. KafkaStorageError or InvalidConfig, in words, if a directory
-  /// is not formatted, belongs to another node or is in use.
+  /// Locks and reads the directories, opens the quorum's log. An error, in words, if a directory is in use or
+  /// verifyDirectories() refuses it.
   Result<void> open();
 
   platform::Process& process;
@@ -80,6 +80,10 @@ class Shared {
 
   /// Where the active controller listens, as the quorum knows.
   std::optional<std::pair<NodeId, platform::Endpoint>> controller() const { return raft->leaderEndpoint(); }
+
+ private:
+  /// Sets clusterId; the id of the metadata log's directory.
+  Result<Uuid> verifyOwnDirectories();
 };
 
 /// The quorum's settings out of a node's configuration.

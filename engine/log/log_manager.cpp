@@ -63,8 +63,11 @@ Result<void> LogManager::openDirectories() {
   wasClean_ = true;
   for (const auto& directory : directories_) {
     auto opened = openDirectory(*directory);
+    if (!opened && opened.error().code == ErrorCode::InvalidConfig)
+      return fail(ErrorCode::KafkaStorageError,
+                  fmt::format("{} is in use by another broker: {}", directory->path, opened.error().message));
     if (!opened) {
-      // Somebody else's, or unreadable: the broker goes on with the others.
+      // Unreadable: the broker goes on with the others.
       context_.logger->error("log", "{} cannot be used: {}", directory->path, opened.error().message);
       directory->offline.store(true);
       failure = std::move(opened).error();
@@ -102,9 +105,12 @@ Result<void> LogManager::format(const std::string& clusterId, NodeId nodeId) {
     {
       const Lock guard(directory->metaMutex);
       if (directory->meta) {
+        if (directory->meta->clusterId != clusterId || directory->meta->nodeId != nodeId)
+          return fail(ErrorCode::InvalidConfig,
+                      fmt::format("{} belongs to node {} of cluster {} already", directory->path,
+                                  directory->meta->nodeId, directory->meta->clusterId));
         meta.directoryId = directory->meta->directoryId;
-        if (directory->meta->clusterId == clusterId && directory->meta->nodeId == nodeId && !meta.directoryId.isZero())
-          continue;
+        if (!meta.directoryId.isZero()) continue;
       }
     }
     if (meta.directoryId.isZero()) meta.directoryId = process_.random().uuid();

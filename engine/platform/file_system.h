@@ -103,7 +103,7 @@ class FileSystem {
   /// A directory with all that is in it; fine if there is none. A crash may leave part of it.
   virtual Result<void> removeTree(const std::string& directory) = 0;
   virtual Result<void> syncDirectory(const std::string& directory) = 0;
-  /// Makes the file if it is missing and locks the whole of it, or fails at once if somebody has it.
+  /// Makes the file if it is missing and locks the whole of it, or fails at once: with InvalidConfig if somebody has it.
   virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
   virtual Result<DiskSpace> space(const std::string& directory) const = 0;
 

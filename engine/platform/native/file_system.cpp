@@ -318,7 +318,7 @@ class NativeFiles final : public FileSystem {
     whole.l_whence = SEEK_SET;
     if (::fcntl(descriptor, F_OFD_SETLK, &whole) != 0) {
       if (errno == EAGAIN || errno == EACCES) {
-        return fail(ErrorCode::KafkaStorageError, fmt::format("{} is locked by another process", path));
+        return fail(ErrorCode::InvalidConfig, fmt::format("{} is locked by another process", path));
       }
       return storageError("lock", path, errno);
     }

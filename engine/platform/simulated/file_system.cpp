@@ -267,7 +267,7 @@ class SimulatedFiles final : public FileSystem {
       TIDEMARK_ASSIGN(auto place, tree().find(path));
       if (!place.node) place.node = tree().create(place, false);
       if (const auto held = place.node->lock.lock(); held && !held->process->dead()) {
-        return storageError(fmt::format("{} is locked by another process", path));
+        return fail(ErrorCode::InvalidConfig, fmt::format("{} is locked by another process", path));
       }
       auto token = std::make_shared<LockToken>(process_.shared_from_this());
       place.node->lock = token;
