@@ -299,7 +299,9 @@ class Repair {
       // The others are not worse for it.
       if (!applied) tell(Kind::Impossible, folder, "is left as it is now: " + applied.error().message);
     }
-    for (const std::string& path : todo.aside) TIDEMARK_TRY(moveAside(path));
+    for (const std::string& path : todo.aside)
+      if (const auto moved = moveAside(path); !moved)
+        tell(Kind::Impossible, path, "is left where it is: " + moved.error().message);
     for (const std::string& path : todo.checkpoints) TIDEMARK_TRY(learnEnds(path));
     return correctCheckpoints();
   }

@@ -166,6 +166,37 @@ TEST_F(RepairTest, aMarkerThatLiesIsSetAside) {
   EXPECT_FALSE(process_->files().exists("/data/.kafka_cleanshutdown"));
 }
 
+/// The copies lie beside the log directory, which may be a file system of its own: nothing can be renamed out of it.
+TEST_F(RepairTest, aFileIsSetAsideIntoAnotherFileSystem) {
+  write("/data/recovery-point-offset-checkpoint", asBytes("0\n1\norders 0 3\n"));
+  int refused = 0;
+  process_->disk().failWhen([&refused](platform::FileCall call, const std::string& path) {
+    const bool across = call == platform::FileCall::Rename && path == "/data/.kafka_cleanshutdown";
+    refused += across ? 1 : 0;
+    return across;
+  });
+  expectRepairable(RepairStep::Kind::SetAside);
+  EXPECT_EQ(refused, 1);
+  EXPECT_FALSE(process_->files().exists("/data/.kafka_cleanshutdown"));
+}
+
+TEST_F(RepairTest, aFolderStaysWhereItIsIfTheCopiesAreOnAnotherFileSystemAndTheRestIsRepaired) {
+  ASSERT_TRUE(process_->files().remove("/data/.kafka_cleanshutdown"));
+  ASSERT_TRUE(process_->files().createDirectories("/data/.kafka_cleanshutdown"));
+  write("/data/.kafka_cleanshutdown/note", asBytes("mine"));
+  write("/data/replication-offset-checkpoint", asBytes("0\n1\norders 0 100000\n"));
+  process_->disk().failWhen([](platform::FileCall call, const std::string& path) {
+    return call == platform::FileCall::Rename && path == "/data/.kafka_cleanshutdown";
+  });
+  const RepairSummary done = repaired(true);
+  EXPECT_EQ(done.impossible, 1);
+  EXPECT_TRUE(std::ranges::any_of(steps_, [](const RepairStep& step) {
+    return step.kind == RepairStep::Kind::Impossible && step.path == "/data/.kafka_cleanshutdown";
+  }));
+  EXPECT_EQ(asText(bytes("/data/.kafka_cleanshutdown/note")), "mine");
+  EXPECT_EQ(asText(bytes("/data/replication-offset-checkpoint")), fmt::format("0\n1\norders 0 {}\n", end_));
+}
+
 TEST_F(RepairTest, whatIsNotOursIsToldAndLeft) {
   ASSERT_TRUE(process_->files().createDirectories("/data/backup"));
   write("/data/backup/key", asBytes("mine"));
