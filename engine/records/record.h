@@ -65,6 +65,9 @@ class RecordCursor {
     return static_cast<int64_t>(static_cast<uint64_t>(header_->baseTimestampMs) + static_cast<uint64_t>(found_.timestampDelta));
   }
   bool hasKey() const noexcept { return found_.keySize >= 0; }
+  bool hasValue() const noexcept { return found_.valueSize >= 0; }
+  /// Of a record that has one.
+  ByteView key() const noexcept { return {found_.key, static_cast<size_t>(found_.keySize)}; }
   RecordView record() const noexcept {
     return {.offset = offset(),
             .timestampMs = timestampMs(),

@@ -198,7 +198,7 @@ std::vector<std::string> linesOf(ByteView bytes) {
   return lines;
 }
 
-bool keepAll(const RecordView&) {
+bool keepAll(const records::RecordCursor&) {
   return true;
 }
 
@@ -220,7 +220,10 @@ TEST(BatchFilterTest, whatStaysKeepsOffsetsTimesEpochProducerAndCodec) {
     ByteVector out;
     const auto left = BatchFilter(0, 1000).filter(
         in.view(), {},
-        [](const RecordView& record) { return record.offset == Offset(6) || record.offset == Offset(7); }, out);
+        [](const records::RecordCursor& record) {
+          return record.offset() == Offset(6) || record.offset() == Offset(7);
+        },
+        out);
     ASSERT_TRUE(left);
     EXPECT_THAT(linesOf(out), ElementsAre("6=b:2 at 1006", "7=c:3 at 1007"));
     const BatchHeader header = *left->header;
@@ -243,7 +246,7 @@ TEST(BatchFilterTest, recordHeadersAndNullHeaderValuesStay) {
   const Written in{builder.build()};
   ByteVector out;
   ASSERT_TRUE(BatchFilter(0, 0).filter(
-      in.view(), {}, [](const RecordView& record) { return record.offset == Offset(1); }, out));
+      in.view(), {}, [](const records::RecordCursor& record) { return record.offset() == Offset(1); }, out));
   records::BatchCursor cursor(out);
   ASSERT_EQ(cursor.next(), records::Step::Next);
   ASSERT_TRUE(records::forEachRecord(cursor.batch(), [](const RecordView& record) {
@@ -259,7 +262,7 @@ TEST(BatchFilterTest, logAppendTimeStaysWhatItWas) {
   const Written in = batch({{"a", "1", 5}, {"b", "2", 6}}, options);
   ByteVector out;
   ASSERT_TRUE(BatchFilter(0, 0).filter(
-      in.view(), {}, [](const RecordView& record) { return record.offset == Offset(6); }, out));
+      in.view(), {}, [](const records::RecordCursor& record) { return record.offset() == Offset(6); }, out));
   EXPECT_THAT(linesOf(out), ElementsAre("6=b:2 at 7777"));
 }
 
@@ -281,7 +284,9 @@ TEST(BatchFilterTest, aBatchThatIsLeftWithTombstonesGetsItsHorizonOnce) {
   EXPECT_EQ(second, first) << "later passes leave it";
   ByteVector third;
   ASSERT_TRUE(BatchFilter(90'000, 1000)
-                  .filter(Written{first}.view(), {}, [](const RecordView& record) { return !record.value; }, third));
+                  .filter(
+                      Written{first}.view(), {}, [](const records::RecordCursor& record) { return !record.hasValue(); },
+                      third));
   EXPECT_EQ(BatchHeader::read(third.data()).deleteHorizonMs(), 51'000);
 }
 
@@ -291,7 +296,7 @@ TEST(BatchFilterTest, aBatchWithoutRecordsGoesOrLeavesItsHeader) {
                                                             .producerEpoch = ProducerEpoch(2),
                                                             .baseSequence = 40,
                                                             .transactional = true});
-  const auto none = [](const RecordView&) { return false; };
+  const auto none = [](const records::RecordCursor&) { return false; };
   ByteVector out;
   auto left = BatchFilter(0, 0).filter(in.view(), {}, none, out);
   EXPECT_FALSE(left->header);

@@ -10,25 +10,26 @@ namespace tidemark::log {
 
 using records::BatchHeader;
 using records::BatchView;
+using records::RecordCursor;
 using records::RecordView;
 using records::Step;
 
 Result<void> BatchFilter::chooseRecords(const BatchView& batch, const BatchVerdict& verdict,
-                                        const std::function<bool(const RecordView&)>& keep, FilteredBatch& result) {
+                                        const std::function<bool(const RecordCursor&)>& keep, FilteredBatch& result) {
   kept_.clear();
   if (verdict.discardRecords) {
     result.recordsRead = batch.header.recordCount;
     return {};
   }
   TIDEMARK_ASSIGN(const ByteView payload, records::openPayload(batch, payload_));
-  records::RecordCursor cursor(batch.header, payload);
+  RecordCursor cursor(batch.header, payload);
   Step step = cursor.next();
   for (; step == Step::Next; step = cursor.next()) {
-    const RecordView record = cursor.record();
     ++result.recordsRead;
-    const bool kept = keep(record);
-    if (kept) kept_.push_back(record);
-    if (!record.value) ++(kept ? result.tombstonesKept : result.tombstonesDropped);
+    const bool kept = keep(cursor);
+    // Most of what is read goes: only of what stays a view is made.
+    if (kept) kept_.push_back(cursor.record());
+    if (!cursor.hasValue()) ++(kept ? result.tombstonesKept : result.tombstonesDropped);
   }
   if (step == Step::Corrupt)
     return fail(ErrorCode::CorruptMessage,
@@ -37,7 +38,7 @@ Result<void> BatchFilter::chooseRecords(const BatchView& batch, const BatchVerdi
 }
 
 Result<FilteredBatch> BatchFilter::filter(const BatchView& batch, const BatchVerdict& verdict,
-                                          const std::function<bool(const RecordView&)>& keep, ByteVector& output) {
+                                          const std::function<bool(const RecordCursor&)>& keep, ByteVector& output) {
   FilteredBatch result;
   const BatchHeader& header = batch.header;
   TIDEMARK_TRY(chooseRecords(batch, verdict, keep, result));

@@ -51,11 +51,11 @@ class BatchFilter {
   /// Adds what stays of `batch` to `output`. `keep` is asked for each record unless the verdict discards them all.
   /// CorruptMessage if the batch's records cannot be read.
   Result<FilteredBatch> filter(const records::BatchView& batch, const BatchVerdict& verdict,
-                               const std::function<bool(const records::RecordView&)>& keep, ByteVector& output);
+                               const std::function<bool(const records::RecordCursor&)>& keep, ByteVector& output);
 
  private:
   Result<void> chooseRecords(const records::BatchView& batch, const BatchVerdict& verdict,
-                             const std::function<bool(const records::RecordView&)>& keep, FilteredBatch& result);
+                             const std::function<bool(const records::RecordCursor&)>& keep, FilteredBatch& result);
   void rebuild(const records::BatchHeader& header, std::optional<int64_t> horizonMs, ByteVector& output);
   static ByteVector emptied(const records::BatchHeader& header);
 

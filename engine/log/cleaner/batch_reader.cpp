@@ -10,12 +10,13 @@ using records::BatchCursor;
 using records::Step;
 
 BatchReader::BatchReader(const platform::File& file, uint64_t from, uint64_t end, size_t chunk, ByteVector& buffer,
-                         std::function<Result<void>(size_t)> onRead)
+                         std::function<Result<void>(size_t)> onRead, BatchCursor::Check check)
     : file_(file),
       end_(end),
       chunk_(std::max<size_t>(chunk, records::kBatchHeaderSize)),
       buffer_(buffer),
       onRead_(std::move(onRead)),
+      check_(check),
       bufferStart_(from),
       wholeEnd_(from) {}
 
@@ -34,7 +35,7 @@ Result<bool> BatchReader::fill() {
     if (ahead.position() > 0) {
       bufferStart_ = from;
       wholeEnd_ = from + ahead.position();
-      cursor_ = BatchCursor(bytes.first(ahead.position()), BatchCursor::Check::Checksum);
+      cursor_ = BatchCursor(bytes.first(ahead.position()), check_);
       return true;
     }
     const auto length = got < records::kSizeAndMagic ? 0 : readBigEndian<int32_t>(bytes.data() + records::kLengthAt);

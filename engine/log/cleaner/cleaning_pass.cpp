@@ -4,7 +4,6 @@
 
 #include "log/batch_walk.h"
 #include "log/cleaner/batch_reader.h"
-
 #include "log/partition_log.h"
 #include "log/segment.h"
 
@@ -12,7 +11,7 @@ namespace tidemark::log {
 
 using records::BatchHeader;
 using records::BatchView;
-using records::RecordView;
+using records::RecordCursor;
 using records::Step;
 
 namespace {
@@ -149,6 +148,7 @@ Result<void> CleaningPass::mapSegment(const Segment& segment, Offset nextSegment
       TIDEMARK_TRY(mapBatch(reader.batch()));
       if (mapFull_) return {};
     }
+    if (start->position == 0) verified_.insert(segment.baseOffset());
   }
   // Up to the next segment there is nothing, however large the gap.
   noteMapped(nextSegment);
@@ -173,13 +173,12 @@ Result<void> CleaningPass::mapBatch(const BatchView& batch) {
 
 Result<void> CleaningPass::mapRecords(const BatchView& batch) {
   TIDEMARK_ASSIGN(const ByteView payload, records::openPayload(batch, payload_));
-  records::RecordCursor cursor(batch.header, payload);
+  RecordCursor cursor(batch.header, payload);
   waiting_.clear();
   Step step = cursor.next();
   for (; step == Step::Next; step = cursor.next()) {
-    const RecordView record = cursor.record();
-    if (!record.key || record.offset < plan_.firstDirty) continue;
-    waiting_.push_back({map_->hashOf(*record.key), record.offset});
+    if (!cursor.hasKey() || cursor.offset() < plan_.firstDirty) continue;
+    waiting_.push_back({map_->hashOf(cursor.key()), cursor.offset()});
     map_->prefetch(waiting_.back().key);
     if (waiting_.size() == kMostWaiting && !putWaiting()) return {};
   }
@@ -248,8 +247,11 @@ Result<void> CleaningPass::cleanInto(const Segment& source, Segment& cleaned) {
   TIDEMARK_ASSIGN(const auto aborted, log_.abortedTransactions(source.baseOffset(), end));
   transactions_.addAborted(aborted);
   TIDEMARK_ASSIGN(const auto files, source.files());
-  BatchReader reader(*files->log(), 0, source.size(), resources_.ioBufferBytes, readBuffer_,
-                     [this](size_t bytes) { return goOn(bytes); });
+  BatchReader reader(
+      *files->log(), 0, source.size(), resources_.ioBufferBytes, readBuffer_,
+      [this](size_t bytes) { return goOn(bytes); },
+      verified_.contains(source.baseOffset()) ? records::BatchCursor::Check::Structure
+                                              : records::BatchCursor::Check::Checksum);
   while (true) {
     TIDEMARK_ASSIGN(const Step step, reader.next());
     if (step == Step::End) return write(cleaned);
@@ -288,20 +290,21 @@ BatchVerdict CleaningPass::judge(const BatchHeader& header, bool discardable) co
   return verdict;
 }
 
-bool CleaningPass::keeps(const BatchHeader& header, const RecordView& record) {
-  if (header.isControl() || record.offset >= mappedTo_) return true;
-  if (!record.key) {
+bool CleaningPass::keeps(const BatchHeader& header, const RecordCursor& record) {
+  if (header.isControl() || record.offset() >= mappedTo_) return true;
+  if (!record.hasKey()) {
     ++pass_.recordsWithoutKey;
     return false;
   }
   if (isSuperseded(record)) return false;
   const auto horizon = header.deleteHorizonMs();
-  return record.value || !horizon || nowMs_ < *horizon;
+  return record.hasValue() || !horizon || nowMs_ < *horizon;
 }
 
-bool CleaningPass::isSuperseded(const RecordView& record) const {
-  if (superseded_ && record.offset >= plan_.firstDirty) return superseded_->contains(record.offset);
-  return record.offset < map_->get(map_->hashOf(*record.key));
+bool CleaningPass::isSuperseded(const RecordCursor& record) const {
+  const Offset offset = record.offset();
+  if (superseded_ && offset >= plan_.firstDirty) return superseded_->contains(offset);
+  return offset < map_->get(map_->hashOf(record.key()));
 }
 
 Result<void> CleaningPass::cleanBatch(const BatchView& batch, Segment& cleaned) {
@@ -317,7 +320,7 @@ Result<void> CleaningPass::cleanBatch(const BatchView& batch, Segment& cleaned) 
   const BatchVerdict verdict = judge(header, discardable);
   TIDEMARK_ASSIGN(
       const FilteredBatch filtered,
-      filter_.filter(batch, verdict, [&](const RecordView& record) { return keeps(header, record); }, output_));
+      filter_.filter(batch, verdict, [&](const RecordCursor& record) { return keeps(header, record); }, output_));
   pass_.recordsRead += filtered.recordsRead;
   pass_.recordsKept += filtered.recordsKept;
   if (header.isControl() && verdict.discardRecords) pass_.markersDropped += header.recordCount;

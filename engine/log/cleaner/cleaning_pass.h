@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -69,8 +70,8 @@ class CleaningPass {
   Result<void> write(Segment& cleaned);
   BatchVerdict judge(const records::BatchHeader& header, bool discardable) const;
   bool isLastOfProducer(const records::BatchHeader& header) const;
-  bool keeps(const records::BatchHeader& header, const records::RecordView& record);
-  bool isSuperseded(const records::RecordView& record) const;
+  bool keeps(const records::BatchHeader& header, const records::RecordCursor& record);
+  bool isSuperseded(const records::RecordCursor& record) const;
 
   PartitionLog& log_;
   const PassResources& resources_;
@@ -91,6 +92,9 @@ class CleaningPass {
   std::vector<Waiting> waiting_;
   size_t mostKeys_ = 0;
   bool mapFull_ = false;
+  /// Base offsets of the segments whose checksums were all right when they were read into the map, moments before they
+  /// are read again.
+  std::set<Offset> verified_;
   /// Below it every key is in the map.
   Offset mappedTo_;
   CleanedTransactions mappedTransactions_;
