@@ -192,6 +192,16 @@
     </message>
 </context>
 <context>
+    <name>tidemark::widgets::CheckLine</name>
+    <message numerus="yes">
+        <source>✓ %n segment(s) checked</source>
+        <translation>
+            <numerusform>✓ %n segment checked</numerusform>
+            <numerusform>✓ %n segments checked</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::CleanerPage</name>
     <message numerus="yes">
         <source>%n log(s)</source>

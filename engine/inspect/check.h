@@ -34,7 +34,8 @@ struct CheckOptions {
   std::optional<int32_t> indexIntervalBytes;
   /// Gets each batch of format 2 that can be trusted, with its byte in the file.
   std::function<void(const records::BatchView&, uint64_t position)> visit;
-  /// Told now and then how many bytes were read since the last call; false ends the check with Cancelled.
+  /// Told now and then how many bytes were read since the last call; false ends the check with
+  /// RequestTimedOut.
   std::function<bool(uint64_t bytes)> progress;
 };
 

@@ -355,13 +355,14 @@ Lookup PartitionView::lookupTimestamp(int64_t timestampMs) const {
   return lookup;
 }
 
-Result<std::vector<Finding>> PartitionView::check(Offset base) const {
+Result<std::vector<Finding>> PartitionView::check(Offset base, std::function<bool(uint64_t bytes)> progress) const {
   std::vector<Finding> findings;
   CheckOptions options;
   options.readableBytes = live_ ? std::optional(readableBytes(base).value_or(0)) : std::nullopt;
   const auto infos = log_->segments();
   options.active = !infos.empty() && infos.back().baseOffset == base;
   options.open = live_;
+  options.progress = std::move(progress);
   TIDEMARK_TRY(checkSegment(files(), log_->directory(), base, options,
                             [&findings](Finding finding) { findings.push_back(std::move(finding)); }));
   return findings;

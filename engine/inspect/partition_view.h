@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -146,8 +147,10 @@ class PartitionView {
   /// The lookup of ListOffsets; also the special timestamps (log::k…Timestamp).
   Lookup lookupTimestamp(int64_t timestampMs) const;
 
-  /// What is wrong in the files of one segment, with file and position. Reads all of it. See check.h for whole folders.
-  Result<std::vector<Finding>> check(Offset segmentBase) const;
+  /// What is wrong in the files of one segment, with file and position. Reads all of it. `progress` is told now and
+  /// then how many bytes were read since the last call; false ends the check with RequestTimedOut. See check.h for
+  /// whole folders.
+  Result<std::vector<Finding>> check(Offset segmentBase, std::function<bool(uint64_t bytes)> progress = {}) const;
 
  private:
   struct Private {};

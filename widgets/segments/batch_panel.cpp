@@ -7,128 +7,24 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QShortcut>
 #include <QSplitter>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "segments/field_flow.h"
 #include "segments/hex_view.h"
+#include "segments/record_delegate.h"
 #include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
-
-namespace {
-
-enum RecordColumn { kOffset, kTimestamp, kKey, kValue };
-
-QString hexText(ByteView bytes, size_t most) {
-  QString text;
-  for (size_t i = 0; i < std::min(most, bytes.size()); ++i) {
-    if (i > 0) text += QLatin1Char(' ');
-    text += QStringLiteral("%1").arg(bytes[i], 2, 16, QLatin1Char('0'));
-  }
-  return text;
-}
-
-/// UTF-8 without control characters but those of text.
-bool isText(const QString& text) {
-  return std::ranges::none_of(text, [](QChar letter) {
-    return letter == QChar::ReplacementCharacter || (letter.unicode() < 32 && letter != QLatin1Char('\n') &&
-                                                     letter != QLatin1Char('\r') && letter != QLatin1Char('\t'));
-  });
-}
-
-QString showAllText(const RecordEntry& record) {
-  return BatchPanel::tr("show all %1").arg(bytesText(record.value.length));
-}
-
-/// The record that was looked for stands out; a value that is cut ends in a link.
-class RecordDelegate : public QStyledItemDelegate {
- public:
-  RecordDelegate(const SegmentsController& controller, BatchPanel& panel, const RowsModel<RecordRow>& model)
-      : QStyledItemDelegate(&panel), m_controller(controller), m_panel(panel), m_model(model) {}
-
-  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    const Palette& p = colors();
-    const RecordEntry& record = m_model.rows()[static_cast<size_t>(index.row())].entry();
-    painter->save();
-    painter->setRenderHint(QPainter::Antialiasing);
-    const QRectF box = option.rect;
-    const bool wanted = record.offset == m_controller.wantedOffset();
-    if (wanted) painter->fillRect(option.rect, p.warnSoft);
-    if (option.state & QStyle::State_Selected) {
-      if (!wanted) painter->fillRect(option.rect, p.selection);
-      if (index.column() == 0) painter->fillRect(QRectF(box.left(), box.top(), 2.5, box.height()), p.accent);
-    }
-    const double baseline = box.center().y() + 4.5;
-    const QFont font = Theme::mono(12, index.column() == kOffset ? QFont::DemiBold : QFont::Normal);
-    const bool isNull =
-        (index.column() == kKey && record.key.begin < 0) || (index.column() == kValue && record.value.begin < 0);
-    double room = box.width() - 16;
-    if (index.column() == kValue && isCut(index)) {
-      const QString link = showAllText(record);
-      const QFont linkFont = Theme::body(11.5, QFont::DemiBold);
-      const double width = textWidth(link, linkFont);
-      drawLine(*painter, box.right() - 10, baseline, link, linkFont, p.accent, Qt::AlignRight);
-      room -= width + 12;
-    }
-    const QString text = QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideRight, room);
-    drawLine(*painter, box.left() + 8, baseline, text, font, index.column() == kTimestamp || isNull ? p.muted : p.ink);
-    painter->restore();
-  }
-
-  bool editorEvent(QEvent* event, QAbstractItemModel*, const QStyleOptionViewItem& option,
-                   const QModelIndex& index) override {
-    if (event->type() != QEvent::MouseButtonRelease || index.column() != kValue || !isCut(index)) return false;
-    const RecordEntry& record = m_model.rows()[static_cast<size_t>(index.row())].entry();
-    const double width = textWidth(showAllText(record), Theme::body(11.5, QFont::DemiBold)) + 16;
-    if (static_cast<QMouseEvent*>(event)->position().x() < option.rect.right() - width) return false;
-    m_panel.showAll(index.row());
-    return true;
-  }
-
- private:
-  bool isCut(const QModelIndex& index) const {
-    const RecordRow& row = m_model.rows()[static_cast<size_t>(index.row())];
-    return shownValue(row.batch->bytesOf(row.entry().value), row.entry().value.begin < 0).cut;
-  }
-
-  const SegmentsController& m_controller;
-  BatchPanel& m_panel;
-  const RowsModel<RecordRow>& m_model;
-};
-
-}  // namespace
-
-ShownValue shownValue(ByteView bytes, bool isNull, int most) {
-  if (isNull) return {BatchPanel::tr("null"), false};
-  const auto limit = static_cast<size_t>(most);
-  // A letter has four bytes at most, and one may be cut in its middle.
-  const ByteView head = bytes.first(std::min(bytes.size(), limit * 4));
-  QString text = QString::fromUtf8(reinterpret_cast<const char*>(head.data()), static_cast<qsizetype>(head.size()));
-  if (head.size() < bytes.size()) text.chop(1);
-  const bool asText = isText(text);
-  if (!asText) text = QStringLiteral("0x ") + hexText(bytes, limit / 3);
-  const bool cut = asText ? text.size() > most || head.size() < bytes.size() : bytes.size() > limit / 3;
-  if (asText) {
-    text.truncate(most);
-    text.replace(QLatin1Char('\n'), QStringLiteral("⏎"))
-        .remove(QLatin1Char('\r'))
-        .replace(QLatin1Char('\t'), QLatin1Char(' '));
-  }
-  if (cut) text += QStringLiteral(" …");
-  return {text, cut};
-}
 
 BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
     : QWidget(parent),
@@ -195,19 +91,23 @@ BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
   m_scroll->setProperty("kind", QStringLiteral("onpanel"));
   m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_scroll->setFocusPolicy(Qt::NoFocus);
-  m_scroll->setMinimumHeight(64);
-  m_scroll->setMaximumHeight(64);
-  connect(m_fields, &FieldFlow::heightChanged, m_scroll,
-          [this](int height) { m_scroll->setMaximumHeight(std::max(64, height)); });
+  // What is cut off is cut between two rows: of one that is in sight the names and values are as well.
+  const auto fitFields = [this](int height) {
+    constexpr int kMost = 6 * FieldFlow::kRowHeight + 5 * FieldFlow::kRowGap + FieldFlow::kCaptionHeight;
+    m_scroll->setMaximumHeight(std::max(FieldFlow::kRowHeight, height));
+    m_scroll->setMinimumHeight(std::clamp(height, FieldFlow::kRowHeight, kMost));
+  };
+  fitFields(FieldFlow::kRowHeight);
+  connect(m_fields, &FieldFlow::heightChanged, m_scroll, fitFields);
 
   m_table->setModel(m_model);
-  m_table->setItemDelegate(new RecordDelegate(controller, *this, *m_model));
+  m_table->setItemDelegate(new RecordDelegate(controller, *m_model, [this](int row) { showAll(row); }, this));
   m_table->setProperty("kind", QStringLiteral("bare"));
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setShowGrid(false);
   m_table->setWordWrap(false);
   m_table->setTabKeyNavigation(false);
-  m_table->setMinimumHeight(24 + 2 * 23);
+  m_table->setMinimumHeight(26 + 2 * 23);
   m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_table->setAccessibleName(tr("Records of the batch"));
   m_table->verticalHeader()->hide();
@@ -215,9 +115,10 @@ BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
   m_table->verticalHeader()->setDefaultSectionSize(23);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setStretchLastSection(true);
-  m_table->setColumnWidth(kOffset, 96);
-  m_table->setColumnWidth(kTimestamp, 190);
-  m_table->setColumnWidth(kKey, 150);
+  m_table->setColumnWidth(RecordDelegate::kOffset, 96);
+  m_table->setColumnWidth(RecordDelegate::kTimestamp, 190);
+  m_table->setColumnWidth(RecordDelegate::kKey, 150);
+  m_table->viewport()->installEventFilter(this);
   auto* copy = new QShortcut(QKeySequence::Copy, m_table);
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this,
@@ -321,7 +222,8 @@ void BatchPanel::take() {
   m_table->setCurrentIndex({});
   // The day is shown unless it is today.
   if (!rows.empty())
-    m_table->setColumnWidth(kTimestamp, momentText(rows.front().entry().timestampMs).size() > 14 ? 190 : 120);
+    m_table->setColumnWidth(RecordDelegate::kTimestamp,
+                            momentText(rows.front().entry().timestampMs).size() > 14 ? 190 : 120);
   m_model->setRows(std::move(rows));
   // The record that was looked for, else the first.
   int wanted = batch && !batch->records.empty() ? 0 : -1;
@@ -335,6 +237,13 @@ void BatchPanel::take() {
     m_table->scrollTo(m_model->index(wanted, 0));
   }
   m_table->viewport()->update();
+}
+
+bool BatchPanel::eventFilter(QObject* watched, QEvent* event) {
+  // The fields of a record take their room from the table: the record itself stays in sight.
+  if (watched == m_table->viewport() && event->type() == QEvent::Resize && m_table->currentIndex().isValid())
+    QMetaObject::invokeMethod(this, [this] { m_table->scrollTo(m_table->currentIndex()); }, Qt::QueuedConnection);
+  return QWidget::eventFilter(watched, event);
 }
 
 void BatchPanel::pickRecord(int index) {
@@ -383,8 +292,8 @@ void BatchPanel::showAll(int index) {
     text->setAccessibleName(name);
     const QString whole =
         QString::fromUtf8(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size()));
-    text->setPlainText(isText(whole) ? whole : hexText(bytes, bytes.size()));
-    text->setWordWrapMode(isText(whole) ? QTextOption::WrapAtWordBoundaryOrAnywhere : QTextOption::WordWrap);
+    text->setPlainText(isReadable(whole) ? whole : hexOfValue(bytes, bytes.size()));
+    text->setWordWrapMode(isReadable(whole) ? QTextOption::WrapAtWordBoundaryOrAnywhere : QTextOption::WordWrap);
     down->addWidget(text, share);
   };
   add(tr("key"), record.key, 1);

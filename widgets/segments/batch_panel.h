@@ -3,6 +3,7 @@
 #include <QWidget>
 
 #include "models/rows_model.h"
+#include "segments/record_delegate.h"
 #include "segments/segments_controller.h"
 
 class QDialog;
@@ -16,23 +17,6 @@ namespace tidemark::widgets {
 
 class FieldFlow;
 class HexView;
-
-/// A row of the records of a batch.
-struct RecordRow {
-  BatchPicturePtr batch;
-  int32_t index = 0;
-  /// Records whose bytes are the same are the same row.
-  friend bool operator==(const RecordRow& a, const RecordRow& b) { return a.batch == b.batch && a.index == b.index; }
-  const RecordEntry& entry() const { return batch->records[static_cast<size_t>(index)]; }
-};
-
-/// A value as a cell shows it: text if it is text, else bytes; cut at kShown characters. `cut` tells whether.
-struct ShownValue {
-  static constexpr int kShown = 120;
-  QString text;
-  bool cut = false;
-};
-ShownValue shownValue(ByteView bytes, bool isNull, int most = ShownValue::kShown);
 
 /// A batch taken apart: its header field by field and the record that is picked, all its bytes, its records. Hover a
 /// byte and its field lights up, and the other way round.
@@ -48,12 +32,15 @@ class BatchPanel : public QWidget {
   QSplitter& splitter() noexcept { return *m_splitter; }
   /// −1: none.
   int hoveredField() const noexcept { return m_hovered; }
+  /// What is taken apart; null: nothing.
+  const BatchPicturePtr& batch() const noexcept { return m_batch; }
   void pickRecord(int index);
   /// All of a value in a window of its own.
   void showAll(int record);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void take();

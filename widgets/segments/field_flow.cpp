@@ -6,6 +6,7 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QPaintEvent>
 #include <QPainter>
 #include <QToolTip>
 
@@ -18,12 +19,8 @@ namespace tidemark::widgets {
 namespace {
 
 constexpr double kChip = 26;
-constexpr double kFieldRow = 61;
-constexpr double kRowGap = 6;
+constexpr double kFieldRow = FieldFlow::kRowHeight;
 constexpr double kGap = 5;
-constexpr double kCaption = 22;
-/// A value that is longer is cut: all of it stands in the tool tip and in the table.
-constexpr double kWidestValue = 190;
 
 QFont hexFont() {
   return Theme::mono(11.5, QFont::Medium);
@@ -98,38 +95,61 @@ int FieldFlow::heightForWidth(int width) const {
   return height;
 }
 
+FieldFlow::Box FieldFlow::makeBox(int index, const Cut& cut) const {
+  const FieldEntry& field = m_batch->fields[static_cast<size_t>(index)];
+  const ByteView all = field.payload ? m_batch->anatomy.records.view() : m_batch->anatomy.bytes.view();
+  Box box;
+  box.field = index;
+  box.hex = hexOf(all.subspan(static_cast<size_t>(field.begin), static_cast<size_t>(field.length)), cut.bytes);
+  box.name = field.name;
+  box.value = QFontMetricsF(valueFont()).elidedText(field.value, Qt::ElideRight, cut.value);
+  // The names stand side by side as well.
+  const double wide = std::max({textWidth(box.hex, hexFont()) + 9, textWidth(box.name, nameFont()) + 6,
+                                textWidth(box.value, valueFont()) + 8, 40.0});
+  box.rect = QRectF(0, 0, std::ceil(wide), kFieldRow);
+  return box;
+}
+
 std::vector<FieldFlow::Box> FieldFlow::boxesAt(int width, int* height) const {
   std::vector<Box> boxes;
   *height = static_cast<int>(kFieldRow);
   if (!m_batch) return boxes;
   const BatchPicture& batch = *m_batch;
-  double x = 0;
   double y = 0;
-  const auto place = [&](int index) {
-    const FieldEntry& field = batch.fields[static_cast<size_t>(index)];
-    const ByteView all = field.payload ? batch.anatomy.records.view() : batch.anatomy.bytes.view();
-    Box box;
-    box.field = index;
-    box.hex = hexOf(all.subspan(static_cast<size_t>(field.begin), static_cast<size_t>(field.length)), kBytesShown);
-    box.name = field.name;
-    box.value = QFontMetricsF(valueFont()).elidedText(field.value, Qt::ElideRight, kWidestValue);
-    // The names stand side by side as well.
-    const double wide = std::max({textWidth(box.hex, hexFont()) + 9, textWidth(box.name, nameFont()) + 6,
-                                  textWidth(box.value, valueFont()) + 8, 40.0});
-    if (x > 0 && x + wide > width) {
-      x = 0;
-      y += kFieldRow + kRowGap;
+  // Rows of fields from `y` on, which is left at the last of them.
+  const auto flow = [&](std::vector<Box> row) {
+    double x = 0;
+    for (Box& box : row) {
+      if (x > 0 && x + box.rect.width() > width) {
+        x = 0;
+        y += kFieldRow + kRowGap;
+      }
+      box.rect.moveTopLeft({x, y});
+      x += box.rect.width() + kGap;
+      boxes.push_back(std::move(box));
     }
-    box.rect = QRectF(x, y, std::ceil(wide), kFieldRow);
-    x += std::ceil(wide) + kGap;
-    boxes.push_back(std::move(box));
   };
-  for (int i = 0; i < batch.headerFields; ++i) place(i);
+  const auto boxesOf = [&](int first, int count, const Cut& cut) {
+    std::vector<Box> row;
+    for (int i = first; i < first + count; ++i) row.push_back(makeBox(i, cut));
+    return row;
+  };
+  flow(boxesOf(0, batch.headerFields, {}));
   if (m_record >= 0 && m_record < static_cast<int>(batch.records.size())) {
     const RecordEntry& record = batch.records[static_cast<size_t>(m_record)];
-    x = 0;
-    y += kFieldRow + kRowGap + kCaption;
-    for (int i = 0; i < record.fieldCount; ++i) place(record.firstField + i);
+    y += kFieldRow + kRowGap + kCaptionHeight;
+    // A record stands in one row if its key and value can be cut that short.
+    std::vector<Box> row = boxesOf(record.firstField, record.fieldCount, {});
+    const auto fits = [width](const std::vector<Box>& one) {
+      double needed = -kGap;
+      for (const Box& box : one) needed += box.rect.width() + kGap;
+      return needed <= width;
+    };
+    for (const Cut& cut : {Cut{kBytesShown, 130}, Cut{6, 100}, Cut{5, 80}}) {
+      if (fits(row)) break;
+      if (auto shorter = boxesOf(record.firstField, record.fieldCount, cut); fits(shorter)) row = std::move(shorter);
+    }
+    flow(std::move(row));
   }
   *height = static_cast<int>(std::ceil(y + kFieldRow));
   return boxes;
@@ -207,13 +227,18 @@ bool FieldFlow::event(QEvent* event) {
   return QWidget::event(event);
 }
 
-void FieldFlow::paintEvent(QPaintEvent*) {
+void FieldFlow::paintEvent(QPaintEvent* event) {
   if (!m_batch) return;
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const Palette& p = colors();
   bool captioned = false;
+  m_painted = 0;
+  const QRectF wanted = event->rect();
   for (const Box& box : m_boxes) {
+    // With its caption above and its outline.
+    if (!box.rect.adjusted(-2, -kCaptionHeight, 2, 2).intersects(wanted)) continue;
+    ++m_painted;
     const FieldEntry& field = m_batch->fields[static_cast<size_t>(box.field)];
     if (field.record >= 0 && !captioned) {
       captioned = true;

@@ -25,8 +25,15 @@ class FieldFlow : public QWidget {
   void setHovered(int field);
   /// Where a field is drawn; empty if it is not.
   QRectF boxOf(int field) const;
+  /// The height of a row of fields: bytes, name and value.
+  static constexpr int kRowHeight = 61;
+  /// Between two rows, and above the caption of a record.
+  static constexpr int kRowGap = 6;
+  static constexpr int kCaptionHeight = 22;
   /// The fields that are drawn.
   size_t fieldsShown() const noexcept { return m_boxes.size(); }
+  /// Of them, what the last painting took: those in sight.
+  int fieldsPainted() const noexcept { return m_painted; }
 
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
@@ -54,6 +61,14 @@ class FieldFlow : public QWidget {
     QString name;
     QString value;
   };
+  /// How much of a long field is written out.
+  struct Cut {
+    /// Bytes of the field; longer ones show their first and their last.
+    int bytes = kBytesShown;
+    /// Pixels of its value; all of it stands in the tool tip and in the table.
+    double value = 190;
+  };
+  Box makeBox(int field, const Cut& cut) const;
   std::vector<Box> boxesAt(int width, int* height) const;
   void arrange();
   int fieldAt(const QPointF& point) const;
@@ -62,7 +77,7 @@ class FieldFlow : public QWidget {
   int m_record = -1;
   int m_hovered = -1;
   std::vector<Box> m_boxes;
-  double m_captionY = 0;
+  int m_painted = 0;
 };
 
 /// The colour behind the bytes of a field.

@@ -85,7 +85,7 @@ void IndexOverlay::draw(QCPPainter* painter) {
 void IndexOverlay::drawDamage(QCPPainter& painter) const {
   const Palette& p = colors();
   if (!offsets()) return;
-  for (const FindingEntry& finding : m_owner.m_segment->findings) {
+  for (const FindingEntry& finding : m_owner.m_findings) {
     if (!finding.severe || finding.position < 0 || !finding.file.contains(QStringLiteral(".log"))) continue;
     const double y = at(0, static_cast<double>(finding.position)).y();
     const double top = at(0, static_cast<double>(finding.position + finding.length)).y();

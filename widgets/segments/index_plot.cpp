@@ -161,6 +161,12 @@ void IndexPlot::setSegment(SegmentPicturePtr segment) {
     refill();
 }
 
+void IndexPlot::setFindings(std::vector<FindingEntry> findings) {
+  if (findings == m_findings) return;
+  m_findings = std::move(findings);
+  redrawOverlay();
+}
+
 void IndexPlot::setLookup(LookupPicturePtr lookup, int step) {
   const bool another = lookup != m_lookup;
   m_lookup = std::move(lookup);

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <QWidget>
 
@@ -32,6 +33,8 @@ class IndexPlot : public QWidget {
   ~IndexPlot() override;
 
   void setSegment(SegmentPicturePtr segment);
+  /// What is wrong in it.
+  void setFindings(std::vector<FindingEntry> findings);
   void setWhich(Which which);
   Which which() const noexcept { return m_which; }
   /// `step`: up to which step of the lookup is shown; −1: none.
@@ -64,6 +67,7 @@ class IndexPlot : public QWidget {
   QCustomPlot* m_plot;
   IndexOverlay* m_overlay;
   SegmentPicturePtr m_segment;
+  std::vector<FindingEntry> m_findings;
   LookupPicturePtr m_lookup;
   int m_step = -1;
   Which m_which = Which::Offsets;

@@ -222,8 +222,8 @@ LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   m_table->horizontalHeader()->setSectionResizeMode(2, QHeaderView::Stretch);
-  m_table->setColumnWidth(0, 46);
-  m_table->setColumnWidth(1, 44);
+  m_table->setColumnWidth(0, 54);
+  m_table->setColumnWidth(1, 46);
   m_table->setColumnWidth(3, 72);
   m_table->setColumnWidth(4, 86);
   m_table->setMinimumHeight(2 * kRowHeight + 20);

@@ -1,7 +1,6 @@
 #include "segments/partition_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -19,33 +18,9 @@ struct SegmentWords {
   Q_DECLARE_TR_FUNCTIONS(Segments)
 };
 
-using ViewPtr = std::shared_ptr<const inspect::PartitionView>;
-
-constexpr std::array<std::string_view, kSideFiles> kSides{".index", ".timeindex", ".txnindex", ".snapshot"};
-
-Result<ViewPtr> viewOf(const observe::LookAccess& access, ReaderCache& cache, bool again) {
-  if (access.log) {
-    cache.view = nullptr;
-    return inspect::PartitionView::of(access.log, *access.process);
-  }
-  if (!again && cache.view && cache.view->path() == access.path) return cache.view;
-  cache.view = nullptr;
-  TIDEMARK_ASSIGN(cache.view, inspect::PartitionView::open(*access.process, access.path));
-  return cache.view;
-}
-
-/// The base offset that a file's name begins with, twenty digits; nothing if it does not.
-std::optional<int64_t> baseOf(std::string_view name) {
-  if (name.size() < 21 || name[20] != '.') return std::nullopt;
-  int64_t base = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + 20, base);
-  if (error != std::errc() || end != name.data() + 20) return std::nullopt;
-  return base;
-}
-
 bool isPartition(const std::vector<platform::DirectoryEntry>& entries) {
   return std::ranges::any_of(entries, [](const platform::DirectoryEntry& entry) {
-    return !entry.isDirectory && baseOf(entry.name) && entry.name.substr(20, 4) == ".log";
+    return !entry.isDirectory && baseOfFile(entry.name) && entry.name.substr(20, 4) == ".log";
   });
 }
 
@@ -72,7 +47,7 @@ void addFiles(platform::FileSystem& files, const std::string& folder, std::vecto
   for (SegmentEntry& segment : segments) byBase[segment.base.value()] = &segment;
   std::map<int64_t, SegmentEntry> deleted;
   for (const platform::DirectoryEntry& entry : *entries) {
-    const auto base = entry.isDirectory ? std::nullopt : baseOf(entry.name);
+    const auto base = entry.isDirectory ? std::nullopt : baseOfFile(entry.name);
     if (!base) continue;
     const std::string_view rest = std::string_view(entry.name).substr(20);
     const bool isDeleted = rest.ends_with(".deleted");
@@ -88,7 +63,7 @@ void addFiles(platform::FileSystem& files, const std::string& folder, std::vecto
     }
     if (of == nullptr) continue;
     for (size_t side = 0; side < kSideFiles; ++side)
-      if (suffix == kSides[side]) of->sideBytes[side] = static_cast<int64_t>(entry.size);
+      if (suffix == kSideSuffixes[side]) of->sideBytes[side] = static_cast<int64_t>(entry.size);
   }
   // A producer snapshot alone is no segment.
   for (const auto& [base, segment] : deleted)
@@ -97,25 +72,6 @@ void addFiles(platform::FileSystem& files, const std::string& folder, std::vecto
     const auto deletedFirst = [](const SegmentEntry& one) { return one.state != SegmentEntry::State::Deleted; };
     return std::tuple(deletedFirst(a), a.base) < std::tuple(deletedFirst(b), b.base);
   });
-}
-
-FindingEntry entryOf(const inspect::Finding& finding) {
-  FindingEntry entry;
-  entry.severe = finding.severity != inspect::Severity::Note;
-  const std::string_view path = finding.file;
-  const std::string_view name = path.substr(path.find_last_of('/') + 1);
-  entry.file = fromUtf8(name);
-  if (const auto base = baseOf(name)) entry.segment = Offset(*base);
-  if (finding.position) entry.position = static_cast<int64_t>(*finding.position);
-  entry.length = static_cast<int64_t>(finding.length);
-  // The engine's own words for what is wrong: they stand in its documentation and in `tidemark verify` alike.
-  entry.what = fromUtf8(inspect::explain(finding.kind));
-  if (!finding.expected.empty() || !finding.found.empty())
-    entry.what =
-        SegmentWords::tr("%1: %2 is there, not %3").arg(entry.what, fromUtf8(finding.found), fromUtf8(finding.expected));
-  if (!finding.found.empty() && finding.expected.empty())
-    entry.what = QStringLiteral("%1: %2").arg(fromUtf8(inspect::explain(finding.kind)), fromUtf8(finding.found));
-  return entry;
 }
 
 template <class Entry, class Read>
@@ -156,7 +112,6 @@ Result<SegmentPicturePtr> readSegment(const inspect::PartitionView& view, const 
   if (before != nullptr) {
     picture->batches = before->batches;
     picture->batchesEnd = before->batchesEnd;
-    picture->findings = before->findings;
   }
   std::optional<uint64_t> next = static_cast<uint64_t>(picture->batchesEnd);
   while (next && static_cast<int64_t>(*next) < entry.bytes && picture->batches.size() < ReadRequest::kMostBatches) {
@@ -178,69 +133,25 @@ Result<SegmentPicturePtr> readSegment(const inspect::PartitionView& view, const 
   return picture;
 }
 
-void addFields(const inspect::AnatomyField& field, const QString& prefix, int32_t shift, int32_t record, bool payload,
-               std::vector<FieldEntry>& into) {
-  const QString name = prefix.isEmpty() ? fieldName(field.name) : prefix + QLatin1Char(' ') + fieldName(field.name);
-  if (!field.children.empty()) {
-    for (const inspect::AnatomyField& child : field.children) addFields(child, name, shift, record, payload, into);
-    return;
-  }
-  if (field.end <= field.begin) return;
-  into.push_back({.begin = static_cast<int32_t>(field.begin) + shift,
-                  .length = static_cast<int32_t>(field.end - field.begin),
-                  .name = name,
-                  .value = fromUtf8(field.value),
-                  .note = fromUtf8(field.note),
-                  .record = record,
-                  .payload = payload});
-}
-
-/// The engine's note on the attributes begins with the codec's name.
-QString codecOf(const QString& attributesNote) {
-  return attributesNote.section(QLatin1Char(','), 0, 0);
-}
-
-/// The value of a header's field as the window says it.
-void wordHeader(FieldEntry& field, std::string_view name, const inspect::BatchAnatomy& anatomy) {
-  const records::BatchHeader& header = anatomy.header;
-  if (name == "baseOffset") field.value = offsetText(header.baseOffset);
-  if (name == "crc") field.bad = !anatomy.crcValid;
-  if (name == "attributes") {
-    QStringList words;
-    if (header.isCompressed()) words << codecOf(field.note);
-    if (header.isTransactional()) words << SegmentWords::tr("transactional");
-    if (header.isControl()) words << SegmentWords::tr("control");
-    if (header.timestampType() == records::TimestampType::LogAppendTime) words << SegmentWords::tr("append time");
-    field.value = words.isEmpty() ? SegmentWords::tr("none") : words.join(QStringLiteral(", "));
-  }
-  if (name == "baseTimestamp" || name == "maxTimestamp" || name == "deleteHorizonMs") {
-    const int64_t moment = name == "maxTimestamp" ? header.maxTimestampMs : header.baseTimestampMs;
-    field.value = moment < 0 ? SegmentWords::tr("none") : momentText(moment);
-    field.note = QStringLiteral("%1 ms").arg(moment);
-  }
-  if (name == "producerId" && !header.hasProducerId()) field.value = SegmentWords::tr("none");
-}
-
-QString textOf(ByteView bytes) {
-  return QString::fromUtf8(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size()));
-}
-
 }  // namespace
 
-QString fieldName(std::string_view name) {
-  // Kafka's name says which epoch it is only there.
-  if (name == "partitionLeaderEpoch") name = "leaderEpoch";
-  if (name == "recordsCount") name = "records";
-  QString words;
-  for (const char letter : name) {
-    if (letter >= 'A' && letter <= 'Z') {
-      words += QLatin1Char(' ');
-      words += QLatin1Char(static_cast<char>(letter - 'A' + 'a'));
-    } else {
-      words += QLatin1Char(letter);
-    }
+Result<PartitionViewPtr> viewOf(const observe::LookAccess& access, ReaderCache& cache, bool again) {
+  if (access.log) {
+    cache.view = nullptr;
+    return inspect::PartitionView::of(access.log, *access.process);
   }
-  return words;
+  if (!again && cache.view && cache.view->path() == access.path) return cache.view;
+  cache.view = nullptr;
+  TIDEMARK_ASSIGN(cache.view, inspect::PartitionView::open(*access.process, access.path));
+  return cache.view;
+}
+
+std::optional<int64_t> baseOfFile(std::string_view name) {
+  if (name.size() < 21 || name[20] != '.') return std::nullopt;
+  int64_t base = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + 20, base);
+  if (error != std::errc() || end != name.data() + 20) return std::nullopt;
+  return base;
 }
 
 Result<FoundFiles> findPartitions(const observe::LookAccess& access) {
@@ -263,7 +174,7 @@ Result<FoundFiles> findPartitions(const observe::LookAccess& access) {
 }
 
 Result<ReadPartition> readPartition(const observe::LookAccess& access, ReaderCache& cache, const ReadRequest& request) {
-  TIDEMARK_ASSIGN(const ViewPtr view, viewOf(access, cache, request.again));
+  TIDEMARK_ASSIGN(const PartitionViewPtr view, viewOf(access, cache, request.again));
   auto picture = std::make_shared<PartitionPicture>();
   picture->folder = fromUtf8(view->path());
   picture->name = QFileInfo(picture->folder).fileName();
@@ -301,31 +212,7 @@ Result<ReadPartition> readPartition(const observe::LookAccess& access, ReaderCac
   if (shown == segments->end() && !segments->empty() && !isDeleted(segments->back()))
     shown = std::prev(segments->end());
   if (shown != segments->end()) {
-    TIDEMARK_ASSIGN(SegmentPicturePtr segment, readSegment(*view, *shown, request));
-    if (request.check && shown->bytes <= ReadRequest::kCheckedBytes) {
-      if (auto findings = view->check(shown->base)) {
-        auto checked = std::make_shared<SegmentPicture>(*segment);
-        checked->findings.clear();
-        for (const inspect::Finding& finding : *findings) checked->findings.push_back(entryOf(finding));
-        segment = checked;
-        read.checked = true;
-      }
-    }
-    // Marks on the strip: where in the log it begins, and which of the files beside it.
-    for (const FindingEntry& finding : segment->findings) {
-      picture->findings.push_back(finding);
-      if (!finding.severe) continue;
-      ++shown->findings;
-      if (finding.file.endsWith(QStringLiteral(".log")) && finding.position >= 0 &&
-          (shown->badAt < 0 || finding.position < shown->badAt)) {
-        shown->badAt = finding.position;
-        shown->badBytes = finding.length;
-      }
-      for (size_t side = 0; side < kSideFiles; ++side)
-        if (finding.file.endsWith(fromUtf8(kSides[side])))
-          shown->badSides = static_cast<uint8_t>(shown->badSides | (1u << side));
-    }
-    read.segment = segment;
+    TIDEMARK_ASSIGN(read.segment, readSegment(*view, *shown, request));
   }
   picture->segments = segments;
   read.partition = picture;
@@ -333,7 +220,7 @@ Result<ReadPartition> readPartition(const observe::LookAccess& access, ReaderCac
 }
 
 Result<LookupPicturePtr> readLookup(const observe::LookAccess& access, ReaderCache& cache, const LookupTarget& target) {
-  TIDEMARK_ASSIGN(const ViewPtr view, viewOf(access, cache, false));
+  TIDEMARK_ASSIGN(const PartitionViewPtr view, viewOf(access, cache, false));
   auto picture = std::make_shared<LookupPicture>();
   picture->byTime = target.byTime;
   picture->target = target.value;
@@ -345,70 +232,6 @@ Result<LookupPicturePtr> readLookup(const observe::LookAccess& access, ReaderCac
     picture->problem = SegmentWords::tr("No record is that young.");
   else if (!picture->lookup.batch)
     picture->problem = SegmentWords::tr("That is the end of the log: no batch holds it yet.");
-  return picture;
-}
-
-Result<BatchPicturePtr> readBatch(const observe::LookAccess& access, ReaderCache& cache, Offset segment,
-                                  int64_t position) {
-  TIDEMARK_ASSIGN(const ViewPtr view, viewOf(access, cache, false));
-  auto picture = std::make_shared<BatchPicture>();
-  picture->segment = segment;
-  picture->position = position;
-  TIDEMARK_ASSIGN(picture->anatomy,
-                  view->anatomy(segment, static_cast<uint64_t>(position), 0, BatchPicture::kRecordsKept));
-  const inspect::BatchAnatomy& anatomy = picture->anatomy;
-  for (const inspect::AnatomyField& field : anatomy.headerFields) {
-    // Records that are not compressed are shown one by one.
-    if (field.name == "records" && !anatomy.compressed && !anatomy.recordFields.empty()) continue;
-    const size_t before = picture->fields.size();
-    addFields(field, {}, 0, -1, false, picture->fields);
-    if (field.name == "attributes") picture->codec = codecOf(fromUtf8(field.note));
-    if (picture->fields.size() > before) wordHeader(picture->fields.back(), field.name, anatomy);
-  }
-  picture->headerFields = static_cast<int32_t>(picture->fields.size());
-  const int32_t shift = anatomy.compressed ? 0 : static_cast<int32_t>(records::kBatchHeaderSize);
-  for (size_t i = 0; i < anatomy.recordFields.size(); ++i) {
-    const inspect::AnatomyField& field = anatomy.recordFields[i];
-    RecordEntry record;
-    record.whole = {static_cast<int32_t>(field.begin) + shift, static_cast<int32_t>(field.end - field.begin)};
-    record.offset = anatomy.header.baseOffset.value() + static_cast<int64_t>(i);
-    record.timestampMs = anatomy.header.baseTimestampMs;
-    record.firstField = static_cast<int32_t>(picture->fields.size());
-    for (const inspect::AnatomyField& child : field.children) {
-      const auto number = [&child] {
-        int64_t value = 0;
-        std::from_chars(child.value.data(), child.value.data() + child.value.size(), value);
-        return value;
-      };
-      const Stretch stretch{static_cast<int32_t>(child.begin) + shift, static_cast<int32_t>(child.end - child.begin)};
-      if (child.name == "offsetDelta") record.offset = anatomy.header.baseOffset.value() + number();
-      if (child.name == "timestampDelta")
-        record.timestampMs = anatomy.header.timestampType() == records::TimestampType::LogAppendTime
-                                 ? anatomy.header.maxTimestampMs
-                                 : anatomy.header.baseTimestampMs + number();
-      if (child.name == "keyLength" && number() == 0) record.key = {stretch.begin + stretch.length, 0};
-      if (child.name == "valueLength" && number() == 0) record.value = {stretch.begin + stretch.length, 0};
-      if (child.name == "key") {
-        record.key = stretch;
-        record.meaning = fromUtf8(child.note);
-      }
-      if (child.name == "value") record.value = stretch;
-      if (child.name == "headersCount") record.headers = static_cast<int>(number());
-      const size_t before = picture->fields.size();
-      addFields(child, {}, shift, static_cast<int32_t>(i), anatomy.compressed, picture->fields);
-      if (picture->fields.size() == before) continue;
-      FieldEntry& entry = picture->fields.back();
-      if ((child.name == "key" || child.name == "value") && child.note.empty())
-        entry.value = textOf(picture->bytesOf({stretch.begin, std::min(stretch.length, 64)}));
-      if (child.name == "keyLength" && number() < 0) entry.value = SegmentWords::tr("null");
-      if (child.name == "valueLength" && number() < 0) entry.value = SegmentWords::tr("null");
-    }
-    record.fieldCount = static_cast<int32_t>(picture->fields.size()) - record.firstField;
-    picture->records.push_back(record);
-  }
-  const int64_t next = position + static_cast<int64_t>(anatomy.bytes.size());
-  if (auto page = view->batches(segment, static_cast<uint64_t>(next), 1); page && !page->batches.empty())
-    picture->next = next;
   return picture;
 }
 

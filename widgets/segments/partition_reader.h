@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -37,12 +39,9 @@ struct ReadRequest {
   Offset segment;
   /// As it was read before: only what is new is read. May be null.
   SegmentPicturePtr before;
-  /// Check every byte of the segment as well, if it is no larger than kCheckedBytes.
-  bool check = false;
   /// Open the files anew even if they are open.
   bool again = false;
 
-  static constexpr int64_t kCheckedBytes = 256 << 20;
   /// Batch headers that are read of one segment: a curve has no use for more.
   static constexpr size_t kMostBatches = 30'000;
 };
@@ -51,15 +50,21 @@ struct ReadRequest {
 struct ReadPartition {
   PartitionPicturePtr partition;
   SegmentPicturePtr segment;
-  /// The segment was checked: its findings are those of the check.
-  bool checked = false;
 };
 Result<ReadPartition> readPartition(const observe::LookAccess& access, ReaderCache& cache, const ReadRequest& request);
 
 Result<LookupPicturePtr> readLookup(const observe::LookAccess& access, ReaderCache& cache, const LookupTarget& target);
 
+/// `wanted`: the offset of the record that is looked for, so that it is among those that are kept; −1: the first ones.
 Result<BatchPicturePtr> readBatch(const observe::LookAccess& access, ReaderCache& cache, Offset segment,
-                                  int64_t position);
+                                  int64_t position, int64_t wanted = -1);
+
+/// The partition, opened unless it is open; `again`: anew.
+using PartitionViewPtr = std::shared_ptr<const inspect::PartitionView>;
+Result<PartitionViewPtr> viewOf(const observe::LookAccess& access, ReaderCache& cache, bool again);
+
+/// The base offset that a file's name begins with, twenty digits; nothing if it does not.
+std::optional<int64_t> baseOfFile(std::string_view name);
 
 /// "baseOffset" → "base offset".
 QString fieldName(std::string_view name);

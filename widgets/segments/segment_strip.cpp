@@ -23,6 +23,7 @@ namespace {
 
 constexpr const char* kSideNames[kSideFiles] = {".index", ".timeindex", ".txnindex", ".snapshot"};
 constexpr double kBarHeight = 10;
+constexpr double kDamageHeight = 7;
 
 }  // namespace
 
@@ -62,6 +63,11 @@ void SegmentStrip::setSegments(SegmentEntries segments, int64_t segmentBytes) {
   bytes.reserve(m_segments->size());
   for (const SegmentEntry& segment : *m_segments) bytes.push_back(segment.bytes);
   m_layout.setSegments(bytes);
+  m_before.assign(1, Before{});
+  for (const SegmentEntry& segment : *m_segments)
+    m_before.push_back({m_before.back().damaged + (segment.findings > 0 ? 1 : 0),
+                        m_before.back().deleted + (segment.state == SegmentEntry::State::Deleted ? 1 : 0)});
+  findShown();
   m_newest = m_segments->empty() ? Offset() : m_segments->back().base;
   settleScroll();
   if (atEnd && !m_bar->isHidden()) m_bar->setValue(m_bar->maximum());
@@ -76,7 +82,14 @@ void SegmentStrip::setSegments(SegmentEntries segments, int64_t segmentBytes) {
 void SegmentStrip::setShown(Offset base) {
   if (base == m_shown) return;
   m_shown = base;
+  findShown();
   update();
+}
+
+void SegmentStrip::findShown() {
+  const auto found = std::ranges::find(*m_segments, m_shown, &SegmentEntry::base);
+  m_shownIndex.reset();
+  if (found != m_segments->end()) m_shownIndex = static_cast<size_t>(found - m_segments->begin());
 }
 
 void SegmentStrip::setNote(const QString& above, const QString& below) {
@@ -244,14 +257,11 @@ void SegmentStrip::paintEvent(QPaintEvent*) {
 
 void SegmentStrip::paintRun(QPainter& painter, const StripLayout::Run& run, double shift) const {
   const Palette& p = colors();
-  bool bad = false;
-  bool shown = false;
-  bool deleted = true;
-  for (size_t i = run.first; i < run.last; ++i) {
-    bad = bad || (*m_segments)[i].findings > 0;
-    shown = shown || (*m_segments)[i].base == m_shown;
-    deleted = deleted && (*m_segments)[i].state == SegmentEntry::State::Deleted;
-  }
+  const Before& before = m_before[run.first];
+  const Before& after = m_before[run.last];
+  const bool bad = after.damaged > before.damaged;
+  const bool shown = m_shownIndex && *m_shownIndex >= run.first && *m_shownIndex < run.last;
+  const bool deleted = static_cast<size_t>(after.deleted - before.deleted) == run.last - run.first;
   const QRectF box(shift + run.left, kTop, std::max(1.0, run.right - run.left - 1), kBlockHeight);
   const SegmentEntry& first = (*m_segments)[run.first];
   painter.fillRect(box, deleted ? hatch(p.badSoft, p.badLine) : QBrush(p.epochSoft(first.epoch)));
@@ -285,7 +295,8 @@ void SegmentStrip::paintBlock(QPainter& painter, size_t index, double left) cons
     const double scale = filled / static_cast<double>(segment.bytes);
     const double at = left + std::clamp(static_cast<double>(segment.badAt) * scale, 0.0, filled - 3);
     const double wide = std::clamp(static_cast<double>(segment.badBytes) * scale, 9.0, left + filled - at + 6);
-    painter.fillRect(QRectF(at, kTop, wide, kBlockHeight), hatch(p.badSoft, p.bad, 6, 2));
+    // Below the text, which stays readable wherever the damage is.
+    painter.fillRect(QRectF(at, box.bottom() - kDamageHeight, wide, kDamageHeight), hatch(p.badSoft, p.bad, 5, 2));
     painter.fillRect(QRectF(at, kTop, 2, kBlockHeight), p.bad);
   }
   painter.restore();

@@ -61,6 +61,7 @@ class SegmentStrip : public QWidget {
   static constexpr double kBlockHeight = 42;
 
   QRectF area() const;
+  void findShown();
   void settleScroll();
   std::optional<size_t> indexAt(const QPointF& point) const;
   QString toolTipOf(const SegmentEntry& segment) const;
@@ -68,10 +69,19 @@ class SegmentStrip : public QWidget {
   void paintSides(QPainter& painter, const SegmentEntry& segment, double left, double width) const;
   void paintRun(QPainter& painter, const StripLayout::Run& run, double shift) const;
 
+  /// How many of the segments in front of one are damaged, and deleted: a block of a thousand is told by two of them.
+  struct Before {
+    int damaged = 0;
+    int deleted = 0;
+  };
+
   SegmentEntries m_segments;
+  /// One more than there are segments.
+  std::vector<Before> m_before{Before{}};
   StripLayout m_layout;
   int64_t m_segmentBytes = -1;
   Offset m_shown;
+  std::optional<size_t> m_shownIndex;
   std::optional<size_t> m_hovered;
   QString m_noteAbove, m_noteBelow;
   double m_noteWidth = 0;

@@ -173,7 +173,7 @@ SegmentTables::SegmentTables(SegmentsController& controller, QWidget* parent)
   });
   for (const auto signal :
        {&SegmentsController::opened, &SegmentsController::partitionRead, &SegmentsController::segmentRead,
-        &SegmentsController::lookupChanged, &SegmentsController::batchRead})
+        &SegmentsController::lookupChanged, &SegmentsController::batchRead, &SegmentsController::findingsChanged})
     connect(&controller, signal, this, &SegmentTables::fill);
   connect(&view(Table::Segments), &QTableView::activated, this, [this](const QModelIndex& index) {
     m_controller.pickSegment(m_segments->rows()[static_cast<size_t>(index.row())].base);

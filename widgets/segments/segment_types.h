@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <QString>
@@ -19,6 +20,8 @@ namespace tidemark::widgets {
 /// The files beside a segment's `.log`.
 enum class SideFile : uint8_t { Index, TimeIndex, TxnIndex, Snapshot };
 inline constexpr size_t kSideFiles = 4;
+inline constexpr std::array<std::string_view, kSideFiles> kSideSuffixes{".index", ".timeindex", ".txnindex",
+                                                                        ".snapshot"};
 
 struct SegmentEntry {
   enum class State : uint8_t {
@@ -103,8 +106,6 @@ struct SegmentPicture {
   std::vector<BatchPoint> batches;
   /// Up to where the headers were read.
   int64_t batchesEnd = 0;
-  /// Of this segment only.
-  std::vector<FindingEntry> findings;
 };
 using SegmentPicturePtr = std::shared_ptr<const SegmentPicture>;
 
@@ -175,6 +176,8 @@ struct BatchPicture {
     if (stretch.begin < 0) return {};
     return payload().subspan(static_cast<size_t>(stretch.begin), static_cast<size_t>(stretch.length));
   }
+  /// Number of the first record that is kept, counted from 0.
+  int64_t firstRecord() const noexcept { return static_cast<int64_t>(anatomy.firstRecord); }
   int64_t recordsLeftOut() const noexcept {
     return std::max<int64_t>(0, anatomy.header.recordCount - static_cast<int64_t>(records.size()));
   }

@@ -7,9 +7,14 @@
 
 namespace tidemark::widgets {
 
-SegmentsController::SegmentsController(EngineBridge& bridge, QObject* parent) : QObject(parent), m_bridge(bridge) {
+SegmentsController::SegmentsController(EngineBridge& bridge, QObject* parent)
+    : QObject(parent), m_bridge(bridge), m_check(bridge) {
+  connect(&m_check, &PartitionCheck::found, this, [this] {
+    m_partition = withFindings(m_read, m_check.damaged());
+    Q_EMIT findingsChanged();
+  });
   m_refresh.setSingleShot(true);
-  connect(&m_refresh, &QTimer::timeout, this, [this] { read(false, false); });
+  connect(&m_refresh, &QTimer::timeout, this, [this] { read(false); });
   m_playing.setInterval(kStepMs);
   connect(&m_playing, &QTimer::timeout, this, [this] {
     if (m_row + 1 >= static_cast<int>(m_rows.size())) {
@@ -24,7 +29,7 @@ SegmentsController::SegmentsController(EngineBridge& bridge, QObject* parent) : 
     if (!m_active || m_reading || !isLive() || !m_partition || m_partition->segments->empty()) return;
     // Those that are deleted stand in front.
     if (m_partition->segments->front().state == SegmentEntry::State::Deleted && m_sinceRead.elapsed() >= kDeletedMs)
-      read(false, false);
+      read(false);
   });
 }
 
@@ -33,8 +38,9 @@ void SegmentsController::open(const observe::LookPlace& place) {
   reset();
   m_place = place;
   m_cache = std::make_shared<ReaderCache>();
+  m_check.open(place);
   Q_EMIT opened();
-  if (m_active) read(true, true);
+  if (m_active) read(true);
 }
 
 void SegmentsController::close() {
@@ -47,11 +53,13 @@ void SegmentsController::reset() {
   ++m_number;
   m_place.reset();
   m_cache.reset();
+  m_check.close();
   m_refresh.stop();
   m_reading = m_looking = m_dissecting = m_readAgain = false;
   m_followsActive = true;
   m_wantedSegment = Offset();
   m_digest.clear();
+  m_read.reset();
   m_partition.reset();
   m_segment.reset();
   m_batch.reset();
@@ -71,15 +79,18 @@ void SegmentsController::clearLookup() {
 void SegmentsController::setActive(bool active) {
   if (active == m_active) return;
   m_active = active;
+  m_check.setActive(active);
   if (!active) {
     m_refresh.stop();
     return;
   }
-  if (m_place && (!m_partition || digest() != m_digest)) read(!m_partition, !m_partition);
+  if (m_place && (!m_partition || digest() != m_digest)) read(!m_partition);
 }
 
 void SegmentsController::reload() {
-  if (m_place) read(true, true);
+  if (!m_place) return;
+  m_check.open(*m_place);
+  read(true);
 }
 
 std::vector<int64_t> SegmentsController::digest() const {
@@ -106,11 +117,10 @@ void SegmentsController::onFrame(const Frame& frame) {
   m_refresh.start(static_cast<int>(std::max<qint64>(0, kRefreshMs - since)));
 }
 
-void SegmentsController::read(bool again, bool check) {
+void SegmentsController::read(bool again) {
   if (!m_place) return;
   if (m_reading) {
     m_readAgain = true;
-    m_checkNext = m_checkNext || check;
     return;
   }
   m_reading = true;
@@ -118,7 +128,6 @@ void SegmentsController::read(bool again, bool check) {
   ReadRequest request;
   request.segment = m_followsActive ? Offset() : m_wantedSegment;
   request.before = again ? nullptr : m_segment;
-  request.check = check;
   request.again = again;
   m_bridge.look<ReadPartition>(
       *m_place, this,
@@ -136,7 +145,7 @@ void SegmentsController::read(bool again, bool check) {
           say(errorText(read.error()));
         }
         if (std::exchange(m_readAgain, false))
-          this->read(false, std::exchange(m_checkNext, false));
+          this->read(false);
         else if (m_active && isLive() && digest() != m_digest)
           m_refresh.start(kRefreshMs);
       });
@@ -146,11 +155,13 @@ void SegmentsController::took(const ReadPartition& read) {
   const bool first = !m_partition;
   const bool other = !m_segment || !read.segment || m_segment->base != read.segment->base;
   m_problem.clear();
-  m_partition = read.partition;
+  m_read = read.partition;
   m_segment = read.segment;
+  m_partition = withFindings(m_read, m_check.damaged());
   if (first) Q_EMIT opened();
   Q_EMIT partitionRead();
   Q_EMIT segmentRead();
+  m_check.setSegments(m_read->segments, m_segment ? m_segment->base : Offset());
   // Something is taken apart from the beginning on: the batch that was wanted, or the newest one.
   if (m_segment && !m_batch && !m_batchNext && !m_lookup && !m_looking && !m_segment->batches.empty())
     pickBatch(m_segment->base, m_segment->batches.back().position);
@@ -165,7 +176,8 @@ void SegmentsController::pickSegment(Offset base) {
       m_partition && !m_partition->segments->empty() && m_partition->segments->back().base == base && isLive();
   m_wantedSegment = base;
   if (m_segment && m_segment->base == base) return;
-  read(false, true);
+  m_check.standBack();
+  read(false);
 }
 
 void SegmentsController::stepSegment(int by) {
@@ -182,6 +194,7 @@ void SegmentsController::stepSegment(int by) {
 void SegmentsController::find(const LookupTarget& target, bool batchAlone) {
   if (!m_place) return;
   m_looking = true;
+  m_check.standBack();
   m_bridge.look<LookupPicturePtr>(
       *m_place, this,
       [target, cache = m_cache](const observe::LookAccess& access) { return readLookup(access, *cache, target); },
@@ -239,11 +252,12 @@ void SegmentsController::pickBatch(Offset segment, int64_t position) {
   m_batchNext = {segment, position};
   if (m_dissecting) return;
   m_dissecting = true;
+  m_check.standBack();
   const std::pair<Offset, int64_t> wanted = *m_batchNext;
   m_bridge.look<BatchPicturePtr>(
       *m_place, this,
-      [wanted, cache = m_cache](const observe::LookAccess& access) {
-        return readBatch(access, *cache, wanted.first, wanted.second);
+      [wanted, record = m_wanted, cache = m_cache](const observe::LookAccess& access) {
+        return readBatch(access, *cache, wanted.first, wanted.second, record);
       },
       [this, number = m_number, wanted](const Result<BatchPicturePtr>& read) {
         if (number != m_number) return;
@@ -281,6 +295,14 @@ void SegmentsController::goTo(const FindingEntry& finding) {
   pickSegment(finding.segment);
   if (finding.position >= 0 && finding.file.endsWith(QStringLiteral(".log")))
     pickBatch(finding.segment, finding.position);
+}
+
+std::vector<FindingEntry> SegmentsController::findingsShown() const {
+  std::vector<FindingEntry> findings;
+  if (!m_partition || !m_segment) return findings;
+  for (const FindingEntry& finding : m_partition->findings)
+    if (finding.segment == m_segment->base) findings.push_back(finding);
+  return findings;
 }
 
 void SegmentsController::say(const QString& problem) {

@@ -9,6 +9,7 @@
 #include "bridge/engine_bridge.h"
 #include "segments/lookup_rows.h"
 #include "segments/lookup_target.h"
+#include "segments/partition_check.h"
 #include "segments/partition_reader.h"
 
 namespace tidemark::widgets {
@@ -67,6 +68,10 @@ class SegmentsController : public QObject {
   const BatchPicturePtr& batch() const noexcept { return m_batch; }
   /// The offset of the record that was looked for, to be marked; −1: none.
   int64_t wantedOffset() const noexcept { return m_wanted; }
+  /// The check of all segments, which goes on behind what is shown.
+  PartitionCheck& check() noexcept { return m_check; }
+  /// What it found in the segment that is opened.
+  std::vector<FindingEntry> findingsShown() const;
   /// Why nothing is shown; empty if something is.
   const QString& problem() const noexcept { return m_problem; }
   bool isReading() const noexcept { return m_reading || m_looking || m_dissecting; }
@@ -76,6 +81,8 @@ class SegmentsController : public QObject {
   void opened();
   void partitionRead();
   void segmentRead();
+  /// The check found something, or what it had found is gone: partition() and findingsShown() tell.
+  void findingsChanged();
   void lookupChanged();
   void rowChanged();
   void batchRead();
@@ -84,7 +91,7 @@ class SegmentsController : public QObject {
  private:
   void onFrame(const Frame& frame);
   void reset();
-  void read(bool again, bool check);
+  void read(bool again);
   void took(const ReadPartition& read);
   /// What of the snapshot tells that the files changed.
   std::vector<int64_t> digest() const;
@@ -99,7 +106,6 @@ class SegmentsController : public QObject {
   bool m_active = false;
   bool m_reading = false;
   bool m_readAgain = false;
-  bool m_checkNext = false;
   bool m_looking = false;
   bool m_dissecting = false;
   bool m_followsActive = true;
@@ -108,6 +114,9 @@ class SegmentsController : public QObject {
   QTimer m_refresh;
   QElapsedTimer m_sinceRead;
 
+  PartitionCheck m_check;
+  /// As it was read, and with what the check found.
+  PartitionPicturePtr m_read;
   PartitionPicturePtr m_partition;
   SegmentPicturePtr m_segment;
   LookupPicturePtr m_lookup;

@@ -20,6 +20,8 @@ class QStackedWidget;
 namespace tidemark::widgets {
 
 class BatchPanel;
+class CheckLine;
+class FindingsBar;
 class IndexPlot;
 class LookupPanel;
 class SegmentStrip;
@@ -64,6 +66,8 @@ class SegmentsPage : public QWidget {
   LookupPanel& lookupPanel() noexcept { return *m_lookup; }
   BatchPanel& batchPanel() noexcept { return *m_batch; }
   SegmentTables& tables() noexcept { return *m_tables; }
+  CheckLine& checkLine() noexcept { return *m_checked; }
+  FindingsBar& findingsBar() noexcept { return *m_findings; }
   QLineEdit& searchField() noexcept { return *m_search; }
 
  Q_SIGNALS:
@@ -82,7 +86,6 @@ class SegmentsPage : public QWidget {
   void takeOpened();
   void takePartition();
   void takeSegment();
-  void takeFindings();
   void takePlace();
   void nameSearch();
   void onFrame(const Frame& frame);
@@ -102,16 +105,13 @@ class SegmentsPage : public QWidget {
 
   QLabel* m_title;
   QPushButton* m_place;
-  QLabel* m_checked;
+  CheckLine* m_checked;
   QFrame* m_searchBox;
   QLabel* m_searchName;
   QLineEdit* m_search;
   QPushButton* m_back = nullptr;
   QStackedWidget* m_stack;
-  QFrame* m_findings;
-  QLabel* m_findingText;
-  QPushButton* m_findingNext;
-  int m_finding = 0;
+  FindingsBar* m_findings;
   SegmentStrip* m_strip;
   QLabel* m_indexTitle;
   QLabel* m_indexNote;

@@ -302,6 +302,11 @@ void FakeCluster::runLooks() {
       look(observe::LookAccess{.process = m_reader.get(), .path = place.path, .log = nullptr});
       continue;
     }
+    if (const auto live = liveCopies.find({place.broker, place.partition}); live != liveCopies.end()) {
+      const LiveCopy& held = live->second;
+      look(observe::LookAccess{.process = held.process.get(), .path = held.folder, .log = held.log});
+      continue;
+    }
     const auto copy = copyFolders.find({place.broker, place.partition});
     if (copy == copyFolders.end())
       look(fail(ErrorCode::UnknownTopicOrPartition, "no such copy"));

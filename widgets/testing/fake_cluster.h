@@ -64,6 +64,13 @@ class FakeCluster : public observe::ClusterSource {
 
   /// Where the files of a copy lie that somebody looks at; others are not found. Looks run in the next advance().
   std::map<std::pair<NodeId, TopicPartition>, std::string> copyFolders;
+  /// A log that is open, of a copy that somebody looks at, and whose files it is on.
+  struct LiveCopy {
+    std::shared_ptr<platform::Process> process;
+    std::shared_ptr<const log::PartitionLog> log;
+    std::string folder;
+  };
+  std::map<std::pair<NodeId, TopicPartition>, LiveCopy> liveCopies;
   int looks = 0;
 
  private:

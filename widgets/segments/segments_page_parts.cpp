@@ -1,0 +1,182 @@
+#include <QButtonGroup>
+#include <QFileInfo>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPainter>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include "segments/batch_panel.h"
+#include "segments/check_line.h"
+#include "segments/index_plot.h"
+#include "segments/lookup_panel.h"
+#include "segments/segment_strip.h"
+#include "segments/segments_page.h"
+#include "text/format.h"
+#include "theme/draw.h"
+#include "theme/shapes.h"
+#include "theme/theme.h"
+
+// What the Segments view is made of.
+
+namespace tidemark::widgets {
+
+namespace {
+
+/// A card whose ground is drawn, so that splitters and labels keep the style sheet's own.
+class PlotCard : public QWidget {
+ public:
+  using QWidget::QWidget;
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    drawCard(painter, rect());
+  }
+};
+
+}  // namespace
+
+QWidget* SegmentsPage::makeHead() {
+  auto* head = new QWidget;
+  auto* row = new QHBoxLayout(head);
+  row->setContentsMargins(24, 14, 24, 14);
+  row->setSpacing(14);
+  if (m_fromDisk) {
+    m_back = new QPushButton(tr("◂ Back"));
+    m_back->setProperty("kind", QStringLiteral("link"));
+    m_back->setToolTip(tr("Back (Esc)"));
+    connect(m_back, &QPushButton::clicked, this, &SegmentsPage::backWanted);
+    row->addWidget(m_back);
+  }
+  m_title->setTextFormat(Qt::PlainText);
+  // In a small window they give way to the search.
+  m_title->setMinimumWidth(30);
+  m_place->setMinimumWidth(30);
+  m_place->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+  m_place->setProperty("kind", QStringLiteral("quiet"));
+  m_place->setMenu(new QMenu(m_place));
+  connect(m_place->menu(), &QMenu::aboutToShow, this, [this] {
+    QMenu* menu = m_place->menu();
+    menu->clear();
+    if (m_fromDisk) {
+      for (const QString& folder : m_folders)
+        menu->addAction(QFileInfo(folder).fileName() + QStringLiteral("   ") + QFileInfo(folder).path(), this,
+                        [this, folder] { m_controller.open({.path = folder.toStdString()}); });
+      return;
+    }
+    const auto* partition = m_partition ? observe::findPartition(*m_bridge.snapshot(), *m_partition) : nullptr;
+    if (partition == nullptr) return;
+    for (const observe::ReplicaSnapshot& copy : partition->copies) {
+      const auto* broker = observe::findBroker(*m_bridge.snapshot(), copy.broker);
+      const QString state = broker == nullptr ? QString() : lookOf(copy, broker->state).word;
+      QAction* action = menu->addAction(
+          tr("Broker %1, %2, %3").arg(copy.broker.value()).arg(copy.leader ? tr("leader") : tr("follower"), state),
+          this, [this, id = copy.broker] { pickCopy(id); });
+      action->setCheckable(true);
+      action->setChecked(m_controller.place() && m_controller.place()->broker == copy.broker);
+    }
+  });
+  row->addWidget(m_title);
+  row->addWidget(m_place);
+  row->addWidget(m_checked);
+  row->addStretch(2);
+
+  m_searchBox->setProperty("kind", QStringLiteral("search"));
+  m_searchBox->setFixedHeight(32);
+  auto* inside = new QHBoxLayout(m_searchBox);
+  inside->setContentsMargins(12, 0, 4, 0);
+  inside->setSpacing(8);
+  m_search->setProperty("kind", QStringLiteral("inside"));
+  m_search->setFont(Theme::mono(13, QFont::DemiBold));
+  m_search->setPlaceholderText(tr("1 177 or 14:01:08"));
+  m_search->setMinimumWidth(60);
+  m_search->setAccessibleName(tr("Offset or time to look for"));
+  m_search->setToolTip(
+      tr("An offset, a time (14:01:08.970, 2026-11-30 14:01), @ and milliseconds since 1970, earliest, "
+         "latest or max (Ctrl+F)"));
+  auto* go = new QPushButton(tr("Search"));
+  go->setProperty("kind", QStringLiteral("primary"));
+  go->setFocusPolicy(Qt::NoFocus);
+  inside->addWidget(m_searchName);
+  inside->addWidget(m_search, 1);
+  inside->addWidget(go);
+  m_searchBox->setMaximumWidth(340);
+  row->addWidget(m_searchBox, 3);
+  connect(m_search, &QLineEdit::textChanged, this, [this] {
+    m_search->setProperty("wrong", false);
+    m_search->style()->unpolish(m_search);
+    m_search->style()->polish(m_search);
+    nameSearch();
+  });
+  const auto searchNow = [this] { search(m_search->text()); };
+  connect(m_search, &QLineEdit::returnPressed, this, searchNow);
+  connect(go, &QPushButton::clicked, this, searchNow);
+  nameSearch();
+  return head;
+}
+
+QWidget* SegmentsPage::makePlotCard() {
+  auto* card = new PlotCard;
+  auto* down = new QVBoxLayout(card);
+  down->setContentsMargins(16, 10, 12, 6);
+  down->setSpacing(4);
+  auto* head = new QHBoxLayout;
+  head->setSpacing(12);
+  head->addWidget(m_indexTitle);
+  head->addWidget(m_indexNote, 1);
+  m_indexNote->setMinimumWidth(20);
+  m_indexNote->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  auto* choices = new QHBoxLayout;
+  choices->setSpacing(4);
+  int id = 0;
+  for (const QString& name : {tr("Offset"), tr("Time")}) {
+    auto* button = new QPushButton(name);
+    button->setProperty("kind", QStringLiteral("pill"));
+    button->setCheckable(true);
+    button->setToolTip(id == 0 ? tr("The offset index (I)") : tr("The time index (I)"));
+    m_indexChoice->addButton(button, id++);
+    choices->addWidget(button);
+  }
+  connect(m_indexChoice, &QButtonGroup::idClicked, this, [this](int which) { setIndex(which == 1); });
+  head->addLayout(choices);
+  down->addLayout(head);
+  down->addWidget(m_plot, 1);
+  return card;
+}
+
+QWidget* SegmentsPage::makeBody() {
+  auto* body = new QWidget;
+  body->setProperty("kind", QStringLiteral("clear"));
+  auto* down = new QVBoxLayout(body);
+  down->setContentsMargins(24, 4, 24, 18);
+  down->setSpacing(14);
+  down->addWidget(m_strip);
+  m_columns = new QSplitter(Qt::Horizontal);
+  m_columns->setHandleWidth(16);
+  m_columns->setChildrenCollapsible(false);
+  m_columns->addWidget(makePlotCard());
+  m_columns->addWidget(m_lookup);
+  m_columns->setStretchFactor(0, 1);
+  m_columns->setStretchFactor(1, 0);
+  m_columns->setSizes({900, 392});
+  m_columns->setMinimumHeight(256);
+  m_rows = new QSplitter(Qt::Vertical);
+  m_rows->setHandleWidth(14);
+  m_rows->setChildrenCollapsible(false);
+  m_rows->addWidget(m_columns);
+  m_rows->addWidget(m_batch);
+  m_rows->setStretchFactor(0, 1);
+  m_rows->setStretchFactor(1, 1);
+  m_rows->setSizes({332, 408});
+  down->addWidget(m_rows, 1);
+  return body;
+}
+
+}  // namespace tidemark::widgets
