@@ -105,10 +105,11 @@ Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string&
 }
 
 Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
-  if (options.brokers != 1 && options.brokers != 3 && options.brokers != 5)
+  if (options.brokers < 1 || options.brokers > kMostBrokers)
     return fail(ErrorCode::InvalidConfig,
-                fmt::format("{} broker{} cannot be launched: it can be 1, 3 or 5", options.brokers,
-                            options.brokers == 1 ? "" : "s"));
+                fmt::format("{} brokers cannot be launched: it can be 1 to {}", options.brokers, kMostBrokers));
+  if (options.controllers < 0 || options.controllers > options.brokers)
+    return fail(ErrorCode::InvalidConfig, fmt::format("{} of {} brokers cannot be controllers", options.controllers, options.brokers));
   if (options.logDirectories < 1 || options.logDirectories > kMostLogDirectories)
     return fail(ErrorCode::InvalidConfig, fmt::format("a broker cannot have {} log directories: it can be 1 to {}",
                                                       options.logDirectories, kMostLogDirectories));
@@ -156,6 +157,7 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
       topology.nodes.push_back({.id = NodeId(static_cast<int32_t>(i + 1)),
                                 .port = ports[i],
                                 .controllerPort = ports[count + i],
+                                .isController = options.controllers == 0 || i < static_cast<size_t>(options.controllers),
                                 .directoryId = lab_->random().uuid()});
     topology_ = std::move(topology);
   }
@@ -380,9 +382,14 @@ void Cluster::undoPrepare() {
 }
 
 bool Cluster::hasMajority() const {
-  const auto up = std::ranges::count_if(
-      slots_, [](const auto& entry) { return entry.second->isOpen && isAlive(entry.second->state); });
-  return 2 * static_cast<size_t>(up) > slots_.size();
+  size_t voters = 0;
+  size_t up = 0;
+  for (const auto& [id, slot] : slots_) {
+    if (!slot->place.isController) continue;
+    ++voters;
+    if (slot->isOpen && isAlive(slot->state)) ++up;
+  }
+  return 2 * up > voters;
 }
 
 void Cluster::removeFresh() {

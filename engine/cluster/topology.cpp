@@ -25,7 +25,7 @@ raft::VoterSet Topology::voters() const {
   std::vector<raft::Voter> voters;
   voters.reserve(nodes.size());
   for (const NodePlace& node : nodes)
-    voters.push_back({.key = {node.id, node.directoryId},
+    if (node.isController) voters.push_back({.key = {node.id, node.directoryId},
                       .endpoints = {{.listener = "CONTROLLER", .host = advertisedHost, .port = node.controllerPort}},
                       .minKRaftVersion = 0,
                       .maxKRaftVersion = 1});
@@ -34,11 +34,13 @@ raft::VoterSet Topology::voters() const {
 
 std::string encodeTopology(const Topology& topology) {
   json nodes = json::array();
-  for (const NodePlace& node : topology.nodes)
+  for (const NodePlace& node : topology.nodes) {
     nodes.push_back({{"id", node.id.value()},
                      {"port", node.port},
                      {"controllerPort", node.controllerPort},
                      {"directoryId", node.directoryId.toString()}});
+    if (!node.isController) nodes.back()["controller"] = false;
+  }
   json document = {{"version", 1},
                    {"clusterId", topology.clusterId},
                    {"host", topology.host},
@@ -84,8 +86,13 @@ Result<Topology> decodeTopology(std::string_view text) {
     node.port = static_cast<uint16_t>(port);
     node.controllerPort = static_cast<uint16_t>(controllerPort);
     node.directoryId = *directoryId;
+    if (entry.contains("controller")) {
+      if (!entry["controller"].is_boolean()) return wrong("\"controller\" is neither true nor false");
+      node.isController = entry["controller"].get<bool>();
+    }
     topology.nodes.push_back(node);
   }
+  if (std::ranges::none_of(topology.nodes, &NodePlace::isController)) return wrong("none of the nodes is a controller");
   return topology;
 }
 
@@ -120,11 +127,12 @@ Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlac
   config::ConfigMap properties = settings;
   std::string quorum;
   for (const NodePlace& node : topology.nodes)
-    quorum += (quorum.empty() ? "" : ",") + address(topology.advertisedHost, node.controllerPort);
+    if (node.isController) quorum += (quorum.empty() ? "" : ",") + address(topology.advertisedHost, node.controllerPort);
   const auto listeners = [&](const std::string& host) {
+    if (!place.isController) return fmt::format("PLAINTEXT://{}", address(host, place.port));
     return fmt::format("PLAINTEXT://{},CONTROLLER://{}", address(host, place.port), address(host, place.controllerPort));
   };
-  properties["process.roles"] = "broker,controller";
+  properties["process.roles"] = place.isController ? "broker,controller" : "broker";
   properties["node.id"] = std::to_string(place.id.value());
   properties["listeners"] = listeners(topology.host);
   properties["advertised.listeners"] = listeners(topology.advertisedHost);

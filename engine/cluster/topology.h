@@ -14,11 +14,13 @@
 
 namespace tidemark::cluster {
 
-/// One node of a lab's cluster: broker and controller.
+/// One node of a lab's cluster: a broker, and most often a controller.
 struct NodePlace {
   NodeId id;
   uint16_t port = 0;
+  /// Kept free if it is no controller.
   uint16_t controllerPort = 0;
+  bool isController = true;
   /// Of its metadata log.
   Uuid directoryId;
 };
@@ -38,6 +40,7 @@ struct Topology {
   raft::VoterSet voters() const;
 };
 
+inline constexpr int kMostBrokers = 7;
 inline constexpr int kMostLogDirectories = 16;
 inline constexpr std::string_view kTopologyFile = "tidemark.json";
 

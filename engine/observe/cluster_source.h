@@ -32,7 +32,10 @@ struct TopicOptions {
 };
 
 struct LaunchOptions {
+  /// 1 to 7.
   int brokers = 3;
+  /// The first so many brokers are the quorum's voters as well; 0: all of them.
+  int controllers = 0;
   std::string host = "127.0.0.1";
   /// Of broker 1; broker i gets port + i − 1, its controller port + 100 + i − 1. 0: free ones are picked.
   uint16_t port = 19092;

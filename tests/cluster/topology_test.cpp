@@ -64,6 +64,21 @@ TEST(Topology, GivesEachNodeItsConfiguration) {
   EXPECT_EQ(config->getInt("controller.quorum.append.linger.ms"), 0) << "of the lab's profile";
 }
 
+TEST(Topology, ANodeThatIsNoControllerOnlyKnowsThem) {
+  Topology mixed = topology();
+  mixed.nodes[2].isController = false;
+  const auto again = decodeTopology(encodeTopology(mixed));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->voters().size(), 2u);
+  const auto config = nodeConfig(*again, again->nodes[2], "/data", {});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_TRUE(config->isBroker());
+  EXPECT_FALSE(config->isController());
+  EXPECT_EQ(config->quorumBootstrapServers().size(), 2u);
+  for (NodePlace& node : mixed.nodes) node.isController = false;
+  EXPECT_FALSE(decodeTopology(encodeTopology(mixed))) << "nobody leads it";
+}
+
 TEST(Topology, GivesEachNodeAsManyLogDirectoriesAsWereAskedFor) {
   Topology two = topology();
   EXPECT_THAT(encodeTopology(two), testing::Not(HasSubstr("logDirectories"))) << "as before there were several";
