@@ -173,7 +173,9 @@ bool StateMachine::trySend(const Moment& at, NodeId to, const platform::Endpoint
   }
   peer.inFlight = nextCorrelation_++;
   peer.sentAt = at.now;
-  effects.push_back(Send{to, endpoint, *peer.inFlight, request()});
+  Request message = request();
+  if (const auto* fetch = std::get_if<FetchRequest>(&message)) peer.fetchedFrom = fetch->fetchOffset;
+  effects.push_back(Send{to, endpoint, *peer.inFlight, std::move(message)});
   wakeAt(peer.sentAt + config_.requestTimeout);
   return true;
 }
@@ -240,7 +242,7 @@ void StateMachine::sendDiscoveryFetch(const Moment& at, Effects& effects) {
 FetchRequest StateMachine::fetchRequest() const {
   // A voter's fetch offset tells the leader what this node will not lose.
   TIDEMARK_INVARIANT(!isVoter() || log_.syncedEndOffset() == log_.endOffset(),
-                     fmt::format("a fetch from {} while only {} is synced", log_.endOffset(), log_.syncedEndOffset()));
+                     fmt::format("K4: a fetch from {} while only {} is synced", log_.endOffset(), log_.syncedEndOffset()));
   FetchRequest request;
   request.clusterId = identity_.clusterId;
   request.replica = identity_.self;

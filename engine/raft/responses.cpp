@@ -119,7 +119,6 @@ bool StateMachine::handle(const Moment& at, NodeId from, const EndQuorumEpochRes
 }
 
 bool StateMachine::handle(const Moment& at, NodeId from, const FetchResponse& answer, Effects& effects) {
-  (void)from;
   // Whoever looks for a leader asks again later if this one could not name one.
   if (const auto done = handleCommon(at, answer, effects))
     return *done && std::holds_alternative<Follower>(role_) && answer.error == ErrorCode::None;
@@ -127,6 +126,8 @@ bool StateMachine::handle(const Moment& at, NodeId from, const FetchResponse& an
   if (follower == nullptr || answer.error != ErrorCode::None) return false;
   follower->fetchDeadline = at.now + config_.fetchTimeout;
   follower->heardFromLeader = true;
+  // An observer that looks for its leader may ask it under two names: what the slower answer says is over.
+  if (const auto peer = peers_.find(from); peer != peers_.end() && peer->second.fetchedFrom != log_.endOffset()) return true;
   if (answer.diverging) {
     const Offset cut = truncationOffset(log_, *answer.diverging);
     TIDEMARK_INVARIANT(!highWatermark_ || cut >= *highWatermark_,

@@ -144,6 +144,8 @@ class StateMachine {
   struct Peer {
     std::optional<uint64_t> inFlight;
     MonotonicTime sentAt;
+    /// Where the fetch began that was sent last.
+    Offset fetchedFrom = kNoOffset;
     MonotonicTime backoffUntil;
     /// In a row.
     int failures = 0;

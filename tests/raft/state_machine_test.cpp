@@ -515,6 +515,22 @@ TEST_F(StateMachineTest, ObserverFindsTheLeaderAndFollows) {
   EXPECT_EQ(role(), RoleName::Follower) << "observers never stand";
 }
 
+// An observer asked its leader under two names, took what both answers brought, and died of it.
+TEST_F(StateMachineTest, WhatTheSlowerOfTwoAnswersSaysOfAnOlderLogEndIsPassedOver) {
+  start(std::nullopt, 3, key(8));
+  poll();
+  respond(sent.front().to.value(), FetchResponse{.error = ErrorCode::FencedLeaderEpoch, .leader = {NodeId(3), LeaderEpoch(6)}});
+  poll();
+  ASSERT_NE(lastTo<FetchRequest>(3), nullptr);
+  // The quicker one brought this.
+  log.append({LeaderEpoch(6), 0});
+  log.sync();
+  respond(3, FetchResponse{.leader = {NodeId(3), LeaderEpoch(6)}, .diverging = OffsetAndEpoch{Offset(0), LeaderEpoch(0)}});
+  EXPECT_EQ(log.endOffset(), Offset(1));
+  poll();
+  EXPECT_EQ(lastTo<FetchRequest>(3)->fetchOffset, Offset(1)) << "it goes on from where it is";
+}
+
 TEST_F(StateMachineTest, MajorityOffsetIsReachedByMoreThanHalf) {
   using O = std::optional<Offset>;
   const auto at = [](int64_t value) { return O(Offset(value)); };
