@@ -44,6 +44,8 @@ struct WorldCore : std::enable_shared_from_this<WorldCore> {
   std::vector<std::weak_ptr<ProcessCore>> processes;
   std::map<std::string, uint64_t> incarnations;
   std::function<void()> stepHook;
+  /// It runs: what it reads are no calls of the process.
+  bool inHook = false;
   uint64_t nextId = 0;
 };
 
@@ -59,7 +61,7 @@ struct ProcessCore : std::enable_shared_from_this<ProcessCore> {
   /// Takes the time a file call takes.
   void takeTime(Duration typical);
   /// Counts a file call; true if this is the one at which to crash.
-  bool countFileCall() noexcept { return ++fileCalls == crashAt; }
+  bool countFileCall() noexcept { return !world->inHook && ++fileCalls == crashAt; }
   Scheduler& scheduler() noexcept { return world->scheduler; }
 
   const std::shared_ptr<WorldCore> world;

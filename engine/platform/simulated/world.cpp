@@ -61,7 +61,14 @@ namespace {
 Scheduler::Step stepOnce(WorldCore& core, MonotonicTime limit) {
   const SingleThread guard;
   const auto result = core.scheduler.step(limit);
-  if (result == Scheduler::Step::Ran && core.stepHook) core.stepHook();
+  if (result == Scheduler::Step::Ran && core.stepHook) {
+    struct InHook {
+      explicit InHook(bool& flag) : flag_(flag) { flag_ = true; }
+      ~InHook() { flag_ = false; }
+      bool& flag_;
+    } const inHook(core.inHook);
+    core.stepHook();
+  }
   return result;
 }
 

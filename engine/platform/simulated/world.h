@@ -105,7 +105,8 @@ class World {
   bool runUntil(const std::function<bool()>& predicate, Duration limit);
   /// Calls `action` on the world's own account (not as a task of a process): for faults, kills, restarts.
   void after(Duration delay, std::move_only_function<void()> action);
-  /// Called after every step: for invariants. One hook; an empty one removes it.
+  /// Called after every step: for invariants. One hook; an empty one removes it. What it reads of files counts as no call
+  /// of a process, and crashes none.
   void onStep(std::function<void()> hook);
 
   /// Randomness for the test itself, from the seed, apart from everything else's.
