@@ -194,8 +194,7 @@ BrokerServer::BrokerServer(Shared& shared)
               },
           .moveThreads = !config.isNull("num.replica.alter.log.dirs.threads")
                              ? config.getInt("num.replica.alter.log.dirs.threads")
-                             : static_cast<int>(config.logDirs().size()),
-          .rules = shared.options.replicationRules});
+                             : static_cast<int>(config.logDirs().size())});
   shared.onDirectoryFailed = [this](const Uuid& directory) {
     lifecycle_->directoryFailed(directory);
     metadataExecutor_->post([this, directory] { replicas_->directoryFailed(directory); });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
 #include "broker/requests.h"
 #include "broker/traffic.h"
 #include "protocol/generated/fetch_request.h"
@@ -207,7 +208,7 @@ void handleFetch(BrokerContext& broker, network::RequestPtr request) {
         .maxWait = refusedAny ? platform::Duration(0) : platform::Duration(std::chrono::milliseconds(message.maxWaitMs)),
         .minBytes = message.minBytes,
         .maxBytes = std::min(message.maxBytes, broker.fetchMaxBytes),
-        .isolation = fromFollower                   ? log::FetchIsolation::LogEnd
+        .isolation = fromFollower || isMutated(Mutation::ReadsUncommitted) ? log::FetchIsolation::LogEnd
                      : message.isolationLevel == 1 ? log::FetchIsolation::Committed
                                                    : log::FetchIsolation::HighWatermark,
         .leaderOnly = fromFollower || version < kFirstWithRack,

@@ -106,7 +106,7 @@ Result<void> Shared::open() {
                             .config = raftConfig(options),
                             .log = std::move(raftLog),
                             .store = std::make_unique<raft::FileQuorumStateStore>(
-                                process.files(), metadataFolder(config().metadataLogDir()), options.syncVotes),
+                                process.files(), metadataFolder(config().metadataLogDir())),
                             .transport = std::make_unique<raft::ChannelTransport>(
                                 process, raftExecutor, fmt::format("raft-client-{}", self()), listener),
                             .process = &process,

@@ -22,9 +22,6 @@ struct NodeOptions {
   config::BrokerConfig config;
   /// The lab's rule for a quorum without history (raft/config.h).
   bool lowestVoterStartsAtOnce = false;
-  /// For tests of the tests: what they switch off must be found.
-  replication::Rules replicationRules = {};
-  bool syncVotes = true;
   /// Puts somebody between a broker's listeners and its handlers, who knows topics by their ids; empty: nobody. What it
   /// makes lives as long as the node.
   std::function<std::unique_ptr<network::RequestHandler>(network::RequestHandler& below, platform::Process& process,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/invariant.h"
+#include "base/mutation.h"
 #include "coordinator/consumer_protocol.h"
 
 namespace tidemark::coordinator {
@@ -210,7 +211,7 @@ bool ClassicGroup::supportsProtocols(std::string_view protocolType, const std::v
 }
 
 void ClassicGroup::startGeneration(platform::WallTime now) {
-  ++generation_;
+  if (!isMutated(Mutation::GenerationNotRaised) || generation_ < 1) ++generation_;
   if (members_.empty()) {
     protocol_.reset();
     computeSubscribedTopics();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/invariant.h"
+#include "base/mutation.h"
 #include "records/batch_builder.h"
 #include "records/control.h"
 
@@ -121,6 +122,7 @@ Result<bool> CoordinatorRuntime::loadSome(Partition& partition) {
 
 Result<void> CoordinatorRuntime::replayBatch(Partition& partition, const records::BatchView& batch,
                                              ByteVector& buffer) {
+  if (isMutated(Mutation::CommitsForgotten)) return {};
   TIDEMARK_ASSIGN(const ByteView payload, records::openPayload(batch, buffer));
   records::RecordCursor cursor(batch.header, payload);
   while (true) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mutation.h"
 #include "events/log_events.h"
 #include "events/recorder.h"
 #include "events/replication_events.h"
@@ -423,7 +424,8 @@ std::optional<Offset> PartitionLog::maybeUpdateHighWatermark(Offset offset) {
   {
     const Lock lock(mutex_);
     const LogOffsetMetadata target = clamp({.offset = offset});
-    if (target.offset <= highWatermark_.offset) return std::nullopt;
+    if (target.offset == highWatermark_.offset) return std::nullopt;
+    if (target.offset < highWatermark_.offset && !isMutated(Mutation::HighWatermarkFalls)) return std::nullopt;
     setHighWatermark(target, kNoNode);
     offset = target.offset;
   }

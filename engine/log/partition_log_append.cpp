@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/mutation.h"
 #include "events/log_events.h"
 #include "events/recorder.h"
 #include "log/batch_walk.h"
@@ -130,7 +131,8 @@ Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch 
     if (info.firstOffset < logEnd_.offset)
       return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: batches from offset {} on, but the log ends at {}",
                                                            directory_, info.firstOffset, logEnd_.offset));
-    for (const BatchHeader& header : headers) assignEpoch(header.leaderEpoch, header.baseOffset);
+    for (const BatchHeader& header : headers)
+      if (!isMutated(Mutation::EpochsOfLeaderOnly)) assignEpoch(header.leaderEpoch, header.baseOffset);
     // One write; only what is larger than a whole segment is written in parts.
     const auto limit = static_cast<size_t>(config_->segmentBytes);
     size_t first = 0;
@@ -175,7 +177,7 @@ Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Se
   size_t at = 0;
   for (const BatchHeader& header : group.headers) {
     const int64_t batchPosition = position + static_cast<int64_t>(at);
-    if (header.hasProducerId()) {
+    if (header.hasProducerId() && (asLeader || !isMutated(Mutation::SequencesOfLeaderOnly))) {
       const BatchView batch{header, group.bytes.subspan(at, header.sizeInBytes())};
       const auto ended = producers_->apply(header, markerOf(batch), {header.baseOffset, segment.baseOffset(), batchPosition});
       if (ended && ended->aborted) {

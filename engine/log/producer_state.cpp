@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
 #include "log/file_names.h"
 
 namespace tidemark::log {
@@ -34,7 +35,7 @@ int32_t ProducerBatch::firstSequence() const noexcept {
 const ProducerBatch* ProducerEntry::findDuplicate(ProducerEpoch epoch, int32_t firstSequence,
                                                   int32_t lastSequence) const noexcept {
   if (epoch != epoch_) return nullptr;
-  for (size_t i = 0; i < count_; ++i)
+  for (size_t i = isMutated(Mutation::DuplicateWindowOfFour) && count_ == kWindow ? 1 : 0; i < count_; ++i)
     if (batches_[i].firstSequence() == firstSequence && batches_[i].lastSequence == lastSequence) return &batches_[i];
   return nullptr;
 }
@@ -75,6 +76,7 @@ void ProducerEntry::restore(ProducerEpoch epoch, const std::optional<ProducerBat
 // --- appends ---
 const ProducerBatch* ProducerStateManager::findDuplicate(const BatchHeader& header) const {
   const auto found = producers_.find(header.producerId);
+  if (isMutated(Mutation::SequencesUnchecked)) return nullptr;
   if (found == producers_.end() || header.baseSequence == kNoSequence) return nullptr;
   return found->second.findDuplicate(header.producerEpoch, header.baseSequence, header.lastSequence());
 }
@@ -82,7 +84,7 @@ const ProducerBatch* ProducerStateManager::findDuplicate(const BatchHeader& head
 Result<void> ProducerStateManager::check(const BatchHeader& header, const std::optional<EndTxnMarker>& marker,
                                          Origin origin) const {
   const auto found = producers_.find(header.producerId);
-  if (found == producers_.end()) return {};
+  if (found == producers_.end() || isMutated(Mutation::SequencesUnchecked)) return {};
   const ProducerEntry& producer = found->second;
   if (origin == Origin::Replication) return {};
   if (header.producerEpoch < producer.epoch())

@@ -1,6 +1,7 @@
 #include "raft/driver.h"
 
 #include "base/invariant.h"
+#include "base/mutation.h"
 #include "events/recorder.h"
 #include "records/batch.h"
 
@@ -184,7 +185,7 @@ void RaftNode::Driver::publishDescription() {
 }
 
 void RaftNode::Driver::carryOut(PersistElection& effect, Effects&) {
-  if (check(store_->write(effect.state))) stored_ = effect.state;
+  if (isMutated(Mutation::VoteNotKept) || check(store_->write(effect.state))) stored_ = effect.state;
 }
 
 void RaftNode::Driver::carryOut(Send& effect, Effects&) {
@@ -247,7 +248,7 @@ void RaftNode::Driver::carryOut(AppendFetched& effect, Effects& more) {
       if (appended.error().code != ErrorCode::CorruptMessage) return die(appended.error());
       process_.log().warning(kComponent, "what the leader sent is not appended: {}", appended.error().message);
     } else {
-      if (!check(log_->sync())) return;
+      if (!isMutated(Mutation::FollowerDoesNotSync) && !check(log_->sync())) return;
       bool changed = false;
       {
         Lock lock(mutex_);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/mutation.h"
 #include "platform/file_system.h"
 
 namespace tidemark::raft {
@@ -64,7 +65,7 @@ Result<std::optional<ElectionState>> FileQuorumStateStore::read() {
 
 Result<void> FileQuorumStateStore::write(const ElectionState& state) {
   const std::string text = encodeQuorumState(state);
-  if (synced_) return files_.replaceFile(path_, asBytes(text));
+  if (synced_ && !isMutated(Mutation::VoteNotSynced)) return files_.replaceFile(path_, asBytes(text));
   TIDEMARK_ASSIGN(const auto file, files_.open(path_, platform::OpenMode::Truncate));
   return file->writeAt(0, asBytes(text));
 }

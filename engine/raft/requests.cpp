@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/invariant.h"
+#include "base/mutation.h"
 #include "raft/state_machine.h"
 
 namespace tidemark::raft {
@@ -252,7 +253,8 @@ void StateMachine::updateLeaderHighWatermark(Effects& effects) {
       ends.push_back(progress == leader.voters.end() ? std::nullopt : progress->second.endOffset);
     }
   }
-  const std::optional<Offset> candidate = majorityOffset(std::move(ends));
+  const std::optional<Offset> candidate =
+      isMutated(Mutation::QuorumCommitsAlone) ? log_.endOffset() : majorityOffset(std::move(ends));
   // An entry of an earlier epoch is committed only together with one of this epoch (Raft §5.4.2).
   if (!candidate || (*candidate <= leader.epochStart && rules_.commitOnlyOwnEpoch)) return;
   const Offset reached = std::min(*candidate, log_.endOffset());

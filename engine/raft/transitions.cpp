@@ -5,12 +5,23 @@
 #include <utility>
 
 #include "base/invariant.h"
+#include "base/mutation.h"
 #include "raft/state_machine.h"
 
 namespace tidemark::raft {
 
+namespace {
+
+Rules afterMutation(Rules rules) {
+  if (isMutated(Mutation::VoteTwice)) rules.voteOncePerEpoch = false;
+  if (isMutated(Mutation::CandidateLogUnchecked)) rules.candidateLogUpToDate = false;
+  return rules;
+}
+
+}  // namespace
+
 StateMachine::StateMachine(Identity identity, RaftConfig config, const LogView& log, Rules rules)
-    : identity_(std::move(identity)), config_(std::move(config)), log_(log), rules_(rules) {}
+    : identity_(std::move(identity)), config_(std::move(config)), log_(log), rules_(afterMutation(rules)) {}
 
 void StateMachine::start(const Moment& at, const std::optional<ElectionState>& stored, Effects& effects) {
   TIDEMARK_INVARIANT(!started_, std::string("the state machine is started twice"));

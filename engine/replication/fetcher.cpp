@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
 #include "network/channel_codec.h"
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/list_offsets_request.h"
@@ -29,6 +30,8 @@ void Fetcher::add(std::shared_ptr<Partition> partition, LeaderEpoch epoch) {
     if (self->stopped_) return;
     const Key key = partition->id();
     Followed followed{.partition = std::move(partition), .epoch = epoch, .fetchOffset = {}, .lastFetchedEpoch = {}};
+    if (isMutated(Mutation::TruncateToHighWatermark))
+      (void)followed.partition->truncateAsFollower(followed.partition->log()->highWatermark(), epoch);
     self->positionAt(followed, followed.partition->log()->logEndOffset());
     self->followed_.insert_or_assign(key, std::move(followed));
     self->fetch();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutation.h"
+
 namespace tidemark::replication {
 namespace {
 
@@ -40,9 +42,11 @@ const std::vector<NodeId>& committedIsr(const IsrState& state) {
 }
 
 bool inMaximalIsr(const IsrState& state, NodeId node) {
+  if (isMutated(Mutation::LeavingDoesNotHoldBack) && std::holds_alternative<PendingShrink>(state))
+    return contains(proposedIsr(state), node);
   if (contains(committedIsr(state), node)) return true;
   const auto* expand = std::get_if<PendingExpand>(&state);
-  return expand != nullptr && expand->joining == node;
+  return expand != nullptr && expand->joining == node && !isMutated(Mutation::JoiningDoesNotHoldBack);
 }
 
 std::vector<NodeId> proposedIsr(const IsrState& state) {
@@ -69,6 +73,8 @@ int effectiveMinIsr(const LeaderFacts& facts) {
 
 bool reachedIsr(const LeaderFacts& facts, NodeId node) {
   const auto follower = facts.followers.find(node);
+  if (isMutated(Mutation::JoinsBeforeCaughtUp))
+    return follower != facts.followers.end() && follower->second.logEndOffset != kNoOffset;
   return follower != facts.followers.end() && follower->second.logEndOffset >= facts.highWatermark &&
          follower->second.logEndOffset >= facts.epochStartOffset;
 }

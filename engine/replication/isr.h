@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/mutation.h"
 #include "platform/clock.h"
 
 // The arithmetic of replication without any effect: which offset the ISR has reached, who belongs to it. Tested as tables.
@@ -63,15 +64,6 @@ bool inMaximalIsr(const IsrState& state, NodeId node);
 std::vector<NodeId> proposedIsr(const IsrState& state);
 bool isInflight(const IsrState& state);
 
-/// Rules that a test may switch off to see its checkers go red. All on otherwise.
-struct Rules {
-  /// Who fetches says in which leader epoch it believes and what it has; the leader refuses another epoch and tells where
-  /// the logs part.
-  bool leaderEpochFence = true;
-  /// The high watermark stays while the ISR is smaller than the minimum (KIP-966).
-  bool minIsrFreeze = true;
-};
-
 /// All that decides about the high watermark and the ISR of a partition at its leader.
 struct LeaderFacts {
   NodeId self;
@@ -85,7 +77,6 @@ struct LeaderFacts {
   /// min.insync.replicas of the topic.
   int minInsyncReplicas = 1;
   platform::Duration lagMax{};
-  bool minIsrFreeze = true;
 };
 
 /// min.insync.replicas, but never more than there are replicas (KIP-966).
@@ -98,12 +89,14 @@ int effectiveMinIsr(const LeaderFacts& facts);
 /// elect a leader without it.
 template <class Eligible>
 std::optional<Offset> nextHighWatermark(const LeaderFacts& facts, platform::MonotonicTime now, const Eligible& eligible) {
-  if (facts.minIsrFreeze && static_cast<int>(committedIsr(facts.isr).size()) < effectiveMinIsr(facts)) return std::nullopt;
+  if (static_cast<int>(committedIsr(facts.isr).size()) < effectiveMinIsr(facts) && !isMutated(Mutation::MinIsrFreezeOff))
+    return std::nullopt;
   Offset reached = facts.logEndOffset;
   for (const auto& [node, follower] : facts.followers) {
-    if (follower.logEndOffset >= reached) continue;
+    if (follower.logEndOffset >= reached || isMutated(Mutation::HighWatermarkAlone)) continue;
     if (inMaximalIsr(facts.isr, node) ||
-        (isCaughtUp(follower, facts.logEndOffset, now, facts.lagMax) && eligible(node, follower.brokerEpoch)))
+        (isCaughtUp(follower, facts.logEndOffset, now, facts.lagMax) && eligible(node, follower.brokerEpoch) &&
+         !isMutated(Mutation::JoiningDoesNotHoldBack)))
       reached = follower.logEndOffset;
   }
   if (reached <= facts.highWatermark) return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
 #include "replication/log_start.h"
 
 namespace tidemark::replication {
@@ -24,7 +25,6 @@ Partition::Partition(std::shared_ptr<const PartitionEnvironment> environment, To
       log_(std::move(log)) {
   facts_.self = environment_->self;
   facts_.lagMax = environment_->lagMax;
-  facts_.minIsrFreeze = environment_->rules.minIsrFreeze;
 }
 
 // --- roles ----------------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ bool Partition::setMinInsyncReplicas(int count) {
 }
 
 Result<void> Partition::checkEpoch(const EpochCheck& check) const {
-  if (check.currentLeaderEpoch && environment_->rules.leaderEpochFence) {
+  if (check.currentLeaderEpoch && !isMutated(Mutation::LeaderEpochFenceOff)) {
     if (*check.currentLeaderEpoch < leaderEpoch_)
       return fail(ErrorCode::FencedLeaderEpoch,
                   fmt::format("{}: leader epoch {} is over, it is {} now", name_, *check.currentLeaderEpoch, leaderEpoch_));
@@ -191,7 +191,7 @@ Result<PartitionRead> Partition::read(const PartitionReadOptions& options) {
                                                                 options.follower->replica, options.follower->brokerEpoch));
     }
     result.offsets = log()->offsetSnapshot();
-    if (options.lastFetchedEpoch && environment_->rules.leaderEpochFence) {
+    if (options.lastFetchedEpoch && !isMutated(Mutation::LeaderEpochFenceOff)) {
       const log::EpochEndOffset end = log()->endOffsetForEpoch(*options.lastFetchedEpoch);
       if (end.endOffset == kNoOffset)
         return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: epoch {} of the last fetched record is not known", name_,
@@ -237,7 +237,7 @@ bool Partition::noteFollower(const FollowerFetch& follower, Offset fetchOffset, 
 std::optional<ErrorCode> Partition::produceOutcome(Offset requiredOffset, LeaderEpoch epoch) const {
   ReaderLock leadership(leadership_);
   if (role_ != Role::Leader || leaderEpoch_ != epoch) return ErrorCode::NotLeaderOrFollower;
-  if (log()->highWatermark() < requiredOffset) return std::nullopt;
+  if (log()->highWatermark() < requiredOffset && !isMutated(Mutation::AnswerBeforeReplicated)) return std::nullopt;
   Lock lock(replicas_);
   const bool enough = static_cast<int>(committedIsr(facts_.isr).size()) >= effectiveMinIsr(facts_);
   return enough ? ErrorCode::None : ErrorCode::NotEnoughReplicasAfterAppend;
@@ -273,6 +273,7 @@ Result<std::optional<log::TimestampAndOffset>> Partition::listOffset(int64_t tim
     return log::TimestampAndOffset{.timestampMs = records::kNoTimestamp, .offset = visible, .leaderEpoch = leaderEpoch_};
   }
   TIDEMARK_ASSIGN(std::optional<log::TimestampAndOffset> found, log()->offsetForTimestamp(timestampMs));
+  if (found && isMutated(Mutation::EarliestIsLatest)) found->offset = visible;
   if (timestampMs == log::kEarliestTimestamp || timestampMs == log::kEarliestLocalTimestamp) return found;
   if (found && found->offset < visible) return found;
   if (!settled) return notYet();
@@ -373,6 +374,7 @@ IsrProposal Partition::proposal() const {
 }
 
 std::optional<IsrProposal> Partition::maybeExpand(NodeId node) {
+  if (isMutated(Mutation::NeverRejoins)) return std::nullopt;
   facts_.highWatermark = log()->highWatermark();
   if (isInflight(facts_.isr) || inMaximalIsr(facts_.isr, node) || !reachedIsr(facts_, node) ||
       !environment_->eligible(node, facts_.followers[node].brokerEpoch))

@@ -61,7 +61,6 @@ struct PartitionEnvironment {
   std::function<void(IsrProposal)> propose;
   /// A follower in the ISR is behind: Partition::checkIsr() is due at that time at the latest.
   std::function<void(platform::MonotonicTime)> lagDeadline;
-  Rules rules = {};
 };
 
 /// Who asks and in which belief.

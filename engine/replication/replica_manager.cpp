@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
+
 namespace tidemark::replication {
 namespace {
 
@@ -44,18 +46,17 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
               [this](NodeId node, BrokerEpoch epoch) {
                 const metadata::ImagePtr image = this->image();
                 const metadata::BrokerRegistration* broker = image->cluster.broker(node);
-                return broker != nullptr && broker->isActive() && (epoch.value() < 0 || epoch == broker->epoch);
+                return broker != nullptr && broker->isActive() && (epoch.value() < 0 || epoch == broker->epoch || isMutated(Mutation::IsrByIdAlone));
               },
           .isStale =
               [this](NodeId node, BrokerEpoch epoch) {
                 const metadata::ImagePtr image = this->image();
                 const metadata::BrokerRegistration* broker = image->cluster.broker(node);
-                return broker != nullptr && epoch.value() >= 0 && epoch < broker->epoch;
+                return broker != nullptr && epoch.value() >= 0 && epoch < broker->epoch && !isMutated(Mutation::IsrByIdAlone);
               },
           .brokerEpoch = options_.brokerEpoch,
           .propose = [this](IsrProposal proposal) { alterPartition_.propose(std::move(proposal)); },
-          .lagDeadline = [this](platform::MonotonicTime at) { lagDeadline(at); },
-          .rules = options_.rules})),
+          .lagDeadline = [this](platform::MonotonicTime at) { lagDeadline(at); }})),
       alterPartition_(options_.isrExecutor, options_.self, options_.brokerEpoch, options_.alterPartition,
                       [this](const IsrProposal& proposal, const IsrDecision& decision) {
                         const auto partition = find(proposal.partition);

@@ -64,7 +64,6 @@ struct ReplicaManagerOptions {
   DirectoryAssignments::Send assignDirectories;
   /// `num.replica.alter.log.dirs.threads`
   int moveThreads = 1;
-  Rules rules = {};
 };
 
 /// What changed between two images, kept beyond the delta that told it.

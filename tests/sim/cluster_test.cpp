@@ -113,6 +113,25 @@ TEST_F(ClusterTest, AFolderTellsWhichClusterItHolds) {
   EXPECT_THAT(above.error().message, testing::HasSubstr("neither empty nor a cluster"));
 }
 
+TEST_F(ClusterTest, BrokersThatAreNoControllersFollowThoseThatAre) {
+  observe::LaunchOptions mixed = options();
+  mixed.brokers = 4;
+  mixed.controllers = 3;
+  expectDone([&](auto done) { lab.cluster().launch(mixed, std::move(done)); });
+  EXPECT_NE(lab.cluster().node(NodeId(3))->controller(), nullptr);
+  EXPECT_EQ(lab.cluster().node(NodeId(4))->controller(), nullptr);
+  for (int i = 1; i <= 4; ++i)
+    EXPECT_TRUE(lab.cluster().node(NodeId(i))->broker()->image()->cluster.isActive(NodeId(4))) << "as broker " << i << " sees it";
+}
+
+TEST_F(ClusterTest, AClusterOfEightIsRefused) {
+  observe::LaunchOptions many = options();
+  many.brokers = 8;
+  const auto launched = lab.perform([&](auto done) { lab.cluster().launch(many, std::move(done)); });
+  ASSERT_FALSE(launched);
+  EXPECT_EQ(launched.error().message, "8 brokers cannot be launched: it can be 1 to 7");
+}
+
 TEST_F(ClusterTest, ASilentBrokerIsToldWithTheTimeItHasLeft) {
   launch();
   const NodeId controller = lab.cluster().node(NodeId(1))->shared().raft->leaderAndEpoch().leader;

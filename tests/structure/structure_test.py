@@ -7,7 +7,7 @@
 import pathlib, re, sys, tempfile
 
 LAYERS = ["base", "config", "platform", "events", "protocol", "records", "network", "client", "log", "purgatory", "raft",
-          "metadata", "replication", "coordinator", "broker", "faults", "observe", "inspect", "cluster"]
+          "metadata", "replication", "coordinator", "broker", "faults", "observe", "inspect", "cluster", "sim"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 # What reaches outside, each with the word that the message uses. Comments and strings are taken out first.
 AMBIENT = [
@@ -51,8 +51,8 @@ def engine_rules(root):
                 yield path, number, f"{folder}/ includes {target}, which lies above it"
             if re.match(r"Q[A-Z]|Qt|qcustomplot", target):
                 yield path, number, f"the engine includes Qt's {target}"
-            if target.startswith(("platform/native/", "platform/simulated/")) and folder not in ("platform", "cluster"):
-                yield path, number, f"{folder}/ includes {target}: only cluster/ chooses a platform"
+            if target.startswith(("platform/native/", "platform/simulated/")) and folder not in ("platform", "cluster", "sim"):
+                yield path, number, f"{folder}/ includes {target}: only cluster/ and sim/ choose a platform"
         if folder not in LAYERS and folder != "CMakeLists.txt":
             yield path, 1, f"engine/{folder} has no place in the list of layers"
         outside = inside.parts[:2] == ("platform", "native") or str(inside) == "base/mutex.h" or "generator" in inside.parts
@@ -122,7 +122,7 @@ def self_test():
         "engine/log/d.h": ("std::thread worker([] {});\n", "starts a thread"),
         "engine/log/e.h": ("std::ifstream in(path);\n", "touches a file"),
         "engine/log/f.h": ("boost::asio::io_context io;\n", "names Asio"),
-        "engine/log/g.h": ('#include "platform/native/process.h"\n', "only cluster/ chooses"),
+        "engine/log/g.h": ('#include "platform/native/process.h"\n', "only cluster/ and sim/ choose"),
         "engine/log/h.cpp": ("int x;\n", "listed in no CMakeLists"),
         "engine/misc/i.h": ("int x;\n", "no place in the list"),
         "widgets/j.h": ('#include "replication/partition.h"\n', "widgets/ includes"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mutation.h"
 #include "metadata/controller/partition_change_builder.h"
 
 namespace tidemark::metadata {
@@ -45,7 +46,8 @@ void generateLeaderAndIsrUpdates(const ControllerView& view, const BrokerMove& m
 }
 
 void fenceBroker(const ControllerView& view, const BrokerRegistration& broker, Records& records) {
-  generateLeaderAndIsrUpdates(view, {.remove = broker.id}, inIsr(broker.id), records);
+  if (!isMutated(Mutation::FencedStaysInIsr))
+    generateLeaderAndIsrUpdates(view, {.remove = broker.id}, inIsr(broker.id), records);
   records.push_back({protocol::BrokerRegistrationChangeRecord{
       .brokerId = broker.id.value(), .brokerEpoch = broker.epoch.value(), .fenced = 1}});
 }
@@ -67,6 +69,7 @@ void beginControlledShutdown(const ControllerView& view, const BrokerRegistratio
 }
 
 void cleanUpIncarnation(const ControllerView& view, NodeId broker, bool wasClean, Records& records) {
+  if (isMutated(Mutation::UncleanStaysInIsr)) return;
   if (!view.elrEnabled() || wasClean) {
     generateLeaderAndIsrUpdates(view, {.remove = broker}, inIsr(broker), records);
     return;

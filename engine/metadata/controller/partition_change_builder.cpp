@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/mutation.h"
 #include "metadata/image_writer.h"
 #include "metadata/replay.h"
 
@@ -119,7 +120,7 @@ bool PartitionChangeBuilder::isAcceptable(NodeId node) const {
 }
 
 bool PartitionChangeBuilder::isValidLeader(NodeId node) const {
-  return (contains(targetIsr_, node) || (targetIsr_.empty() && contains(targetElr_, node))) && isAcceptable(node);
+  return (isMutated(Mutation::ElectsAnybody) || contains(targetIsr_, node) || (targetIsr_.empty() && contains(targetElr_, node))) && isAcceptable(node);
 }
 
 bool PartitionChangeBuilder::canElectLastKnownLeader() const {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
 #include "metadata/controller/leader_updates.h"
 #include "metadata/controller/partition_change_builder.h"
 #include "metadata/image_writer.h"
@@ -34,7 +35,8 @@ std::vector<Member> newIsrOf(const AlterPartitionRequest::PartitionData& request
 
 bool isEligible(const ControllerView& view, const Member& member) {
   const BrokerRegistration* broker = view.image.cluster.broker(member.node);
-  return broker && broker->isActive() && (member.brokerEpoch == -1 || member.brokerEpoch == broker->epoch.value());
+  return broker && broker->isActive() && (member.brokerEpoch == -1 || member.brokerEpoch == broker->epoch.value() ||
+                                            isMutated(Mutation::IsrByIdAlone));
 }
 
 ErrorCode validate(const ControllerView& view, NodeId leader, const PartitionRegistration* partition,

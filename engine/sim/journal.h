@@ -13,13 +13,23 @@
 namespace tidemark::sim {
 
 /// What applications were told, as it happens. R2: what is acknowledged to acks=all is committed and stays. R9: what
-/// was consumed at an offset never changes. L5: at the end everything acknowledged is read.
+/// was consumed at an offset was committed and never changes. L5: at the end everything acknowledged is read.
 class Journal {
  public:
   Journal(Judge& judge, const CommittedRecords& committed) : judge_(judge), committed_(committed) {}
 
   void acknowledged(const TopicPartition& partition, Offset offset, std::string_view value, bool byAll);
   void consumed(const TopicPartition& partition, Offset offset, std::string_view value);
+
+  /// T2: with five batches on their way at most, an idempotent writer is never told that one is out of order.
+  void refused(const std::string& writer, const Error& error);
+  /// A broker that was stopped in control remembers of each producer the last batch alone, as Kafka does: so says its
+  /// snapshot.
+  void windowsMayBeShort() noexcept { windowsWhole_ = false; }
+  /// A group's offset was committed, as it was told: who takes the partition over begins there or later (G4).
+  void groupCommitted(const TopicPartition& partition, Offset offset);
+  Offset groupOffset(const TopicPartition& partition) const;
+  void groupBegins(const std::string& member, const TopicPartition& partition, Offset from, Offset committed);
 
   size_t acknowledgedCount() const;
   size_t consumedCount() const;
@@ -38,6 +48,8 @@ class Journal {
   const CommittedRecords& committed_;
   std::map<TopicPartition, Records> acknowledged_;
   std::map<TopicPartition, Records> consumed_;
+  bool windowsWhole_ = true;
+  std::map<TopicPartition, Offset> groupOffsets_;
 };
 
 /// G1: no partition belongs to two members in one generation. G3: the generation of a member only rises.

@@ -9,12 +9,14 @@ namespace tidemark::sim {
 // --- CommittedRecords -----------------------------------------------------------------------------------------------
 
 Offset CommittedRecords::end(const TopicPartition& partition) const {
-  const auto found = committed_.find(partition);
-  return found == committed_.end() ? Offset(0) : endOf(found->second);
+  const auto found = reached_.find(partition);
+  return found == reached_.end() ? Offset(0) : found->second;
 }
 
 void CommittedRecords::on(const Seen& seen) {
   if (const auto* moved = as<events::HighWatermarkAdvanced>(seen)) {
+    Offset& reached = reached_.try_emplace(seen.partition, moved->to).first->second;
+    reached = std::max(reached, moved->to);
     commit(seen, moved->from, moved->to);
   } else if (const auto* leads = as<events::BecameLeader>(seen)) {
     demandAll(seen.broker, seen.partition, "R2", fmt::format("the leader of epoch {}", leads->epoch));
@@ -40,6 +42,7 @@ void CommittedRecords::commit(const Seen& seen, Offset from, Offset to) {
     const auto known = committed.find(batch->first);
     if (known == committed.end() && batch->first >= endOf(committed)) {
       committed.emplace(batch->first, batch->second);
+      told_(seen.partition, batch->first, batch->second);
     } else if (known == committed.end() || known->second != batch->second) {
       const auto other = known == committed.end() ? std::prev(committed.upper_bound(batch->first)) : known;
       judge_.breach(seen.partition == metadataPartition() ? "K5" : "R4",

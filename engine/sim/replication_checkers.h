@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,7 +15,10 @@ namespace tidemark::sim {
 /// for ever. R2: a leader that is elected holds all of it. R3: nobody gives it up.
 class CommittedRecords final : public Checker {
  public:
-  CommittedRecords(Judge& judge, const ReplicaLogs& logs) : judge_(judge), logs_(logs) {}
+  /// `told` hears of each batch when it is committed first.
+  using Told = std::function<void(const TopicPartition&, Offset base, const BatchKey&)>;
+  CommittedRecords(Judge& judge, const ReplicaLogs& logs, Told told)
+      : judge_(judge), logs_(logs), told_(std::move(told)) {}
   void on(const Seen& seen) override;
 
   /// Where the committed part of a partition ends, as far as any replica has told.
@@ -28,7 +32,11 @@ class CommittedRecords final : public Checker {
 
   Judge& judge_;
   const ReplicaLogs& logs_;
+  const Told told_;
   std::map<TopicPartition, Batches> committed_;
+  /// The highest high watermark that was told. Of what a broker appended in the step in which it died nobody can read
+  /// the batch.
+  std::map<TopicPartition, Offset> reached_;
 };
 
 /// S3: no offset below the high watermark is given twice, none twice in one leader epoch.

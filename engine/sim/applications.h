@@ -97,7 +97,13 @@ class Member final : public Application {
   const std::string& error() const noexcept { return error_; }
 
  private:
+  void commit(Journal& journal);
+
   std::unique_ptr<client::GroupConsumer> consumer_;
+  /// Of this generation: behind what was read, and what was committed when it began, until the first record.
+  std::map<TopicPartition, Offset> positions_;
+  std::map<TopicPartition, Offset> begins_;
+  platform::Timer timer_;
   std::string error_;
 };
 

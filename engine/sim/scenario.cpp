@@ -7,16 +7,18 @@
 #include <fmt/format.h>
 
 #include "cluster/cluster.h"
-#include "platform/simulated/generator.h"
 #include "platform/simulated/world.h"
 #include "sim/applications.h"
+#include "sim/chronicle.h"
 #include "sim/faults.h"
 #include "sim/journal.h"
 #include "sim/quiet_checks.h"
 #include "sim/quorum_checkers.h"
 #include "sim/replica_logs.h"
 #include "sim/replication_checkers.h"
+#include "sim/scenario_topology.h"
 #include "sim/sim_platform.h"
+#include "sim/sync_checkers.h"
 #include "sim/watch.h"
 
 namespace tidemark::sim {
@@ -25,26 +27,33 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kMinInsyncReplicas = 2;
-constexpr int kPartitions = 3;
 const std::string kTopic = "orders";
+/// Lines of the excerpt of a failure.
+constexpr size_t kExcerptLines = 60;
 
 class Scenario {
  public:
   explicit Scenario(const ScenarioOptions& options)
       : options_(options),
-        choices_(platform::mix(options.seed, "scenario")),
-        brokers_(choices_.chance(20) ? 5 : 3),
+        topology_(drawTopology(options.seed, options.brokers)),
+        brokers_(topology_.brokers),
         world_(worldOptions()),
         platform_(new SimPlatform(world_)),
         cluster_(std::unique_ptr<cluster::ClusterPlatform>(platform_)),
         watch_(cluster_, brokers_),
-        committed_(judge_, logs_),
+        sequences_(judge_),
+        committed_(judge_, logs_,
+                   [this](const TopicPartition& partition, Offset base, const BatchKey& batch) {
+                     sequences_.committed(partition, base, batch);
+                   }),
         given_(judge_, committed_),
-        highWatermarks_(judge_, kMinInsyncReplicas),
-        quorum_(judge_, logs_, committed_, brokers_, [this](NodeId voter) { return voteIsDurable(voter); }),
+        highWatermarks_(judge_, topology_.minInsyncReplicas),
+        inSync_(judge_, logs_, committed_, watch_, brokers_),
+        quorum_(judge_, logs_, committed_, topology_.controllers,
+                [this](NodeId voter) { return voteIsDurable(voter); }),
         journal_(judge_, committed_),
         assignments_(judge_),
+        chronicle_([this] { return world_.now(); }, brokers_),
         faults_({.world = world_,
                  .platform = *platform_,
                  .cluster = cluster_,
@@ -52,15 +61,16 @@ class Scenario {
                  .judge = judge_,
                  .tally = tally_,
                  .brokers = brokers_,
+                 .minInsyncReplicas = topology_.minInsyncReplicas,
                  .clients = {"writer-1", "writer-2", "writer-3", "reader-1", "member-1", "member-2"},
-                 .seed = options.seed}) {
-    for (Checker* checker :
-         std::initializer_list<Checker*>{&logs_, &committed_, &given_, &highWatermarks_, &quorum_, &tally_, &faults_})
+                 .seed = options.seed,
+                 .only = options.faults,
+                 .note = [this](const std::string& text) { note(text); },
+                 .stopped = [this] { journal_.windowsMayBeShort(); }}) {
+    for (Checker* checker : std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_,
+                                                            &inSync_, &quorum_, &tally_, &faults_})
       watch_.add(*checker);
-    cluster_.onNodeOptions([alter = options_.alter](broker::NodeOptions& node) {
-      node.verifyImages = true;
-      if (alter) alter(node);
-    });
+    cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
     world_.onStep([this] { afterStep(); });
   }
 
@@ -77,7 +87,13 @@ class Scenario {
     result.tally = tally_;
     result.traceHash = world_.traceHash();
     result.steps = world_.stepsRun();
+    result.brokers = brokers_;
+    result.topology = textOf(topology_);
+    result.length = world_.now() - began_;
     result.settled = settled_;
+    result.faults = faults_.done();
+    result.events = chronicle_.events();
+    if (result.breach) result.excerpt = chronicle_.excerpt(kExcerptLines);
     return result;
   }
 
@@ -91,13 +107,11 @@ class Scenario {
     options.level = options_.log ? platform::Logger::Level::Info : platform::Logger::Level::Error;
     options.log = [this](platform::MonotonicTime at, platform::Logger::Level level, std::string_view process,
                          std::string_view component, std::string_view text) {
-      if (options_.log)
-        options_.log(fmt::format("{:>12.6f} {} {}: {}",
-                                 std::chrono::duration<double>(at.time_since_epoch()).count() - 3600, process,
-                                 component, text));
+      if (options_.log) options_.log(fmt::format("{:>12.6f} {} {}: {}", secondsOf(at), process, component, text));
       // The last words of a process that was crashed in a file call tell nothing.
-      if (level >= platform::Logger::Level::Error && platform_->alive(std::string(process)) && !Faults::explains(text))
-        judge_.breach("error", fmt::format("{} {}: {}", process, component, text));
+      if (level >= platform::Logger::Level::Error && platform_->alive(std::string(process)) &&
+          !faults_.explains(process, text))
+        judge_.breach(invariantOf(text), fmt::format("{} {}: {}", process, component, text));
     };
     return options;
   }
@@ -109,10 +123,18 @@ class Scenario {
 
   void afterStep() {
     watch_.look();
-    if (++steps_ % 8 == 0)
+    if (++steps_ % 8 == 0) {
+      inSync_.look();
       for (int i = 1; i <= brokers_; ++i)
         if (broker::Node* node = watch_.node(NodeId(i))) highWatermarks_.look(*node);
-    if (judge_.first()) throw Stop();
+    }
+    faults_.act();
+    if (judge_.first() || (options_.until && world_.now() - began_ >= *options_.until)) throw Stop();
+  }
+
+  void note(const std::string& text) {
+    world_.note(text);
+    chronicle_.note(text);
   }
 
   void runFor(platform::Duration duration) { world_.runFor(duration); }
@@ -120,13 +142,13 @@ class Scenario {
   void phases() {
     launch();
     const auto writer = [&](const std::string& name, Writer::Options options) {
-      writers_.push_back(
-          std::make_unique<Writer>(world_, name, bootstrap_, kTopic, kPartitions, options, options_.seed, journal_));
+      writers_.push_back(std::make_unique<Writer>(world_, name, bootstrap_, kTopic, topology_.partitions, options,
+                                                  options_.seed, journal_));
     };
     writer("writer-1", {.producer = {}});
     writer("writer-2", {.producer = {.linger = milliseconds(5), .requestTimeout = milliseconds(1200)}});
     writer("writer-3", {.producer = {.acks = 1, .idempotent = false}, .pause = milliseconds(150), .burst = 3});
-    reader_ = std::make_unique<Reader>(world_, "reader-1", bootstrap_, kTopic, kPartitions, journal_);
+    reader_ = std::make_unique<Reader>(world_, "reader-1", bootstrap_, kTopic, topology_.partitions, journal_);
     for (const char* name : {"member-1", "member-2"})
       members_.push_back(std::make_unique<Member>(world_, name, bootstrap_, kTopic, journal_, assignments_));
     runFor(seconds(2));
@@ -135,29 +157,37 @@ class Scenario {
     // Readers that come later see the same.
     for (int i = 1; i <= 3; ++i) {
       runFor(options_.faultsFor / 3);
-      late_ = std::make_unique<Reader>(world_, fmt::format("late-{}", i), bootstrap_, kTopic, kPartitions, journal_);
+      // One member comes, and goes without a word when the next one comes.
+      guest_.reset();
+      if (i < 3)
+        guest_ =
+            std::make_unique<Member>(world_, fmt::format("guest-{}", i), bootstrap_, kTopic, journal_, assignments_);
+      late_ = std::make_unique<Reader>(world_, fmt::format("late-{}", i), bootstrap_, kTopic, topology_.partitions,
+                                       journal_);
     }
     faults_.end();
-    world_.note("everything is mended");
+    note("everything is mended");
     settle();
   }
 
   void launch() {
     observe::LaunchOptions options;
     options.brokers = brokers_;
+    options.controllers = topology_.controllers;
     options.dataFolder = kFolder;
-    options.settings = {{"min.insync.replicas", std::to_string(kMinInsyncReplicas)},
+    options.settings = {{"min.insync.replicas", std::to_string(topology_.minInsyncReplicas)},
+                        {"offsets.topic.replication.factor", std::to_string(topology_.copies)},
                         {"offsets.topic.num.partitions", "2"},
                         {"group.initial.rebalance.delay.ms", "200"},
                         {"log.index.interval.bytes", "200"},
                         {"auto.create.topics.enable", "false"}};
-    options.firstTopic =
-        observe::TopicOptions{.name = kTopic, .partitions = kPartitions, .replicationFactor = 3, .configs = {}};
+    options.firstTopic = observe::TopicOptions{
+        .name = kTopic, .partitions = topology_.partitions, .replicationFactor = topology_.copies, .configs = {}};
     std::optional<Result<void>> launched;
     cluster_.launch(options, [&](Result<void> result) { launched = std::move(result); });
     world_.runUntil([&] { return launched.has_value(); }, seconds(60));
     if (!launched || !*launched) {
-      judge_.breach("launch", launched ? launched->error().message : "the cluster is not up after a minute");
+      judge_.breach("L1", launched ? launched->error().message : "the cluster is not up after a minute");
       throw Stop();
     }
     for (int i = 0; i < brokers_; ++i) bootstrap_.push_back({options.host, static_cast<uint16_t>(options.port + i)});
@@ -174,7 +204,7 @@ class Scenario {
     if (!whole) return late("L", wrong);
     settled_ = world_.now() - began;
     // Whoever reads from the beginning now sees everything that was acknowledged.
-    late_ = std::make_unique<Reader>(world_, "reader-of-all", bootstrap_, kTopic, kPartitions, journal_);
+    late_ = std::make_unique<Reader>(world_, "reader-of-all", bootstrap_, kTopic, topology_.partitions, journal_);
     if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = journal_.missing(late_->records()); }))
       return late("L5", wrong);
     quiet();
@@ -190,8 +220,10 @@ class Scenario {
   }
 
   void late(const std::string& invariant, const std::string& wrong) {
-    judge_.breach(invariant == "L" ? wrong.substr(0, 2) : invariant,
-                  fmt::format("{}, {} s after everything was mended", wrong,
+    // "L3: the ISR …"
+    const bool named = invariant == "L";
+    judge_.breach(named ? wrong.substr(0, 2) : invariant,
+                  fmt::format("{}, {} s after everything was mended", named ? wrong.substr(4) : wrong,
                               std::chrono::duration_cast<seconds>(options_.settleWithin).count()));
     throw Stop();
   }
@@ -235,8 +267,9 @@ class Scenario {
       for (const TopicPartition& partition : member->assignment()) assigned.push_back(partition);
     }
     std::ranges::sort(assigned);
-    if (std::ranges::adjacent_find(assigned) != assigned.end() || assigned.size() != kPartitions)
-      return fmt::format("L4: {} of {} partitions are assigned: {}", assigned.size(), kPartitions,
+    if (std::ranges::adjacent_find(assigned) != assigned.end() ||
+        assigned.size() != static_cast<size_t>(topology_.partitions))
+      return fmt::format("L4: {} of {} partitions are assigned: {}", assigned.size(), topology_.partitions,
                          fmt::join(assigned, ", "));
     return {};
   }
@@ -246,13 +279,13 @@ class Scenario {
     for (const char* idempotent : {"writer-1", "writer-2"}) journal_.demandOnceAndInOrder(late_->records(), idempotent);
     std::vector<broker::Node*> nodes;
     for (int i = 1; i <= brokers_; ++i) nodes.push_back(watch_.node(NodeId(i)));
-    checkWhenQuiet(judge_, nodes, logs_, committed_, world_.now());
+    checkWhenQuiet(judge_, nodes, logs_, committed_);
   }
 
   inline static const std::string kFolder = "/data";
 
   const ScenarioOptions& options_;
-  platform::Generator choices_;
+  const ScenarioTopology topology_;
   const int brokers_;
   Judge judge_;
   Tally tally_;
@@ -261,19 +294,24 @@ class Scenario {
   cluster::Cluster cluster_;
   Watch watch_;
   ReplicaLogs logs_;
+  ProducerSequences sequences_;
   CommittedRecords committed_;
   GivenOffsets given_;
   HighWatermarks highWatermarks_;
+  InSyncReplicas inSync_;
   Quorum quorum_;
   Journal journal_;
   Assignments assignments_;
+  Chronicle chronicle_;
   Faults faults_;
   std::vector<platform::Endpoint> bootstrap_;
   std::vector<std::unique_ptr<Writer>> writers_;
   std::unique_ptr<Reader> reader_;
   std::unique_ptr<Reader> late_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::unique_ptr<Member> guest_;
   uint64_t steps_ = 0;
+  const platform::MonotonicTime began_ = world_.now();
   platform::Duration settled_{};
 };
 

@@ -14,6 +14,11 @@ struct BatchKey {
   Offset last;
   LeaderEpoch epoch;
   uint32_t crc = 0;
+  /// Of an idempotent producer; else kNoProducerId.
+  ProducerId producer = kNoProducerId;
+  ProducerEpoch producerEpoch{};
+  int32_t firstSequence = -1;
+  int32_t lastSequence = -1;
   friend bool operator==(const BatchKey&, const BatchKey&) = default;
 };
 
@@ -52,5 +57,6 @@ class ReplicaLogs final : public Checker {
 };
 
 const TopicPartition& metadataPartition();
+BatchKey keyOf(const records::BatchHeader& header);
 
 }  // namespace tidemark::sim

@@ -75,6 +75,7 @@ void Writer::tick() {
                                                 options_.producer.acks == -1);
                         } else {
                           ++failed_;
+                          if (options_.producer.idempotent) journal_.refused(name_, delivered.error());
                         }
                       });
     }
@@ -121,17 +122,33 @@ Member::Member(platform::World& world, const std::string& name, const std::vecto
     options.sessionTimeout = std::chrono::seconds(6);
     options.rebalanceTimeout = std::chrono::seconds(10);
     options.heartbeatInterval = std::chrono::seconds(1);
-    options.autoCommitInterval = std::chrono::seconds(1);
+    options.autoCommitInterval = platform::Duration(0);
     consumer_ = std::make_unique<client::GroupConsumer>(
         *client_, std::move(options),
-        [&journal](const client::ConsumedRecord& record) {
+        [this, &journal](const client::ConsumedRecord& record) {
           journal.consumed(record.where, record.record.offset, valueOf(record));
+          if (const auto begins = begins_.extract(record.where))
+            journal.groupBegins(name_, record.where, record.record.offset, begins.mapped());
+          positions_[record.where] = record.record.offset.next();
         },
-        [this, &assignments](int32_t generation, const std::vector<TopicPartition>& partitions) {
+        [this, &journal, &assignments](int32_t generation, const std::vector<TopicPartition>& partitions) {
           assignments.assigned(name_, generation, partitions);
+          begins_.clear();
+          positions_.clear();
+          for (const TopicPartition& each : partitions) begins_[each] = journal.groupOffset(each);
         },
         [this](const Error& error) { error_ = error.message; });
+    commit(journal);
   });
+}
+
+void Member::commit(Journal& journal) {
+  if (!positions_.empty())
+    consumer_->commit([&journal, committed = positions_](const Result<void>& result) {
+      if (!result) return;
+      for (const auto& [partition, offset] : committed) journal.groupCommitted(partition, offset);
+    });
+  timer_ = executor_->schedule(std::chrono::milliseconds(700), [this, &journal] { commit(journal); });
 }
 
 Member::~Member() {

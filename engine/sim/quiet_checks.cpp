@@ -63,7 +63,9 @@ void checkImages(Judge& judge, const std::vector<broker::Node*>& nodes) {
   }
 }
 
-void checkParked(Judge& judge, broker::Node& node, platform::MonotonicTime now) {
+void checkParked(Judge& judge, broker::Node& node) {
+  // By its own clock, which may have been wrong.
+  const platform::MonotonicTime now = node.shared().process.clock().monotonic();
   constexpr platform::Duration kTolerance = std::chrono::milliseconds(100);
   const auto look = [&](const std::vector<replication::ParkedView>& parked, std::string_view what) {
     for (const replication::ParkedView& each : parked)
@@ -80,7 +82,7 @@ void checkParked(Judge& judge, broker::Node& node, platform::MonotonicTime now) 
 }  // namespace
 
 void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const ReplicaLogs& logs,
-                    CommittedRecords& committed, platform::MonotonicTime now) {
+                    CommittedRecords& committed) {
   for (const auto& [partition, all] : committed.all()) {
     for (broker::Node* node : nodes) {
       const auto log = ReplicaLogs::find(*node, partition);
@@ -94,9 +96,7 @@ void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const
       }
       // What the checkers made of the events is the log.
       Batches held;
-      for (const log::BatchInfo& batch : *batches)
-        held.emplace(batch.header.baseOffset,
-                     BatchKey{batch.header.lastOffset(), batch.header.leaderEpoch, batch.header.crc});
+      for (const log::BatchInfo& batch : *batches) held.emplace(batch.header.baseOffset, keyOf(batch.header));
       if (held != logs.of(node->id(), partition))
         judge.breach("events", fmt::format("broker {}: the log of {} ends at {}, its events say {}", node->id(),
                                            partition, endOf(held), endOf(logs.of(node->id(), partition))));
@@ -105,7 +105,7 @@ void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const
     }
   }
   checkImages(judge, nodes);
-  for (broker::Node* node : nodes) checkParked(judge, *node, now);
+  for (broker::Node* node : nodes) checkParked(judge, *node);
 }
 
 }  // namespace tidemark::sim

@@ -11,6 +11,6 @@ namespace tidemark::sim {
 /// (leader epochs as the batches tell them), S2 (index entries are true), K10 (one metadata offset, one image), L6
 /// (nothing is parked past its deadline).
 void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const ReplicaLogs& logs,
-                    CommittedRecords& committed, platform::MonotonicTime now);
+                    CommittedRecords& committed);
 
 }  // namespace tidemark::sim

@@ -5,13 +5,16 @@
 #include "raft/types.h"
 
 namespace tidemark::sim {
-namespace {
 
 BatchKey keyOf(const records::BatchHeader& header) {
-  return {header.lastOffset(), header.leaderEpoch, header.crc};
+  BatchKey key{.last = header.lastOffset(), .epoch = header.leaderEpoch, .crc = header.crc};
+  if (!header.hasProducerId() || header.isControl()) return key;
+  key.producer = header.producerId;
+  key.producerEpoch = header.producerEpoch;
+  key.firstSequence = header.baseSequence;
+  key.lastSequence = header.lastSequence();
+  return key;
 }
-
-}  // namespace
 
 const TopicPartition& metadataPartition() {
   static const TopicPartition kPartition{std::string(raft::kMetadataTopic), PartitionIndex(0)};
@@ -38,6 +41,9 @@ void ReplicaLogs::started(NodeId broker) {
 
 void ReplicaLogs::opened(NodeId broker, broker::Node& node) {
   load(replicas_[{broker, metadataPartition()}], *node.shared().metadataLog);
+  for (auto& [key, replica] : replicas_)
+    if (key.first == broker && !replica.fresh)
+      if (const auto log = find(node, key.second)) load(replica, *log);
 }
 
 void ReplicaLogs::load(Replica& replica, const log::PartitionLog& log) {

@@ -28,6 +28,18 @@ class Judge {
   std::optional<Breach> first_;
 };
 
+/// The invariant that a process names which died of it ("…: K2: the vote changes"); "error" if it names none.
+inline std::string_view invariantOf(std::string_view text) {
+  for (size_t at = text.find(": "); at != text.npos; at = text.find(": ", at + 1)) {
+    size_t end = at + 2;
+    if (end >= text.size() || !std::string_view("RKTGSL").contains(text[end])) continue;
+    while (++end < text.size() && text[end] >= '0' && text[end] <= '9') {
+    }
+    if (end > at + 3 && end < text.size() && text[end] == ':') return text.substr(at + 2, end - at - 2);
+  }
+  return "error";
+}
+
 /// An event of a broker, told right after the simulated step in which it happened.
 struct Seen {
   NodeId broker;

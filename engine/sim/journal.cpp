@@ -22,6 +22,9 @@ void Journal::acknowledged(const TopicPartition& partition, Offset offset, std::
 }
 
 void Journal::consumed(const TopicPartition& partition, Offset offset, std::string_view value) {
+  if (const Offset end = committed_.end(partition); offset >= end)
+    judge_.breach("R9", fmt::format("{} at offset {} of {} was consumed, but only records below {} are committed",
+                                    value, offset, partition, end));
   note(consumed_[partition], partition, offset, value, "consumed");
   const auto acknowledged = acknowledged_.find(partition);
   if (acknowledged == acknowledged_.end()) return;
@@ -29,6 +32,28 @@ void Journal::consumed(const TopicPartition& partition, Offset offset, std::stri
   if (known != acknowledged->second.end() && known->second != value)
     judge_.breach("R2", fmt::format("{} was acknowledged at offset {} of {}, where {} is read", known->second, offset,
                                     partition, value));
+}
+
+void Journal::refused(const std::string& writer, const Error& error) {
+  if (windowsWhole_ && error.code == ErrorCode::OutOfOrderSequenceNumber)
+    judge_.breach("T2", fmt::format("a retry of {} was not known any more: {}", writer, error.message));
+}
+
+void Journal::groupCommitted(const TopicPartition& partition, Offset offset) {
+  Offset& known = groupOffsets_.try_emplace(partition, offset).first->second;
+  known = std::max(known, offset);
+}
+
+Offset Journal::groupOffset(const TopicPartition& partition) const {
+  const auto found = groupOffsets_.find(partition);
+  return found == groupOffsets_.end() ? Offset(0) : found->second;
+}
+
+void Journal::groupBegins(const std::string& member, const TopicPartition& partition, Offset from, Offset committed) {
+  if (from < committed)
+    judge_.breach(
+        "G4", fmt::format("{} begins at offset {} of {}, although {} was committed before it got the partition", member,
+                          from, partition, committed));
 }
 
 void Journal::note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value,

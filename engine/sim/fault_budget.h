@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "metadata/image.h"
+#include "platform/simulated/world.h"
+#include "sim/sim_platform.h"
+#include "sim/watch.h"
+
+namespace tidemark::sim {
+
+/// What must not be broken at the same time, so that R2 and R3 have to hold.
+///
+/// Fewer brokers than min.insync.replicas lose power until every ISR is full again: each when all others are in every
+/// ISR and calm. Until then so many others may be harmed that each partition keeps a replica that was not.
+class FaultBudget {
+ public:
+  FaultBudget(const platform::World& world, const SimPlatform& platform, const Watch& watch, int brokers,
+              int minInsyncReplicas)
+      : world_(world), platform_(platform), watch_(watch), brokers_(brokers), minInsyncReplicas_(minInsyncReplicas) {}
+
+  /// May anything happen to it now? If so it counts as harmed.
+  bool mayHarm(NodeId broker);
+  bool mayHarmAll();
+  /// If so it counts as having lost power.
+  bool mayLosePower(NodeId broker);
+  /// So many lost power and are not back yet.
+  size_t withoutPower() const noexcept { return victims_.size(); }
+  /// Something was done to the broker that may have effects for that long.
+  void troubled(NodeId broker, platform::Duration length);
+
+  metadata::ImagePtr newestImage() const;
+
+ private:
+  void update();
+  /// Everybody but these is in every ISR.
+  bool areFull(const metadata::Image& image, const std::set<NodeId>& but) const;
+  size_t smallestReplication(const metadata::Image& image) const;
+  /// Runs, and what the image knows of it is of this life.
+  bool isWell(NodeId broker, const metadata::Image& image) const;
+
+  const platform::World& world_;
+  const SimPlatform& platform_;
+  const Watch& watch_;
+  const int brokers_;
+  const int minInsyncReplicas_;
+  std::map<NodeId, platform::MonotonicTime> calmAt_;
+  /// Who lost power, and its registration before; empty again once all is well.
+  std::map<NodeId, BrokerEpoch> victims_;
+  std::set<NodeId> harmed_;
+};
+
+}  // namespace tidemark::sim

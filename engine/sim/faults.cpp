@@ -1,0 +1,349 @@
+#include "sim/faults.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "faults/fault.h"
+#include "sim/seam_faults.h"
+
+namespace tidemark::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::string_view kKilled = "the scenario kills it";
+
+std::string processOf(NodeId broker) {
+  return fmt::format("broker-{}", broker);
+}
+
+}  // namespace
+
+Faults::Faults(Setup setup)
+    : setup_(std::move(setup)),
+      choices_(platform::mix(setup_.seed, "faults")),
+      moments_(platform::mix(setup_.seed, "moments")),
+      habits_(draw(choices_)),
+      budget_(setup_.world, setup_.platform, setup_.watch, setup_.brokers, setup_.minInsyncReplicas) {}
+
+Faults::Habits Faults::draw(platform::Generator& choices) {
+  const auto weight = [&](unsigned most) {
+    return choices.chance(25) ? 0U : static_cast<unsigned>(choices.below(most + 1));
+  };
+  Habits habits{.pause = choices.between(milliseconds(300), seconds(4)),
+                .kill = weight(40),
+                .powerLoss = weight(60),
+                .paused = weight(30),
+                .stop = weight(15),
+                .crash = weight(20),
+                .link = weight(60) + 1,
+                .seam = weight(60),
+                .voteLoss = weight(40),
+                .leaderKill = weight(60),
+                .appendKill = weight(8),
+                .appendReset = weight(20),
+                .lateLoss = weight(400)};
+  return habits;
+}
+
+bool Faults::explains(std::string_view process, std::string_view text) const {
+  if (text.contains(kKilled) || text.contains("power lost") || text.contains("crashed in file call")) return true;
+  if (invariantOf(text) != "error" || text.contains("a task failed")) return false;
+  return std::ranges::any_of(illUntil_, [&](const auto& entry) {
+    const auto& [broker, until] = entry;
+    // The lab tells of the deaths of brokers.
+    return setup_.world.now() < until &&
+           (process == processOf(broker) || (process == "lab" && text.contains(fmt::format("broker {} ", broker))));
+  });
+}
+
+std::shared_ptr<platform::SimulatedProcess> Faults::process(NodeId broker) const {
+  return setup_.platform.alive(processOf(broker));
+}
+
+NodeId Faults::anyBroker(platform::Generator& dice) const {
+  return NodeId(static_cast<int32_t>(1 + dice.below(static_cast<uint64_t>(setup_.brokers))));
+}
+
+void Faults::later(platform::Duration after, std::move_only_function<void()> action) {
+  setup_.world.after(after, [active = std::weak_ptr(active_), action = std::move(action)]() mutable {
+    if (active.lock()) action();
+  });
+}
+
+std::optional<Faults::Strike> Faults::strikeOf(size_t number) const {
+  if (setup_.only && !setup_.only->contains(number)) return std::nullopt;
+  return Strike{.number = number,
+                .dice = platform::Generator(platform::mix(platform::mix(setup_.seed, "fault"), number))};
+}
+
+void Faults::happened(const Strike& strike, std::string_view what, const std::string& note) {
+  setup_.tally.count(what);
+  done_.push_back(strike.number);
+  setup_.note(fmt::format("fault {}: {}", strike.number, note));
+}
+
+void Faults::begin() {
+  active_ = std::make_shared<Faults*>(this);
+  striking_ = true;
+  later(milliseconds(500), [this] { strike(); });
+}
+
+void Faults::end() {
+  active_ = std::make_shared<Faults*>(this);
+  striking_ = false;
+  setup_.cluster.healAll([](const Result<void>&) {});
+  mendLinks();
+  mend();
+}
+
+void Faults::mendLinks() {
+  setup_.world.network().heal();
+  for (int i = 1; i <= setup_.brokers; ++i) {
+    const std::string broker = processOf(NodeId(i));
+    for (int j = 1; j <= setup_.brokers; ++j) setup_.world.network().setLink(broker, processOf(NodeId(j)), {});
+    for (const std::string& client : setup_.clients) {
+      setup_.world.network().setLink(broker, client, {});
+      setup_.world.network().setLink(client, broker, {});
+    }
+    if (const auto running = process(NodeId(i)))
+      running->crashAtFileCall(UINT32_MAX, platform::SimulatedProcess::Crash::Kill);
+  }
+}
+
+void Faults::mend() {
+  later(milliseconds(200), [this] { mend(); });
+  for (int i = 1; i <= setup_.brokers; ++i) {
+    const auto running = process(NodeId(i));
+    if (!running) {
+      restart(NodeId(i));
+    } else if (running->state() == platform::Process::State::Paused) {
+      running->resume();
+    }
+  }
+}
+
+// --- at random times
+// ----------------------------------------------------------------------------------------------------
+
+void Faults::strike() {
+  later(choices_.between(milliseconds(30), habits_.pause), [this] { strike(); });
+  std::optional<Strike> strike = strikeOf(++strikes_);
+  if (!strike) return;
+  const std::array<std::pair<unsigned, Harm>, 5> harms{{{habits_.kill, Harm::Kill},
+                                                        {habits_.powerLoss, Harm::PowerLoss},
+                                                        {habits_.paused, Harm::Pause},
+                                                        {habits_.stop, Harm::Stop},
+                                                        {habits_.crash, Harm::CrashInFile}}};
+  uint64_t all = habits_.link + habits_.seam;
+  for (const auto& [weight, how] : harms) all += weight;
+  uint64_t dice = strike->dice.below(all);
+  for (const auto& [weight, how] : harms) {
+    if (dice < weight) return harm(*strike, anyBroker(strike->dice), how);
+    dice -= weight;
+  }
+  if (dice < habits_.link) return hurtLink(*strike);
+  hurtSeam(*strike);
+}
+
+void Faults::harm(Strike& strike, NodeId broker, Harm how) {
+  const auto victim = process(broker);
+  if (!victim) return;
+  if (how == Harm::PowerLoss ? !budget_.mayLosePower(broker) : !budget_.mayHarm(broker)) return;
+  platform::Generator& dice = strike.dice;
+  switch (how) {
+    case Harm::PowerLoss:
+      happened(strike, "power loss", fmt::format("broker {} loses power", broker));
+      if (budget_.withoutPower() > 1) setup_.tally.count("power loss of two");
+      victim->losePower();
+      later(dice.between(milliseconds(100), seconds(4)), [this, broker] { restart(broker); });
+      return;
+    case Harm::Kill:
+      happened(strike, "kill", fmt::format("broker {} is killed", broker));
+      victim->kill(std::string(kKilled));
+      later(dice.between(milliseconds(50), seconds(4)), [this, broker] { restart(broker); });
+      return;
+    case Harm::CrashInFile: {
+      const uint64_t call = 1 + dice.below(60);
+      happened(strike, "crash in a file call",
+               fmt::format("broker {} dies in its file call {} from now", broker, call));
+      budget_.troubled(broker, seconds(4));
+      victim->crashAtFileCall(call, platform::SimulatedProcess::Crash::Kill);
+      later(dice.between(milliseconds(800), seconds(4)), [this, broker] { restart(broker); });
+      return;
+    }
+    case Harm::Pause:
+      if (victim->state() != platform::Process::State::Running) return;
+      happened(strike, "pause", fmt::format("broker {} is paused", broker));
+      victim->pause();
+      budget_.troubled(broker, seconds(5));
+      later(dice.between(milliseconds(20), seconds(5)), [this, broker] {
+        if (const auto paused = process(broker); paused && paused->state() == platform::Process::State::Paused)
+          paused->resume();
+      });
+      return;
+    case Harm::Stop: {
+      happened(strike, "controlled stop", fmt::format("broker {} is stopped", broker));
+      budget_.troubled(broker, seconds(10));
+      setup_.stopped();
+      const auto pause = dice.between(milliseconds(20), seconds(2));
+      setup_.cluster.stopBroker(broker, [this, active = std::weak_ptr(active_), broker, pause](const Result<void>&) {
+        if (active.lock()) later(pause, [this, broker] { restart(broker); });
+      });
+      return;
+    }
+  }
+}
+
+void Faults::hurtLink(Strike& strike) {
+  platform::SimulatedNetwork& network = setup_.world.network();
+  platform::Generator& choices = strike.dice;
+  const NodeId one = anyBroker(choices);
+  const bool toClient = choices.chance(30) && !setup_.clients.empty();
+  const NodeId other = anyBroker(choices);
+  const std::string a = processOf(one);
+  const std::string b = toClient ? setup_.clients[choices.below(setup_.clients.size())] : processOf(other);
+  if (a == b) return;
+  const auto length = choices.between(milliseconds(50), seconds(5));
+  const uint64_t dice = choices.below(100);
+  if (dice < 30) {
+    // Late, but all comes through.
+    platform::LinkOptions slow{.minDelay = milliseconds(1),
+                               .maxDelay = choices.between(milliseconds(5), milliseconds(150))};
+    happened(strike, "slow link", fmt::format("the link of {} and {} is slow", a, b));
+    network.setLink(a, b, slow);
+    later(length, [&network, a, b] { network.setLink(a, b, {}); });
+    return;
+  }
+  if (dice < 50) {
+    happened(strike, "connections reset", fmt::format("connections of {} and {} are reset", a, b));
+    network.reset(a, b);
+    return;
+  }
+  if (!budget_.mayHarm(one) || (!toClient && !budget_.mayHarm(other))) return;
+  budget_.troubled(one, length);
+  if (!toClient) budget_.troubled(other, length);
+  if (dice < 65) {
+    happened(strike, "broker cut off", fmt::format("{} is cut off", a));
+    network.isolate(a);
+    later(length, [&network, a] { network.heal(a); });
+    return;
+  }
+  happened(strike, "link cut", fmt::format("{} and {} are cut", a, b));
+  if (dice < 80) {
+    network.cutOneWay(a, b);
+  } else {
+    network.cut(a, b);
+  }
+  later(length, [&network, a, b] { network.heal(a, b); });
+}
+
+void Faults::hurtSeam(Strike& strike) {
+  SeamFault drawn = drawSeamFault(strike.dice, setup_.brokers);
+  if (drawn.harms.size() > 2 ? !budget_.mayHarmAll() : !std::ranges::all_of(drawn.harms, [this](NodeId broker) {
+        return budget_.mayHarm(broker);
+      }))
+    return;
+  const auto length =
+      drawn.fault.duration > platform::Duration{} ? drawn.fault.duration : platform::Duration(seconds(4));
+  for (NodeId broker : drawn.harms) {
+    budget_.troubled(broker, length + (drawn.brings ? seconds(6) : seconds(1)));
+    if (!drawn.brings) continue;
+    illUntil_[broker] = setup_.world.now() + length + seconds(6);
+    later(length + strike.dice.between(milliseconds(100), seconds(2)), [this, broker] { restart(broker); });
+  }
+  happened(strike, fmt::format("seam: {}", faults::nameOf(drawn.fault.kind)), faults::textOf(drawn.fault));
+  setup_.cluster.setFault(std::move(drawn.fault), [this, active = std::weak_ptr(active_)](const Result<int>& set) {
+    // The broker may be down just now; anything else is a plan that cannot be carried out.
+    if (active.lock() && !set && set.error().code == ErrorCode::InvalidRequest)
+      setup_.note(fmt::format("refused: {}", set.error().message));
+  });
+}
+
+// --- in the middle of something
+// -------------------------------------------------------------------------------------------
+
+void Faults::act() {
+  for (auto& moment : std::exchange(moment_, {})) moment();
+}
+
+void Faults::on(const Seen& seen) {
+  if (!striking_ || seen.node == nullptr) return;
+  const auto soon = [this](NodeId broker, Harm how) {
+    if (std::optional<Strike> strike = strikeOf(nextMoment_++))
+      moment_.emplace_back([this, strike = *strike, broker, how]() mutable { harm(strike, broker, how); });
+  };
+  const auto harmNow = [&](Harm how) { soon(seen.broker, how); };
+  if (const auto* granted = as<events::VoteGranted>(seen)) {
+    if (!granted->preVote && moments_.chance(habits_.voteLoss))
+      harmNow(moments_.chance(60) ? Harm::PowerLoss : Harm::Kill);
+  } else if (as<events::BecameLeader>(seen)) {
+    if (moments_.below(1000) < habits_.leaderKill) harmNow(Harm::Kill);
+  } else if (const auto* appended = as<events::BatchAppended>(seen)) {
+    if (!appended->asLeader) return;
+    if (moments_.below(1000) < habits_.appendKill) harmNow(Harm::Kill);
+    if (moments_.below(1000) >= habits_.appendReset) return;
+    // The answer to what was just appended is lost.
+    const std::optional<Strike> strike = strikeOf(nextMoment_++);
+    if (!strike) return;
+    moment_.emplace_back([this, strike = *strike, broker = seen.broker] {
+      happened(strike, "connections reset", fmt::format("clients of broker {} are reset", broker));
+      for (const std::string& client : setup_.clients) setup_.world.network().reset(processOf(broker), client);
+    });
+  } else if (const auto* fetched = as<events::FollowerFetched>(seen)) {
+    // It is about to be asked into the ISR when it loses what it has fetched.
+    if (fetched->fetchOffset != fetched->leaderLogEnd || moments_.below(1000) >= habits_.lateLoss) return;
+    const auto partition = seen.node->broker()->replicas().find(seen.partition);
+    if (!partition || partition->isInSync(fetched->follower)) return;
+    if (std::optional<Strike> strike = strikeOf(nextMoment_++))
+      moment_.emplace_back([this, strike = *strike, leader = seen.broker, follower = fetched->follower] {
+        loseWhoJoins(strike, leader, follower);
+      });
+  }
+}
+
+void Faults::loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower) {
+  const auto victim = process(follower);
+  if (!victim || !budget_.mayLosePower(follower)) return;
+  happened(strike, "power loss of who joins",
+           fmt::format("broker {} loses power while {} has it join an ISR; the two are cut", follower, leader));
+  budget_.troubled(leader, seconds(9));
+  // The controller hears of it when the follower has registered again.
+  for (int i = 1; i <= setup_.brokers; ++i) {
+    faults::Fault late{.kind = faults::Kind::RequestDelay,
+                       .target = faults::NodeName{.id = NodeId(i), .partition = {}}};
+    late.duration = seconds(5);
+    late.delay = milliseconds(4000);
+    late.api = "AlterPartition";
+    setup_.cluster.setFault(std::move(late), [](const Result<int>&) {});
+  }
+  victim->losePower();
+  later(milliseconds(100), [this, follower] { restart(follower); });
+  platform::SimulatedNetwork& network = setup_.world.network();
+  const std::string a = processOf(leader);
+  const std::string b = processOf(follower);
+  network.cut(a, b);
+  later(seconds(7), [&network, a, b] { network.heal(a, b); });
+}
+
+// --- mending
+// ------------------------------------------------------------------------------------------------------------
+
+void Faults::restart(NodeId broker) {
+  if (process(broker)) return;
+  setup_.cluster.restartBroker(broker, [this, active = std::weak_ptr(active_), broker](const Result<void>& result) {
+    if (!active.lock() || result) return;
+    const ErrorCode code = result.error().code;
+    if (code != ErrorCode::BrokerNotAvailable && code != ErrorCode::InvalidRequest &&
+        !explains(processOf(broker), result.error().message))
+      setup_.judge.breach("start", fmt::format("broker {} does not start: {}", broker, result.error().message));
+    // It died again, or the cluster has not yet taken note of its death.
+    if (!process(broker)) later(milliseconds(200), [this, broker] { restart(broker); });
+  });
+}
+
+}  // namespace tidemark::sim

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "platform/simulated/generator.h"
+#include "platform/simulated/world.h"
+#include "sim/fault_budget.h"
+#include "sim/sim_platform.h"
+#include "sim/tally.h"
+#include "sim/watch.h"
+
+namespace tidemark::sim {
+
+/// Breaks brokers and links at random times and in the middle of interesting moments, and mends each after a while;
+/// what must not be broken together says FaultBudget. Each fault has a number and, from it, dice of its own: one that
+/// is left out takes no other with it.
+class Faults final : public Checker {
+ public:
+  struct Setup {
+    platform::World& world;
+    SimPlatform& platform;
+    cluster::Cluster& cluster;
+    const Watch& watch;
+    Judge& judge;
+    Tally& tally;
+    int brokers;
+    int minInsyncReplicas;
+    std::vector<std::string> clients;
+    uint64_t seed;
+    /// Only these happen; nothing: all.
+    std::optional<std::set<size_t>> only;
+    /// Told in words what is done.
+    std::function<void(const std::string&)> note;
+    /// A broker is stopped in control.
+    std::function<void()> stopped;
+  };
+  explicit Faults(Setup setup);
+
+  void begin();
+  /// No more faults; links are mended, brokers go on or start again. They may need a while.
+  void end();
+  void on(const Seen& seen) override;
+  /// Does what the events of the last step have led to; after all checkers have seen them.
+  void act();
+  /// The numbers of those that came to pass.
+  const std::vector<size_t>& done() const noexcept { return done_; }
+  /// Whether it knows why that process says so: it was killed or crashed, or its disk is ill.
+  bool explains(std::string_view process, std::string_view text) const;
+
+ private:
+  enum class Harm : uint8_t { Kill, PowerLoss, Pause, Stop, CrashInFile };
+  /// One that is about to happen.
+  struct Strike {
+    size_t number;
+    platform::Generator dice;
+  };
+
+  void later(platform::Duration after, std::move_only_function<void()> action);
+  /// With dice of its own; nothing if that one is left out.
+  std::optional<Strike> strikeOf(size_t number) const;
+  void happened(const Strike& strike, std::string_view what, const std::string& note);
+  void strike();
+  void harm(Strike& strike, NodeId broker, Harm how);
+  void hurtLink(Strike& strike);
+  void hurtSeam(Strike& strike);
+  void loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower);
+  /// What was done to links goes; brokers do not crash any more.
+  void mendLinks();
+  void restart(NodeId broker);
+  void mend();
+  std::shared_ptr<platform::SimulatedProcess> process(NodeId broker) const;
+  NodeId anyBroker(platform::Generator& dice) const;
+
+  /// Each seed breaks things in its own proportions: rarely or all the time, some of them or all.
+  struct Habits {
+    platform::Duration pause;
+    unsigned kill, powerLoss, paused, stop, crash, link, seam;
+    unsigned voteLoss, leaderKill, appendKill, appendReset, lateLoss;
+  };
+  static Habits draw(platform::Generator& choices);
+
+  const Setup setup_;
+  platform::Generator choices_;
+  /// For what comes of events, which are others when a fault is left out.
+  platform::Generator moments_;
+  const Habits habits_;
+  FaultBudget budget_;
+  /// Emptied at the end: what is scheduled looks here first.
+  std::shared_ptr<Faults*> active_;
+  bool striking_ = false;
+  /// Those at random times are 1, 2, …, those in the middle of something kFirstMoment, …
+  static constexpr size_t kFirstMoment = 10'000;
+  size_t strikes_ = 0;
+  size_t nextMoment_ = kFirstMoment;
+  std::vector<size_t> done_;
+  /// What comes of the events of this step.
+  std::vector<std::move_only_function<void()>> moment_;
+  /// Until when its disk explains what a broker says, and that it dies.
+  std::map<NodeId, platform::MonotonicTime> illUntil_;
+};
+
+}  // namespace tidemark::sim

@@ -1,0 +1,37 @@
+#include "sim/scenario_topology.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "platform/simulated/generator.h"
+
+namespace tidemark::sim {
+namespace {
+
+/// Three are what most clusters have, and what breaks soonest.
+constexpr std::array kSizes = {3, 3, 3, 3, 3, 3, 3, 5, 5, 4, 1, 2, 6, 7};
+
+}  // namespace
+
+ScenarioTopology drawTopology(uint64_t seed, std::optional<int> brokers) {
+  platform::Generator dice(platform::mix(seed, "topology"));
+  ScenarioTopology topology;
+  const int drawn = kSizes[dice.below(kSizes.size())];
+  topology.brokers = brokers.value_or(drawn);
+  const bool few = dice.chance(50);
+  topology.controllers = few ? (topology.brokers + 1) / 2 : topology.brokers;
+  const bool many = dice.chance(40);
+  topology.copies = std::min(topology.brokers, many ? 5 : 3);
+  topology.minInsyncReplicas = std::min(topology.copies, topology.copies > 3 ? 3 : 2);
+  return topology;
+}
+
+std::string textOf(const ScenarioTopology& topology) {
+  return fmt::format("{} broker{}, {} of them controllers, {} partitions, copies {}, in sync at least {}",
+                     topology.brokers, topology.brokers == 1 ? "" : "s", topology.controllers, topology.partitions,
+                     topology.copies, topology.minInsyncReplicas);
+}
+
+}  // namespace tidemark::sim
