@@ -12,6 +12,7 @@
 
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
+#include "tidemark/simulate.h"
 #include "tidemark/storage.h"
 
 namespace {
@@ -55,7 +56,7 @@ int run(int argc, char** argv) {
       "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics\n"
       "  fault JSON | faults | heal FAULT|all | step FAULT [COUNT] | help | quit\n"
       "Topics come into being at their first use; `tidemark topics create NAME` makes one with what you want.");
-  serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1, 3 or 5")->capture_default_str();
+  serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1 to 7")->capture_default_str();
   serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->check(CLI::Range(0, 65535))->capture_default_str();
   serveCommand->add_option("--host", serving.host, "address to listen on")->capture_default_str();
   serveCommand->add_option("--advertise", serving.advertise, "host name that clients are told, if it is another; with --host 0.0.0.0 or :: this machine's");
@@ -94,6 +95,7 @@ int run(int argc, char** argv) {
   action("delete", "remove a topic with all its records", true);
 
   StorageCommands storage(app);
+  SimCommand simulation(app);
 
   if (argc == 1) return openWindow(argv, app);
   try {
@@ -116,6 +118,7 @@ int run(int argc, char** argv) {
   }
   if (formatCommand->parsed()) return formatStorage(formatting);
   if (storage.parsed()) return storage.run();
+  if (simulation.parsed()) return simulation.run();
   return topics(topicOptions);
 }
 

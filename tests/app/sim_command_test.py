@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""The command `tidemark sim`, as a shell runs it: sim_command_test.py TIDEMARK"""
+import pathlib, re, subprocess, sys, tempfile, unittest
+
+TIDEMARK = sys.argv.pop(1)
+
+
+def run(*arguments):
+    done = subprocess.run([TIDEMARK, "sim", *arguments], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+HAS_MUTATIONS = "--mutation " in run("--help")[1]
+
+
+class Sim(unittest.TestCase):
+    def test_each_seed_has_a_line_and_is_the_same_again(self):
+        status, first, _ = run("--seed", "4", "--seeds", "2", "--until", "4")
+        self.assertEqual(status, 0)
+        lines = first.splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[0], r"^seed 4: \d brokers?, .*; 4\.\d s, \d+ faults, \d+ events: all holds$")
+        self.assertEqual(run("--seed", "4", "--seeds", "2", "--until", "4")[1], first)
+
+    def test_a_trace_is_the_same_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder) / name for name in ("1", "2")]
+            for path in paths:
+                self.assertEqual(run("--seed", "4", "--until", "2", "--trace", str(path))[0], 0)
+            self.assertGreater(paths[0].stat().st_size, 10000)
+            self.assertEqual(paths[0].read_bytes(), paths[1].read_bytes())
+
+    def test_what_makes_no_sense_is_refused(self):
+        self.assertEqual(run("--seeds", "2", "--trace", "t")[0], 2)
+        self.assertEqual(run("--brokers", "8")[0], 2)
+        self.assertEqual(run("--mutation", "no-such")[0], 2)
+
+    def test_the_table_of_mutations_is_printed(self):
+        status, table, _ = run("--list-mutations")
+        self.assertEqual(status, 0)
+        self.assertGreaterEqual(len(re.findall(r"^\| `", table, re.M)), 20)
+
+    def test_a_broken_rule_is_reported_with_a_run_that_shows_it(self):
+        if not HAS_MUTATIONS:
+            self.assertEqual(run("--mutation", "high-watermark-alone")[0], 2, "a build without the option knows no mutation")
+            return
+        status, report, _ = run("--mutation", "high-watermark-alone")
+        self.assertEqual(status, 1)
+        self.assertRegex(report, r"^seed 1: .* BROKEN\n")
+        self.assertRegex(report, r"\n\nR[234]: ")
+        again = re.search(r"\nagain: tidemark sim (.*)\n", report).group(1).split()
+        status, second, _ = run(*again, "--no-shrink")
+        self.assertEqual(status, 1)
+        self.assertEqual(re.search(r"\n\n(R[234]: .*)\n", second).group(1), re.search(r"\n\n(R[234]: .*)\n", report).group(1))
+
+
+unittest.main()
