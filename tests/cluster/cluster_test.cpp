@@ -133,8 +133,13 @@ TEST_F(ClusterTest, WhoeverWaitsForABrokerIsAnsweredWhenTheClusterIsAbandoned) {
   EXPECT_FALSE(*restarted);
 }
 
-TEST_F(ClusterTest, ANumberOfBrokersThatMakesNoQuorumIsRefused) {
-  for (int brokers : {0, 2, 4, 6}) EXPECT_FALSE(launch(options(brokers))) << brokers;
+TEST_F(ClusterTest, ANumberOfBrokersThatCannotBeIsRefused) {
+  for (int brokers : {-1, 0, 8}) EXPECT_FALSE(launch(options(brokers))) << brokers;
+  for (int controllers : {-1, 4}) {
+    observe::LaunchOptions impossible = options(3);
+    impossible.controllers = controllers;
+    EXPECT_FALSE(launch(impossible)) << controllers;
+  }
 }
 
 TEST_F(ClusterTest, AFolderInUseIsRefused) {

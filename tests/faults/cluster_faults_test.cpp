@@ -179,14 +179,14 @@ TEST_P(ClusterFaultsTest, ABrokerThatLosesPowerAndAWipedOneComeBack) {
 
 TEST_P(ClusterFaultsTest, ABrokenDiskIsNoticed) {
   const NodeId broken = follower();
-  // A bit of a checkpoint, while nobody reads it.
+  // A bit of a file whose sums tell, while nobody reads it.
   EXPECT_THAT(refused(text(R"({{"kind":"bit-flip","target":"broker {}","path":"no-such-file"}})", broken)), HasSubstr("has no file no-such-file"));
-  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"meta.properties"}})", broken));
+  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"__cluster_metadata-0/*.checkpoint"}})", broken));
   ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(broken, std::move(done)); }));
   const auto started = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
   EXPECT_FALSE(started);
   // The same bit once more, and all is well.
-  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"meta.properties"}})", broken));
+  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"__cluster_metadata-0/*.checkpoint"}})", broken));
   const auto again = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
   EXPECT_TRUE(again) << again.error().message;
   EXPECT_TRUE(awaitIsr(3));

@@ -520,8 +520,10 @@ TEST_F(StateMachineTest, WhatTheSlowerOfTwoAnswersSaysOfAnOlderLogEndIsPassedOve
   start(std::nullopt, 3, key(8));
   poll();
   respond(sent.front().to.value(), FetchResponse{.error = ErrorCode::FencedLeaderEpoch, .leader = {NodeId(3), LeaderEpoch(6)}});
+  pass(config.retryBackoff);
   poll();
-  ASSERT_NE(lastTo<FetchRequest>(3), nullptr);
+  ASSERT_EQ(sent.size(), 2u);
+  ASSERT_EQ(sent.back().to, NodeId(3));
   // The quicker one brought this.
   log.append({LeaderEpoch(6), 0});
   log.sync();
