@@ -330,6 +330,10 @@ void BrokerServer::begun(const Result<void>& loaded, const metadata::ImagePtr& i
   }
   apply(everything(image));
   for (const replication::MetadataChange& change : std::exchange(waiting_, {})) apply(change);
+  if (shared_.logs->hasLess()) {
+    givenUp_.store(lifecycle_->epoch());
+    lifecycle_->registerAsUnclean();
+  }
   loaded_.store(true);
   // Until here connections wait: whoever asks a broker that starts must not hear that a topic is unknown.
   server_->open();
@@ -368,7 +372,7 @@ void BrokerServer::cordon(const metadata::Image& image) {
 }
 
 bool BrokerServer::ready(BrokerEpoch epoch) const {
-  if (!loaded_.load()) return false;
+  if (!loaded_.load() || (epoch == givenUp_.load() && epoch.value() >= 0)) return false;
   const metadata::ImagePtr image = replicas_->image();
   const metadata::BrokerRegistration* own = image->cluster.broker(shared_.self());
   return own != nullptr && own->epoch == epoch;

@@ -105,6 +105,8 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   /// What the image that was taken up last contains; −1 before the first.
   std::atomic<int64_t> takenOffset_{-1};
   std::atomic<bool> loaded_{false};
+  /// Of a registration that told more than our logs hold; none: −1, which no registration has.
+  std::atomic<BrokerEpoch> givenUp_{BrokerEpoch()};
 
   mutable Mutex mutex_;
   std::shared_ptr<const config::BrokerConfig> config_ GUARDED_BY(mutex_);

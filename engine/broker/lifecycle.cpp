@@ -18,6 +18,7 @@ Lifecycle::Lifecycle(platform::Process& process, std::shared_ptr<platform::Execu
       executor_(std::move(executor)),
       options_(std::move(options)),
       incarnation_(process.random().uuid()),
+      previousEpoch_(options_.previousEpoch),
       channel_(process, executor_, std::move(find),
                {.clientId = fmt::format("broker-{}-lifecycle", options_.self), .requestTimeout = std::chrono::seconds(4)}) {}
 
@@ -49,6 +50,17 @@ void Lifecycle::start() {
   });
 }
 
+void Lifecycle::registerAsUnclean() {
+  executor_->post([this] {
+    if (state() != LifecycleState::Starting && state() != LifecycleState::Recovery) return;
+    incarnation_ = process_.random().uuid();
+    previousEpoch_ = BrokerEpoch();
+    timer_.cancel();
+    enter(LifecycleState::Starting);
+    registerNow();
+  });
+}
+
 void Lifecycle::registerNow() {
   protocol::BrokerRegistrationRequest request;
   request.brokerId = options_.self.value();
@@ -65,7 +77,7 @@ void Lifecycle::registerNow() {
                                 .maxSupportedVersion = feature.maxSupported});
   if (options_.rack) request.rack = protocol::Text(*options_.rack);
   request.logDirs = options_.logDirectories;
-  request.previousBrokerEpoch = options_.previousEpoch.value();
+  request.previousBrokerEpoch = previousEpoch_.value();
   channel_.send(std::move(request), [this](Result<protocol::BrokerRegistrationResponse> response) {
     const auto error = response ? static_cast<ErrorCode>(response->errorCode) : response.error().code;
     if (response && error == ErrorCode::UnsupportedVersion) {
@@ -144,6 +156,8 @@ void Lifecycle::heartbeatNow() {
   const std::vector<Uuid> offline = request.offlineLogDirs;
   channel_.send(std::move(request), [this, shutDown, offline](Result<protocol::BrokerHeartbeatResponse> response) {
     underWay_ = false;
+    // Of a registration that is being replaced.
+    if (state() == LifecycleState::Starting) return;
     const auto error = response ? static_cast<ErrorCode>(response->errorCode) : response.error().code;
     if (error == ErrorCode::StaleBrokerEpoch && state() != LifecycleState::ControlledShutdown) {
       // Somebody unregistered us.

@@ -62,6 +62,10 @@ class Lifecycle {
   ~Lifecycle();
 
   void start();
+  /// The logs hold less than at the clean stop that the registration told of: registers once more, as an incarnation that was
+  /// not stopped cleanly, so that the controller does not count on what is lost (KIP-966). ready() is not to accept the
+  /// epoch before.
+  void registerAsUnclean();
   /// Something that ready() asks for changed, or the controller did.
   void wake();
   /// Asks the controller to move leadership away; `done` when it did, or after `timeout`, on the executor.
@@ -90,13 +94,14 @@ class Lifecycle {
   platform::Process& process_;
   const std::shared_ptr<platform::Executor> executor_;
   const LifecycleOptions options_;
-  const Uuid incarnation_;
 
   mutable Mutex mutex_;
   BrokerEpoch epoch_ GUARDED_BY(mutex_);
   LifecycleState state_ GUARDED_BY(mutex_) = LifecycleState::NotRunning;
 
   // Of the executor.
+  Uuid incarnation_;
+  BrokerEpoch previousEpoch_;
   ControllerChannel channel_;
   bool underWay_ = false;
   bool again_ = false;

@@ -80,6 +80,8 @@ struct LogManager::LoadPlace {
   std::optional<Error> failure GUARDED_BY(mutex);
   /// A log lost its end.
   bool lowered GUARDED_BY(mutex) = false;
+  /// A log ends before what the checkpoints of a clean stop say of it.
+  bool less GUARDED_BY(mutex) = false;
 };
 
 struct LogManager::Loading {
@@ -89,6 +91,7 @@ struct LogManager::Loading {
   std::vector<std::pair<LoadPlace*, LoadJob>> doubles;
   std::set<TopicPartition> found;
   std::set<TopicPartition> foundFutures;
+  std::set<TopicPartition> strays;
   std::atomic<bool> stopped{false};
   // Of startLoading().
   struct Worker {

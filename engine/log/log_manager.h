@@ -89,6 +89,10 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   /// The last stop was clean in every directory.
   bool wasCleanShutdown() const noexcept { return wasClean_; }
 
+  /// After loading: a directory that was stopped cleanly holds less than its checkpoints say, so files of it were lost or
+  /// cut since. The broker must not count as one that still has what it had acknowledged. Any thread.
+  bool hasLess() const noexcept { return hasLess_.load(); }
+
   /// Opens every log: nothing is scanned after a clean stop (the marker is removed first). Finishes interrupted
   /// deletions. Blocks; once. A log that cannot be opened takes its directory offline, the others go on.
   Result<void> load(const LoadOptions& options);
@@ -186,6 +190,8 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   void loadOn(const std::shared_ptr<Loading>& loading, size_t worker);
   void workerEnded(const std::shared_ptr<Loading>& loading);
   Result<void> finishLoading(Loading& loading);
+  /// Logs of a clean stop that are not there any more.
+  bool missesLogs(const Loading& loading, const LoadPlace& place);
   Result<void> setAside(Directory& directory, const std::string& folder, const TopicPartition& partition);
   Result<std::shared_ptr<PartitionLog>> openLog(Directory& directory, PartitionLogOptions options);
   LogHooks hooksFor(Directory& directory, const TopicPartition& partition, bool future = false);
@@ -219,6 +225,7 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   std::vector<std::unique_ptr<Directory>> directories_;
   BrokerEpoch previousBrokerEpoch_;
   bool wasClean_ = false;
+  std::atomic<bool> hasLess_{false};
   std::atomic<bool> loaded_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> highWatermarksArmed_{false};

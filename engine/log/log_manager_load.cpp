@@ -72,6 +72,7 @@ Result<void> LogManager::planDirectory(LoadPlace& place, Loading& loading) {
       const Uuid topicId = text ? decodePartitionMetadata(*text).value_or(Uuid()) : Uuid();
       if (!options.isOurs(*partition, topicId)) {
         TIDEMARK_TRY(setAside(directory, folder, *partition));
+        loading.strays.insert(*partition);
         continue;
       }
     }
@@ -135,10 +136,32 @@ Result<void> LogManager::loadLogOf(Loading& loading, LoadPlace& place, LoadJob& 
   TIDEMARK_ASSIGN(const auto log, job.future ? openFuture(place.directory, std::move(options))
                                              : openLog(place.directory, std::move(options)));
   log->updateHighWatermark(checkpointed(highWatermarks, partition));
-  if (log->recoveryPoint() >= checkpointed(place.offsets[kRecoveryPoints], partition)) return {};
+  const Offset promised = std::max(checkpointed(place.offsets[kRecoveryPoints], partition), checkpointed(highWatermarks, partition));
+  const bool less = place.directory.clean && !job.future && log->logEndOffset() < promised;
+  if (less)
+    context_.logger->warning("log", "{} ends at {}, but when it was stopped cleanly it held all below {}: files were lost or cut since",
+                             job.log.directory, log->logEndOffset(), promised);
+  const bool lowered = log->recoveryPoint() < checkpointed(place.offsets[kRecoveryPoints], partition);
+  if (!less && !lowered) return {};
   const Lock lock(place.mutex);
-  place.lowered = true;
+  place.lowered = place.lowered || lowered;
+  place.less = place.less || less;
   return {};
+}
+
+bool LogManager::missesLogs(const Loading& loading, const LoadPlace& place) {
+  if (!place.directory.clean) return false;
+  bool misses = false;
+  for (const size_t which : {kRecoveryPoints, kHighWatermarks})
+    for (const auto& [partition, offset] : place.offsets[which]) {
+      if (offset <= Offset(0) || partition.topic == kMetadataTopic) continue;
+      if (loading.found.contains(partition) || loading.strays.contains(partition)) continue;
+      if (loading.options.isOurs && !loading.options.isOurs(partition, Uuid())) continue;
+      context_.logger->warning("log", "{} has no {} any more, which held records up to {} when it was stopped cleanly",
+                               place.directory.path, partition, offset);
+      misses = true;
+    }
+  return misses;
 }
 
 Result<void> LogManager::finishLoading(Loading& loading) {
@@ -147,8 +170,10 @@ Result<void> LogManager::finishLoading(Loading& loading) {
     std::optional<Error> failure;
     bool lowered = false;
     bool whole = false;
+    bool less = missesLogs(loading, *place);
     {
       const Lock lock(place->mutex);
+      less = less || place->less;
       failure = place->failure;
       lowered = place->lowered;
       whole = place->left == 0;
@@ -157,6 +182,7 @@ Result<void> LogManager::finishLoading(Loading& loading) {
       takeOffline(place->directory, *failure);
       continue;
     }
+    if (less) hasLess_.store(true);
     // A log lost its end. Its checkpoint must not promise what is appended there from now on.
     if (lowered) writeCheckpoint(place->directory, kRecoveryPoints);
     place->directory.loaded.store(whole);

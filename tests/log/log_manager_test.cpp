@@ -93,6 +93,30 @@ TEST_F(LogManagerTest, aStartReadsEachSmallFileOfALogOnce) {
   }
 }
 
+TEST_F(LogManagerTest, lessThanAtTheCleanStopIsNoticed) {
+  create();
+  append({.count = 5});
+  append({.count = 5});
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(18)));
+  const auto again = [&](const std::function<void()>& meddle) {
+    manager_.reset();
+    log_.reset();
+    meddle();
+    startManager();
+    const bool less = manager_->hasLess();
+    EXPECT_TRUE(manager_->shutdown(BrokerEpoch(18)));
+    return less;
+  };
+  EXPECT_FALSE(again([] {}));
+  EXPECT_TRUE(again([&] {
+    const auto log = process_->files().open("/data/a/orders-0/00000000000000000000.log", platform::OpenMode::ReadWrite);
+    ASSERT_TRUE(log);
+    ASSERT_TRUE((*log)->truncate(*(*log)->size() / 2));
+  }));
+  EXPECT_FALSE(again([] {})) << "now it has what its checkpoints say";
+  EXPECT_TRUE(again([&] { ASSERT_TRUE(process_->files().removeTree("/data/a/orders-0")); }));
+}
+
 TEST_F(LogManagerTest, theMarkerIsGoneBeforeAnythingIsLoaded) {
   create();
   ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/topology.h"
 #include "sim/lab.h"
 
 namespace tidemark::sim {
@@ -80,6 +81,7 @@ class EligibilityTest : public testing::Test {
   EligibilityTest() {
     observe::LaunchOptions options;
     options.brokers = 5;
+    options.dataFolder = kFolder;
     options.firstTopic = observe::TopicOptions{
         .name = "safe", .partitions = 1, .replicationFactor = 2, .configs = {{"min.insync.replicas", "2"}}};
     const auto launched = lab.perform([&](auto done) { lab.cluster().launch(options, std::move(done)); });
@@ -108,6 +110,7 @@ class EligibilityTest : public testing::Test {
   }
 
   SimulatedLab lab{{.seed = 3}};
+  static constexpr const char* kFolder = "/lab/five";
   NodeId witness{1};
   metadata::ImagePtr image;
   std::vector<NodeId> replicas;
@@ -134,6 +137,29 @@ TEST_F(EligibilityTest, whoLeftTheIsrBelowTheMinimumLeadsWhenItComesBackUnlessIt
   EXPECT_EQ(now().leader, second);
   EXPECT_EQ(now().leaderRecoveryState, metadata::LeaderRecoveryState::Recovered);
   EXPECT_TRUE(becomes([&](const auto& partition) { return partition.isr.size() == 2 && partition.elr.empty(); }));
+}
+
+// It had stopped cleanly, and then a file of it was cut: the controller counted on it, and all others gave up what it lacked.
+TEST_F(EligibilityTest, whoComesBackWithLessThanAtItsCleanStopDoesNotLead) {
+  const NodeId first = replicas[0];
+  const NodeId second = replicas[1];
+  stop(second);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.isr == std::vector{first}; }));
+  stop(first);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return !partition.hasLeader(); }));
+  const auto disk = lab.world().createProcess({.name = "hand", .disk = fmt::format("broker-{}", second)});
+  const std::string folder = cluster::nodeFolder(kFolder, second);
+  // As if its log had held five records.
+  const std::string_view held = "0\n1\nsafe 0 5\n";
+  ASSERT_TRUE(disk->files().replaceFile(folder + "/recovery-point-offset-checkpoint", asBytes(held)));
+  start(second);
+  lab.world().runFor(std::chrono::seconds(10));
+  EXPECT_FALSE(now().hasLeader());
+  EXPECT_EQ(std::ranges::count(now().elr, second), 0) << "nor is it eligible";
+  start(first);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.hasLeader(); }));
+  EXPECT_EQ(now().leader, first);
+  EXPECT_TRUE(becomes([&](const auto& partition) { return partition.isr.size() == 2; })) << "it copies what it lacks";
 }
 
 }  // namespace

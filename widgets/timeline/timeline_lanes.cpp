@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QPainter>
+
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/theme.h"
