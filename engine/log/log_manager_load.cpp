@@ -110,6 +110,7 @@ bool LogManager::loadNext(Loading& loading, LoadPlace& place, int thread) {
 Result<void> LogManager::loadLogOf(Loading& loading, LoadPlace& place, LoadJob& job, int thread) {
   PartitionLogOptions& options = job.log;
   const TopicPartition partition = options.partition;
+  const std::string folder = options.directory;
   options.config = loading.options.configOf ? loading.options.configOf(partition.topic) : options_.defaults;
   options.logStartOffset = checkpointed(place.offsets[kLogStarts], partition);
   options.recoveryPoint = checkpointed(place.offsets[kRecoveryPoints], partition);
@@ -140,7 +141,7 @@ Result<void> LogManager::loadLogOf(Loading& loading, LoadPlace& place, LoadJob& 
   const bool less = place.directory.clean && !job.future && log->logEndOffset() < promised;
   if (less)
     context_.logger->warning("log", "{} ends at {}, but when it was stopped cleanly it held all below {}: files were lost or cut since",
-                             job.log.directory, log->logEndOffset(), promised);
+                             folder, log->logEndOffset(), promised);
   const bool lowered = log->recoveryPoint() < checkpointed(place.offsets[kRecoveryPoints], partition);
   if (!less && !lowered) return {};
   const Lock lock(place.mutex);
