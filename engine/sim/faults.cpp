@@ -51,7 +51,9 @@ Faults::Habits Faults::draw(platform::Generator& choices) {
 }
 
 bool Faults::explains(std::string_view process, std::string_view text) const {
-  if (text.contains(kKilled) || text.contains("power lost") || text.contains("crashed in file call")) return true;
+  // Deaths by the hand of the scenario or of the lab, whenever they come.
+  for (const std::string_view hand : {std::string_view(kKilled), std::string_view("power lost"), std::string_view("crashed in file call"), std::string_view("the lab tore")})
+    if (text.contains(hand)) return true;
   if (invariantOf(text) != "error" || text.contains("a task failed")) return false;
   return std::ranges::any_of(illUntil_, [&](const auto& entry) {
     const auto& [broker, until] = entry;
