@@ -10,18 +10,18 @@
 
 namespace tidemark::network {
 
-bool ByteBudget::take(Claim& claim, uint64_t bytes, platform::Task granted) {
+bool ByteBudget::take(Claim& claim, uint64_t bytes, uint64_t whole, platform::Task granted) {
   Lock lock(mutex_);
   TIDEMARK_INVARIANT(!claim.waiting_, std::string("a frame waits twice for memory"));
   const bool grower = claim.bytes_ > 0;
   const bool othersFirst = !growers_.empty() || (!grower && !beginners_.empty());
-  bool allowed = claim.privileged_ || (used_ < limit_ && !othersFirst);
+  claim.isSmall_ = whole <= limit_ / kSmall;
+  bool allowed = claim.privileged_ || (used_ < limit_ && !othersFirst) || (claim.isSmall_ && hasReserve());
   if (!allowed && grower && !someonePrivileged_ && growers_.empty()) {
     claim.privileged_ = someonePrivileged_ = allowed = true;
   }
   if (allowed) {
-    used_ += bytes;
-    claim.bytes_ += bytes;
+    add(claim, bytes);
     return true;
   }
   claim.waiting_ = true;
@@ -46,6 +46,7 @@ void ByteBudget::release(Claim& claim) {
     }
     TIDEMARK_INVARIANT(claim.bytes_ <= used_, std::string("more frame memory is given back than was taken"));
     used_ -= claim.bytes_;
+    if (claim.isSmall_) smallUsed_ -= claim.bytes_;
     claim.bytes_ = 0;
     if (claim.privileged_) claim.privileged_ = someonePrivileged_ = false;
     grantNext(granted);
@@ -54,20 +55,32 @@ void ByteBudget::release(Claim& claim) {
 }
 
 void ByteBudget::grantNext(std::vector<platform::Task>& granted) {
-  while (used_ < limit_ && !growers_.empty()) grant(growers_, granted);
-  while (used_ < limit_ && !beginners_.empty()) grant(beginners_, granted);
+  while (used_ < limit_ && !growers_.empty()) grant(growers_, growers_.begin(), granted);
+  while (used_ < limit_ && !beginners_.empty()) grant(beginners_, beginners_.begin(), granted);
+  for (auto* queue : {&growers_, &beginners_}) {
+    while (hasReserve()) {
+      const auto small = std::ranges::find_if(*queue, [](const Waiter& waiter) { return waiter.claim->isSmall_; });
+      if (small == queue->end()) break;
+      grant(*queue, small, granted);
+    }
+  }
   if (!growers_.empty() && !someonePrivileged_) {
     growers_.front().claim->privileged_ = someonePrivileged_ = true;
-    grant(growers_, granted);
+    grant(growers_, growers_.begin(), granted);
   }
 }
 
-void ByteBudget::grant(std::deque<Waiter>& from, std::vector<platform::Task>& granted) {
-  Waiter waiter = std::move(from.front());
-  from.pop_front();
+void ByteBudget::add(Claim& claim, uint64_t bytes) {
+  claim.bytes_ += bytes;
+  used_ += bytes;
+  if (claim.isSmall_) smallUsed_ += bytes;
+}
+
+void ByteBudget::grant(std::deque<Waiter>& from, std::deque<Waiter>::iterator which, std::vector<platform::Task>& granted) {
+  Waiter waiter = std::move(*which);
+  from.erase(which);
   waiter.claim->waiting_ = false;
-  waiter.claim->bytes_ += waiter.bytes;
-  used_ += waiter.bytes;
+  add(*waiter.claim, waiter.bytes);
   granted.push_back(std::move(waiter.granted));
 }
 
@@ -137,7 +150,7 @@ IncomingFrame::~IncomingFrame() {
 
 bool IncomingFrame::claim(platform::Task granted) {
   step_ = adopted_ ? size_ : std::min(std::clamp(claimed_, kFirstStep, kLargestStep), size_ - claimed_);
-  if (!memory_->budget.take(claim_, step_, std::move(granted))) return false;
+  if (!memory_->budget.take(claim_, step_, size_, std::move(granted))) return false;
   makeRoom();
   return true;
 }

@@ -19,6 +19,9 @@ namespace tidemark::network {
 /// A claim is granted while less than the limit is taken, so the last one may go over it, by a step. A frame that has
 /// begun asks again as it grows. When the budget is full it waits; one of those that wait may always go on to its end,
 /// or half-read frames could hold all memory and wait for each other. Beginners wait behind growers; each in order.
+///
+/// Small frames, which most requests are, wait only when they have a quarter of the limit themselves, be the rest full or
+/// not: whoever lets large ones trickle in does not keep everybody else from being served.
 class ByteBudget {
  public:
   explicit ByteBudget(uint64_t limit) noexcept : limit_(limit) {}
@@ -35,11 +38,12 @@ class ByteBudget {
     uint64_t bytes_ = 0;  // Guarded by the budget's mutex, as is all of it.
     bool waiting_ = false;
     bool privileged_ = false;
+    bool isSmall_ = false;
   };
 
-  /// Adds `bytes` to the claim and returns true; or returns false, and they are added just before `granted` is called,
-  /// from within some release(), with no lock held.
-  bool take(Claim& claim, uint64_t bytes, platform::Task granted) EXCLUDES(mutex_);
+  /// Adds `bytes`, of a frame of `whole` bytes, to the claim and returns true; or returns false, and they are added just
+  /// before `granted` is called, from within some release(), with no lock held.
+  bool take(Claim& claim, uint64_t bytes, uint64_t whole, platform::Task granted) EXCLUDES(mutex_);
   /// Gives all of it back and stops waiting.
   void release(Claim& claim) EXCLUDES(mutex_);
 
@@ -54,12 +58,20 @@ class ByteBudget {
     uint64_t bytes;
     platform::Task granted;
   };
+  bool hasReserve() const REQUIRES(mutex_) { return smallUsed_ < limit_ / kReserve; }
+  void add(Claim& claim, uint64_t bytes) REQUIRES(mutex_);
   void grantNext(std::vector<platform::Task>& granted) REQUIRES(mutex_);
-  void grant(std::deque<Waiter>& from, std::vector<platform::Task>& granted) REQUIRES(mutex_);
+  void grant(std::deque<Waiter>& from, std::deque<Waiter>::iterator which, std::vector<platform::Task>& granted) REQUIRES(mutex_);
+
+  /// Parts of the limit: a frame no larger is small, and what all of them may take whoever else has taken what.
+  static constexpr uint64_t kSmall = 64;
+  static constexpr uint64_t kReserve = 4;
 
   const uint64_t limit_;
   mutable Mutex mutex_;
   uint64_t used_ GUARDED_BY(mutex_) = 0;
+  /// Of it by small frames.
+  uint64_t smallUsed_ GUARDED_BY(mutex_) = 0;
   bool someonePrivileged_ GUARDED_BY(mutex_) = false;
   std::deque<Waiter> growers_ GUARDED_BY(mutex_);
   std::deque<Waiter> beginners_ GUARDED_BY(mutex_);

@@ -117,13 +117,16 @@ TEST_F(FrameAssemblerTest, AWholeFrameInTheBufferWaitsForMemoryToo) {
   const ByteVector stream = frameOf(16'000, 1);
   ASSERT_EQ(feed(stream, 1 << 20).size(), 1u);
   ByteBudget::Claim other;
-  ASSERT_TRUE(memory->budget.take(other, 8 << 20, {}));
+  ByteBudget::Claim small;
+  ASSERT_TRUE(memory->budget.take(other, 8 << 20, 8 << 20, {}));
+  ASSERT_TRUE(memory->budget.take(small, 2 << 20, 1, {}));
   ASSERT_EQ(next(), Next::NeedsBytes);
   std::memcpy(frames.room().data(), stream.data(), stream.size());
   frames.received(stream.size());
   bool granted = false;
   ASSERT_EQ(frames.next([&] { return platform::Task([&] { granted = true; }); }), Next::NeedsMemory);
   memory->budget.release(other);
+  memory->budget.release(small);
   ASSERT_TRUE(granted);
   frames.memoryGranted();
   ASSERT_EQ(next(), Next::Complete);
@@ -161,7 +164,9 @@ TEST_F(FrameAssemblerTest, RefusesLengthsThatAreZeroNegativeOrTooLarge) {
 
 TEST_F(FrameAssemblerTest, WaitsForMemoryAndGoesOnWhenItIsGranted) {
   ByteBudget::Claim other;
-  ASSERT_TRUE(memory->budget.take(other, 8 << 20, {}));
+  ByteBudget::Claim small;
+  ASSERT_TRUE(memory->budget.take(other, 8 << 20, 8 << 20, {}));
+  ASSERT_TRUE(memory->budget.take(small, 2 << 20, 1, {}));
   const ByteVector stream = frameOf(100'000, 1);
   bool granted = false;
   ASSERT_EQ(next(), Next::NeedsBytes);
@@ -170,6 +175,7 @@ TEST_F(FrameAssemblerTest, WaitsForMemoryAndGoesOnWhenItIsGranted) {
   ASSERT_EQ(frames.next([&] { return platform::Task([&] { granted = true; }); }), Next::NeedsMemory);
   EXPECT_FALSE(granted);
   memory->budget.release(other);
+  memory->budget.release(small);
   ASSERT_TRUE(granted);
   frames.memoryGranted();
   const auto out = feed(ByteView(stream).subspan(100), 1 << 20);

@@ -14,8 +14,8 @@ class ByteBudgetTest : public testing::Test {
     for (auto& claim : claims) budget.release(claim);
     EXPECT_EQ(budget.used(), 0u);
   }
-  bool take(size_t who, uint64_t bytes) {
-    return budget.take(claims.at(who), bytes, [this, who] { granted.push_back(who); });
+  bool take(size_t who, uint64_t bytes, uint64_t whole = 100) {
+    return budget.take(claims.at(who), bytes, whole, [this, who] { granted.push_back(who); });
   }
   void release(size_t who) { budget.release(claims.at(who)); }
 
@@ -30,6 +30,24 @@ TEST_F(ByteBudgetTest, GrantsUntilTheLimitIsReachedAndOneStepBeyond) {
   EXPECT_EQ(budget.used(), 120u);
   EXPECT_FALSE(take(2, 1));
   EXPECT_EQ(budget.used(), 120u);
+}
+
+TEST_F(ByteBudgetTest, SmallFramesAreServedWhileLargeOnesWait) {
+  ASSERT_TRUE(take(0, 50));
+  ASSERT_TRUE(take(1, 50));
+  ASSERT_TRUE(take(0, 200)) << "on its way to its end, far over the limit";
+  ASSERT_FALSE(take(1, 50));
+  EXPECT_TRUE(take(2, 15, 1));
+  EXPECT_TRUE(take(3, 15, 1)) << "a step beyond";
+  EXPECT_FALSE(take(4, 1, 1)) << "a quarter of the limit, and no more";
+  EXPECT_FALSE(take(5, 50, 50)) << "which is not small";
+  release(2);
+  EXPECT_EQ(granted, (std::vector<size_t>{4}));
+  EXPECT_EQ(budget.used(), 316u);
+  release(0);
+  EXPECT_EQ(granted, (std::vector<size_t>{4, 1}));
+  release(1);
+  EXPECT_EQ(granted, (std::vector<size_t>{4, 1, 5}));
 }
 
 TEST_F(ByteBudgetTest, GrantsBeginnersInTheOrderTheyCame) {
