@@ -47,7 +47,8 @@ std::string encodeTopology(const Topology& topology) {
                    {"advertisedHost", topology.advertisedHost},
                    {"nodes", std::move(nodes)}};
   if (topology.logDirectories != 1) document["logDirectories"] = topology.logDirectories;
-  return document.dump(2) + "\n";
+  // A host that is no UTF-8 is no address of anybody's, and nothing to die of.
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 Result<Topology> decodeTopology(std::string_view text) {
@@ -59,8 +60,10 @@ Result<Topology> decodeTopology(std::string_view text) {
   };
   const auto number = [&](const json& from, const char* key, int64_t least, int64_t most) -> Result<int64_t> {
     if (!from.contains(key) || !from[key].is_number_integer()) return wrong(fmt::format("\"{}\" is missing or no number", key));
-    const auto value = from[key].get<int64_t>();
-    if (value < least || value > most) return wrong(fmt::format("\"{}\" is {}, it can be {} to {}", key, value, least, most));
+    // Beyond int64_t it would wrap around.
+    const bool huge = from[key].is_number_unsigned() && from[key].get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
+    const auto value = huge ? INT64_MAX : from[key].get<int64_t>();
+    if (huge || value < least || value > most) return wrong(fmt::format("\"{}\" is {}, it can be {} to {}", key, from[key].dump(), least, most));
     return value;
   };
   Topology topology;

@@ -16,6 +16,9 @@ using nlohmann::json;
 
 std::unexpected<Error> bad(std::string why) { return fail(ErrorCode::InvalidRequest, std::move(why)); }
 
+/// No fault nests deeper than its trigger; what goes far deeper would overflow the stack when it is copied or written.
+constexpr int kDeepest = 8;
+
 struct KeyInfo {
   std::string_view key;
   Parameter parameter;
@@ -231,15 +234,20 @@ Result<void> takeTrigger(Fault& fault, const json& trigger) {
 }  // namespace
 
 Result<Fault> parseFault(std::string_view source) {
-  // A parser that may throw says where it stopped; its words are kept without its prefix.
+  // A parser that may throw says where it stopped, or which number is too large; its words are kept without its prefix.
   json object;
+  bool tooDeep = false;
   try {
-    object = json::parse(source);
-  } catch (const json::parse_error& error) {
+    object = json::parse(source, [&tooDeep](int depth, json::parse_event_t, const json&) {
+      tooDeep |= depth > kDeepest;
+      return depth <= kDeepest;
+    });
+  } catch (const json::exception& error) {
     const std::string_view what = error.what();
     const size_t colon = what.find("] ");
     return bad(fmt::format("this is no JSON: {}", colon == std::string_view::npos ? what : what.substr(colon + 2)));
   }
+  if (tooDeep) return bad("this is nested too deeply for a fault");
   if (!object.is_object()) return bad("a fault is a JSON object");
   const auto named = object.find("kind");
   if (named == object.end()) return bad("\"kind\" is missing");

@@ -30,6 +30,8 @@ Result<ElectionState> decodeQuorumState(std::string_view text) {
   const auto number = [&json](const char* key) -> std::optional<int64_t> {
     const auto at = json.find(key);
     if (at == json.end() || !at->is_number_integer()) return std::nullopt;
+    // Beyond int64_t it would wrap around: 2^64 - 1 is not -1.
+    if (at->is_number_unsigned() && at->get<uint64_t>() > INT32_MAX) return std::nullopt;
     const auto value = at->get<int64_t>();
     return value >= -1 && value <= INT32_MAX ? std::optional(value) : std::nullopt;
   };

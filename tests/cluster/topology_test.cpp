@@ -30,6 +30,10 @@ TEST(Topology, IsReadAsItWasWritten) {
   EXPECT_EQ(again->bootstrap(), "host-a:19092");
 }
 
+TEST(Topology, AHostThatIsNoUtf8IsWrittenWithoutHarm) {
+  EXPECT_TRUE(decodeTopology(encodeTopology(topology("host-\xff"))));
+}
+
 TEST(Topology, ADamagedFileIsNamedWithWhatIsWrong) {
   const std::string good = encodeTopology(topology());
   const auto reason = [&](const std::string& from, const std::string& to) {
@@ -45,6 +49,9 @@ TEST(Topology, ADamagedFileIsNamedWithWhatIsWrong) {
   EXPECT_THAT(reason("{", "["), HasSubstr("JSON object"));
   EXPECT_THAT(reason("\"version\": 1", "\"version\": 2"), HasSubstr("version 2"));
   EXPECT_THAT(reason("19092", "70000"), HasSubstr("70000"));
+  EXPECT_THAT(reason("19092", "1e999"), HasSubstr("JSON object"));
+  EXPECT_THAT(reason("19092", "18446744073709551615"), HasSubstr("\"port\" is 18446744073709551615, it can be 1 to 65535"));
+  EXPECT_THAT(reason("\"version\": 1", "\"version\": 18446744073709551615"), HasSubstr("\"version\" is 18446744073709551615"));
   EXPECT_THAT(reason("19192", "\"x\""), HasSubstr("controllerPort"));
   EXPECT_THAT(reason("\"clusterId\"", "\"cluster\""), HasSubstr("clusterId"));
   EXPECT_THAT(reason("\"nodes\"", "\"brokers\""), HasSubstr("nodes"));

@@ -61,6 +61,23 @@ TEST(Fault, WhatIsMalformedIsNamed) {
   EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produce","error":"OOPS"})"), HasSubstr("Kafka has no \"OOPS\""));
 }
 
+TEST(Fault, NumbersThatNoDoubleHoldsAreAnError) {
+  EXPECT_THAT(wrongWith("1e999"), HasSubstr("this is no JSON: number overflow parsing '1e999'"));
+  EXPECT_THAT(wrongWith(R"({"kind":"clock-drift","target":"broker 1","clocks":["wall"],"rate":-1e999})"), HasSubstr("number overflow"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"seed":1e400}})"), HasSubstr("number overflow"));
+}
+
+TEST(Fault, DepthsWithoutMeaningAreAnError) {
+  // Deep enough to overflow a stack of 8 MiB, were it copied or written level by level.
+  constexpr size_t kDepth = 200'000;
+  const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');
+  EXPECT_THAT(wrongWith(deep), HasSubstr("nested too deeply"));
+  EXPECT_THAT(wrongWith(R"({"kind":)" + deep + "}"), HasSubstr("nested too deeply"));
+  EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","calls":)" + deep + "}"), HasSubstr("nested too deeply"));
+  EXPECT_THAT(wrongWith(std::string(kDepth, '[')), HasSubstr("this is no JSON"));
+  EXPECT_THAT(wrongWith(R"({"kind":[[["cut"]]]})"), HasSubstr("must be a text"));
+}
+
 TEST(Fault, WhatIsImpossibleIsRefusedWithTheReason) {
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"broker 1"})"), HasSubstr("cut: its target is a link"));
   EXPECT_THAT(wrongWith(R"({"kind":"kill","target":"link 1->2"})"), HasSubstr("kill: its target is a broker"));

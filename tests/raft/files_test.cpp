@@ -269,6 +269,8 @@ TEST_F(RaftFiles, QuorumStateIsReadAndWrittenAsKafkaDoes) {
   for (const char* bad : {"", "{", "[]", "{}", R"({"leaderId":1,"leaderEpoch":-4,"votedId":-1,"data_version":0})",
                           R"({"leaderId":1,"leaderEpoch":1,"votedId":-1,"data_version":2})",
                           R"({"leaderId":1,"leaderEpoch":99999999999,"votedId":-1,"data_version":0})",
+                          R"({"leaderId":1,"leaderEpoch":1e999,"votedId":-1,"data_version":0})",
+                          R"({"leaderId":18446744073709551615,"leaderEpoch":1,"votedId":-1,"data_version":0})",
                           R"({"leaderId":1,"leaderEpoch":1,"votedId":1,"votedDirectoryId":"x","data_version":1})"})
     EXPECT_FALSE(decodeQuorumState(bad)) << bad;
 }
