@@ -27,10 +27,6 @@ bool write(std::FILE* to, std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0;
 }
 
-/// A longer line is no command of anybody's.
-constexpr size_t kLongestLine = 64 * 1024;
-/// How much of such a line is worth repeating.
-constexpr size_t kShown = 64;
 /// Endless input costs next to nothing and cannot keep signals waiting: so many lines, then a pause.
 constexpr int kLinesAtOnce = 64;
 constexpr int kPauseMs = 20;
@@ -60,23 +56,27 @@ void Console::end() {
   [[maybe_unused]] const ssize_t written = ::write(ended_, &one, sizeof one);
 }
 
-bool Console::handOn(const std::function<bool(const std::string&)>& line) {
+bool Console::handOn(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong) {
   size_t begin = 0;
   bool wanted = true;
   size_t end = buffered_.find('\n');
   for (int lines = 0; wanted && lines < kLinesAtOnce && end != std::string::npos; ++lines) {
-    wanted = line(buffered_.substr(begin, end - begin));
+    // The rest of one that was too long goes with its end.
+    if (!std::exchange(dropping_, false)) wanted = end - begin > kLongestLine ? tooLong() : line(buffered_.substr(begin, end - begin));
     begin = end + 1;
     end = buffered_.find('\n', begin);
   }
   buffered_.erase(0, begin);
-  if (!wanted || end != std::string::npos || buffered_.size() <= kLongestLine) return wanted;
-  // Nobody writes commands like that: answered once, and no longer listened to.
-  line(buffered_.substr(0, kShown));
-  return false;
+  if (!wanted || end != std::string::npos) return wanted;
+  if (!dropping_ && buffered_.size() > kLongestLine) {
+    dropping_ = true;
+    wanted = tooLong();
+  }
+  if (dropping_) buffered_.clear();
+  return wanted;
 }
 
-void Console::run(const std::function<bool(const std::string&)>& line, const std::function<void()>& signal) {
+void Console::run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong, const std::function<void()>& signal) {
   std::array<pollfd, 3> watched{{{.fd = ended_, .events = POLLIN, .revents = 0},
                                  {.fd = signals_, .events = POLLIN, .revents = 0},
                                  {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}}};
@@ -102,7 +102,7 @@ void Console::run(const std::function<bool(const std::string&)>& line, const std
       }
       buffered_.append(chunk.data(), static_cast<size_t>(count));
     }
-    if (listening && !handOn(line)) listening = false;
+    if (listening && !handOn(line, tooLong)) listening = false;
   }
 }
 

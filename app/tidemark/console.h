@@ -19,8 +19,11 @@ class Console {
 
   /// Waits (without using time) and calls back on this thread until end() was called: `line` for each line of standard
   /// input, without its end, at most some thousands a second; it returns whether further ones are wanted. `signal` for
-  /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup). Input without lines ends the listening.
-  void run(const std::function<bool(const std::string&)>& line, const std::function<void()>& signal);
+  /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup). Of a line of more than kLongestLine bytes
+  /// nothing is kept; `tooLong` is called in place of `line` as soon as it is known to be one.
+  void run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong, const std::function<void()>& signal);
+  /// Longer ones are no command of anybody's.
+  static constexpr size_t kLongestLine = 64 * 1024;
   /// Any thread.
   void end();
 
@@ -38,9 +41,11 @@ class Console {
   int signals_ = -1;
   int ended_ = -1;
   /// Hands on at most kLinesAtOnce of the lines that are buffered. False: none is wanted any more.
-  bool handOn(const std::function<bool(const std::string&)>& line);
+  bool handOn(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong);
 
   std::string buffered_;
+  /// What comes up to the next end of a line belongs to one that was too long.
+  bool dropping_ = false;
 };
 
 }  // namespace tidemark::app

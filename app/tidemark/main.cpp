@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
       "While it runs, standard input takes commands and each is answered by one line of JSON:\n"
       "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics\n"
       "  fault JSON | faults | heal FAULT|all | step FAULT [COUNT] | help | quit\n"
+      "Blank lines are passed over. With --config only help and quit are taken.\n"
       "Topics come into being at their first use; `tidemark topics create NAME` makes one with what you want.");
   serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1 to 7")->capture_default_str();
   serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->check(CLI::Range(0, 65535))->capture_default_str();

@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <sstream>
 
@@ -7,6 +8,7 @@
 #include "broker/node.h"
 #include "config/properties.h"
 #include "platform/native/native.h"
+#include "tidemark/answers.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 
@@ -40,6 +42,27 @@ std::shared_ptr<platform::Process> makeProcess(const std::string& name, bool ver
 int complain(const Error& error) {
   Console::complain("tidemark: " + error.message);
   return error.code == ErrorCode::InvalidConfig ? kUsage : kFailed;
+}
+
+/// Of the lab's commands a lone node knows the two that need no lab.
+bool takeLine(const std::string& line, Strangers& strangers, const std::function<void()>& stop) {
+  std::istringstream words(line);
+  std::string verb;
+  std::string more;
+  words >> verb >> more;
+  if (verb.empty()) return true;
+  const bool known = verb == "help" || verb == "quit";
+  if (!known) {
+    refuse(verb, "the commands are for clusters of the lab, that is `tidemark serve` without --config; a node of a configuration file takes help and quit");
+  } else if (!more.empty()) {
+    refuse(verb, fmt::format("\"{}\" is one word too many", more));
+  } else if (verb == "help") {
+    say({{"ok", true}, {"command", verb}, {"commands", "help, quit; the others are for clusters of the lab, that is `tidemark serve` without --config"}});
+  } else {
+    say({{"ok", true}, {"command", verb}});
+    stop();
+  }
+  return strangers.heard(known);
 }
 
 /// ID@HOST:PORT:DIRECTORY-ID, comma separated.
@@ -94,7 +117,7 @@ int serveNode(const std::string& file, const std::vector<std::string>& settings,
     for (const config::Listener& listener : config->advertisedListeners())
       addresses.push_back(fmt::format("{}", platform::Endpoint{listener.host, listener.port}));
     const std::string bootstrap = addresses.empty() ? std::string() : addresses.front();
-    Console::print(asJson ? json{{"bootstrap", bootstrap}, {"brokers", {id.value()}}, {"clusterId", node->shared().clusterId}}.dump()
+    Console::print(asJson ? json{{"bootstrap", bootstrap}, {"brokers", {id.value()}}, {"clusterId", node->shared().clusterId}}.dump(-1, ' ', false, json::error_handler_t::replace)
                           : fmt::format("node {} is ready{}", id, bootstrap.empty() ? "" : ": bootstrap " + bootstrap));
   };
   if (broker::BrokerServer* broker = node->broker())
@@ -104,15 +127,20 @@ int serveNode(const std::string& file, const std::vector<std::string>& settings,
   node->start();
   if (node->broker() == nullptr) announce();
   bool stopping = false;
-  console.run([](const std::string&) { return false; },
-              [&] {
-                if (std::exchange(stopping, true)) {
-                  console.end();
-                  return;
-                }
-                Console::complain("tidemark: the node hands over and shuts down in control; a second Ctrl-C ends it at once");
-                node->shutdownBroker(kHandOver, [&] { node->shutdownController(kResign, [&] { console.end(); }); });
-              });
+  const auto stop = [&] {
+    if (std::exchange(stopping, true)) {
+      console.end();
+      return;
+    }
+    Console::complain("tidemark: the node hands over and shuts down in control; a second Ctrl-C ends it at once");
+    node->shutdownBroker(kHandOver, [&] { node->shutdownController(kResign, [&] { console.end(); }); });
+  };
+  Strangers strangers;
+  const auto tooLong = [&strangers] {
+    refuseTooLong();
+    return strangers.heard(false);
+  };
+  console.run([&](const std::string& line) { return takeLine(line, strangers, stop); }, tooLong, stop);
   finish();
   return status;
 }

@@ -15,6 +15,7 @@
 #include "cluster/cluster.h"
 #include "config/config_table.h"
 #include "faults/fault_json.h"
+#include "tidemark/answers.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 
@@ -22,11 +23,6 @@ namespace tidemark::app {
 namespace {
 
 using nlohmann::json;
-
-/// Whatever somebody typed comes back in answers: bytes that are no UTF-8 are replaced.
-void say(const json& answer) { Console::print(answer.dump(-1, ' ', false, json::error_handler_t::replace)); }
-
-json failure(const std::string& command, const Error& error) { return {{"ok", false}, {"command", command}, {"error", error.message}}; }
 
 bool listensEverywhere(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
 bool isOwnMachine(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
@@ -51,11 +47,11 @@ class Commands {
   bool run(const std::string& line) {
     known_ = true;
     take(line);
-    strangers_ = known_ ? 0 : strangers_ + 1;
-    if (strangers_ < kStrangers) return true;
-    say(failure("", {ErrorCode::InvalidRequest,
-                     fmt::format("{} lines in a row were no commands: standard input is not listened to any more", kStrangers)}));
-    return false;
+    return strangers_.heard(known_);
+  }
+  bool refuseLong() {
+    refuseTooLong();
+    return strangers_.heard(false);
   }
 
  private:
@@ -65,6 +61,7 @@ class Commands {
     std::string object;
     std::string more;
     words >> verb >> object >> more;
+    // Blank lines set answers apart for whoever types.
     if (verb.empty()) return;
     // Its JSON may hold blanks.
     if (verb == "fault") return fault(line.substr(line.find(verb) + verb.size()));
@@ -89,8 +86,6 @@ class Commands {
     known_ = false;
     refuse(verb, fmt::format("unknown command; there are {}", kList));
   }
-
-  void refuse(const std::string& verb, const std::string& why) { say(failure(verb, {ErrorCode::InvalidRequest, why})); }
 
   void broker(const std::string& verb, const std::string& text, void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
     int32_t id = 0;
@@ -136,13 +131,15 @@ class Commands {
   }
 
   void heal(const std::string& which) {
-    const auto answer = [which](const Result<void>& healed) {
-      say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}} : failure("heal", healed.error()));
-    };
-    if (which == "all") return cluster_.healAll(answer);
+    if (which == "all")
+      return cluster_.healEach([which](const Result<size_t>& healed) {
+        say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}, {"count", *healed}} : failure("heal", healed.error()));
+      });
     const auto id = number(which);
     if (!id) return refuse("heal", fmt::format("\"{}\" is neither a fault's number nor all", which));
-    cluster_.healFault(*id, answer);
+    cluster_.healFault(*id, [which](const Result<void>& healed) {
+      say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}} : failure("heal", healed.error()));
+    });
   }
 
   void step(const std::string& which, const std::string& many) {
@@ -170,12 +167,10 @@ class Commands {
   static constexpr const char* kList =
       "kill N, pause N, resume N, restart N, stop N, fault JSON, faults, heal FAULT|all, step FAULT [COUNT], "
       "leader TOPIC-PARTITION, topics, help, quit";
-  /// So many lines that are none in a row come from no person.
-  static constexpr int kStrangers = 100;
   cluster::Cluster& cluster_;
   const std::function<void()> quit_;
   bool known_ = true;
-  int strangers_ = 0;
+  Strangers strangers_;
 };
 
 void announce(const ServeOptions& options, const cluster::Ready& ready) {
@@ -260,7 +255,7 @@ int serve(const ServeOptions& options) {
     }
   };
   Commands commands(cluster, stop);
-  console.run([&commands](const std::string& line) { return commands.run(line); }, stop);
+  console.run([&commands](const std::string& line) { return commands.run(line); }, [&commands] { return commands.refuseLong(); }, stop);
   return status;
 }
 

@@ -136,7 +136,7 @@ int StorageCommands::repair() {
   options.progress = [&work](uint64_t bytes) { return work.advance(bytes); };
   const auto repaired = inspect::repair(files.process(), repair_.directories, options, [this](const inspect::RepairStep& step) {
     if (repair_.json)
-      Console::print(nlohmann::ordered_json{{"is", "step"}, {"kind", inspect::repairStepName(step.kind)}, {"path", step.path}, {"what", step.what}}.dump());
+      Console::print(nlohmann::ordered_json{{"is", "step"}, {"kind", inspect::repairStepName(step.kind)}, {"path", step.path}, {"what", step.what}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     else
       Console::print(fmt::format("{:<22}{}: {}", inspect::repairStepName(step.kind), step.path, step.what));
   });

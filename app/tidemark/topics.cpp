@@ -15,6 +15,9 @@ namespace {
 
 using nlohmann::json;
 
+/// Names come from a cluster that may be anybody's: bytes that are no UTF-8 are replaced.
+void printJson(const json& object) { Console::print(object.dump(-1, ' ', false, json::error_handler_t::replace)); }
+
 Result<std::vector<platform::Endpoint>> parseBootstrap(const std::string& text) {
   std::vector<platform::Endpoint> endpoints;
   std::istringstream entries(text);
@@ -52,7 +55,7 @@ void describe(const client::TopicDescription& topic, bool asJson) {
                             {"leaderEpoch", partition.leaderEpoch.value()},
                             {"replicas", numbers(partition.replicas)},
                             {"isr", numbers(partition.isr)}});
-    Console::print(json{{"topic", topic.name}, {"id", topic.id.toString()}, {"internal", topic.internal}, {"partitions", std::move(partitions)}}.dump());
+    printJson({{"topic", topic.name}, {"id", topic.id.toString()}, {"internal", topic.internal}, {"partitions", std::move(partitions)}});
     return;
   }
   Console::print(fmt::format("{}  id {}  {} partition{}{}", topic.name, topic.id, topic.partitions.size(), topic.partitions.size() == 1 ? "" : "s", topic.internal ? "  internal" : ""));
@@ -111,17 +114,19 @@ int topics(const TopicsOptions& options) {
     admin = std::make_unique<client::Admin>(*client, std::chrono::seconds(15));
     if (options.action == "create") {
       admin->createTopic(created, [&](Result<Uuid> id) {
-        if (id) Console::print(options.json ? json{{"created", options.name}, {"id", id->toString()}}.dump() : fmt::format("created {}", options.name));
+        if (id && options.json) printJson({{"created", options.name}, {"id", id->toString()}});
+        if (id && !options.json) Console::print(fmt::format("created {}", options.name));
         finish(id ? none : id.error());
       });
     } else if (options.action == "delete") {
       admin->deleteTopic(options.name, [&](Result<void> done) {
-        if (done) Console::print(options.json ? json{{"deleted", options.name}}.dump() : fmt::format("deleted {}", options.name));
+        if (done && options.json) printJson({{"deleted", options.name}});
+        if (done && !options.json) Console::print(fmt::format("deleted {}", options.name));
         finish(done ? none : done.error());
       });
     } else if (options.action == "list") {
       admin->listTopics([&](Result<std::vector<std::string>> names) {
-        if (names && options.json) Console::print(json{{"topics", *names}}.dump());
+        if (names && options.json) printJson({{"topics", *names}});
         if (names && !options.json)
           for (const std::string& name : *names) Console::print(name);
         finish(names ? none : names.error());
@@ -133,7 +138,7 @@ int topics(const TopicsOptions& options) {
       });
     }
   });
-  console.run([](const std::string&) { return false; }, [&] { finish({ErrorCode::UnknownServerError, "interrupted"}); });
+  console.run([](const std::string&) { return false; }, [] { return false; }, [&] { finish({ErrorCode::UnknownServerError, "interrupted"}); });
   process->kill({});
   process->awaitStopped();
   admin.reset();

@@ -206,20 +206,27 @@ void Cluster::healFault(int id, Done done) {
 }
 
 void Cluster::healAll(Done done) {
+  healEach([done = std::move(done)](Result<size_t> healed) mutable { done(healed ? Result<void>{} : fail(std::move(healed).error())); });
+}
+
+void Cluster::healEach(std::move_only_function<void(Result<size_t>)> done) {
   run([this, done = std::move(done)]() mutable {
     struct Healing {
       size_t left = 1;
+      size_t count = 0;
       Result<void> result;
-      Handler done;
+      std::move_only_function<void(Result<size_t>)> done;
     };
     auto healing = std::make_shared<Healing>();
     healing->done = std::move(done);
     const auto part = [healing](Result<void> result) {
       if (!result && healing->result) healing->result = std::move(result);
-      if (--healing->left == 0) healing->done(std::move(healing->result));
+      if (--healing->left > 0) return;
+      healing->done(healing->result ? Result<size_t>(healing->count) : fail(std::move(healing->result).error()));
     };
     for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic())) {
       ++healing->left;
+      ++healing->count;
       endFault(fault.id, FaultBook::Why::Healed, part);
     }
     part({});

@@ -67,6 +67,8 @@ class Cluster final : public observe::ClusterSource {
   void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
   void look(observe::LookPlace place, Look look) override;
 
+  /// As healAll(); answers how many there were.
+  void healEach(std::move_only_function<void(Result<size_t>)> done);
   void listFaults(std::move_only_function<void(std::vector<faults::FaultStatus>)> done);
 
   /// What brokers tell clients instead of the host they bind to; before launch().
