@@ -23,6 +23,7 @@ struct ServeOptions {
   std::string data;
   /// Of each broker.
   int logDirectories = 1;
+  bool logDirectoriesGiven = false;
   /// key=value
   std::vector<std::string> settings;
   bool json = false;

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "tidemark/console.h"
 #include "tidemark/simulate.h"
 #include "tidemark/storage.h"
+#include "tidemark/suggest.h"
 
 namespace {
 
@@ -36,9 +38,28 @@ int openWindow(char** argv, const CLI::App& app) {
   return tidemark::app::kFailed;
 }
 
-}  // namespace
+/// If it is no command of `app` says so, which CLI11 does not. `before`: what is written before it.
+bool complainOfCommand(const std::string& typed, const CLI::App& app, const std::string& before = {}) {
+  if (typed.empty() || typed.starts_with('-')) return false;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  if (std::ranges::find(names, typed) != names.end()) return false;
+  const std::string near = tidemark::app::nearest(typed, names);
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+  tidemark::app::Console::complain("tidemark: there is no command " + before + typed + (near.empty() ? "" : "; the nearest is " + near) + "; there are " + known);
+  return true;
+}
 
-namespace {
+/// The first argument that is neither an option nor the value of the one that takes one.
+std::string firstWord(char** arguments, std::string_view valued) {
+  for (; *arguments != nullptr; ++arguments) {
+    const std::string_view argument = *arguments;
+    if (!argument.starts_with('-')) return std::string(argument);
+    if (argument == valued && *++arguments == nullptr) break;
+  }
+  return {};
+}
 
 int run(int argc, char** argv) {
   using namespace tidemark::app;
@@ -55,7 +76,7 @@ int run(int argc, char** argv) {
       "While it runs, standard input takes commands and each is answered by one line of JSON:\n"
       "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics\n"
       "  fault JSON | faults | heal FAULT|all | step FAULT [COUNT] | help | quit\n"
-      "Blank lines are passed over. With --config only help and quit are taken.\n"
+      "Blank lines are passed over, lines of more than 64 KiB refused. With --config only help and quit are taken.\n"
       "Topics come into being at their first use; `tidemark topics create NAME` makes one with what you want.");
   serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1 to 7")->capture_default_str();
   serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->check(CLI::Range(0, 65535))->capture_default_str();
@@ -99,9 +120,13 @@ int run(int argc, char** argv) {
   SimCommand simulation(app);
 
   if (argc == 1) return openWindow(argv, app);
+  if (complainOfCommand(argv[1], app)) return kUsage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // Help is an "error" too.
+    if (error.get_exit_code() != 0 && argv[1] == topicsCommand->get_name() && complainOfCommand(firstWord(argv + 2, "--bootstrap"), *topicsCommand, "topics "))
+      return kUsage;
     std::ostringstream output;
     const int status = app.exit(error, output, std::cerr);
     Console::printText(output.str());
@@ -109,6 +134,7 @@ int run(int argc, char** argv) {
   }
   if (serveCommand->parsed()) {
     serving.portGiven = serveCommand->count("--port") > 0;
+    serving.logDirectoriesGiven = serveCommand->count("--log-dirs") > 0;
     if (file.empty()) return serve(serving);
     for (const char* lone : {"--brokers", "--port", "--host", "--data", "--log-dirs", "--advertise"})
       if (serveCommand->count(lone) > 0) {

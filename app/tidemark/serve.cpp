@@ -18,6 +18,7 @@
 #include "tidemark/answers.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
+#include "tidemark/suggest.h"
 
 namespace tidemark::app {
 namespace {
@@ -166,7 +167,7 @@ class Commands {
 
   static constexpr const char* kList =
       "kill N, pause N, resume N, restart N, stop N, fault JSON, faults, heal FAULT|all, step FAULT [COUNT], "
-      "leader TOPIC-PARTITION, topics, help, quit";
+      "leader TOPIC-PARTITION, topics, help, quit (blank lines are passed over)";
   cluster::Cluster& cluster_;
   const std::function<void()> quit_;
   bool known_ = true;
@@ -181,6 +182,9 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
     Console::complain(fmt::format("tidemark: the cluster in {} keeps the addresses that it has, --host {} does not apply", options.data, options.host));
   if (options.portGiven && options.port != 0 && options.port != ready.port)
     Console::complain(fmt::format("tidemark: the cluster in {} keeps the ports that it has, --port {} does not apply", options.data, options.port));
+  if (options.logDirectoriesGiven && options.logDirectories != ready.logDirectories)
+    Console::complain(fmt::format("tidemark: each broker of the cluster in {} keeps the {} that it has, --log-dirs {} does not apply", options.data,
+                                  ready.logDirectories == 1 ? "log directory" : fmt::format("{} log directories", ready.logDirectories), options.logDirectories));
   if (options.json) {
     say({{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}});
     return;
@@ -190,6 +194,17 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
   Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " + ready.profile);
   Console::print(fmt::format("Topics come into being at their first use, or by `tidemark topics --bootstrap {} create NAME`.", ready.bootstrap));
   Console::print("Ctrl-C stops the brokers in control, a second one at once; `help` lists what can be typed here.");
+}
+
+/// What to do about a launch that failed for want of a port; empty if that was not it.
+std::string portAdvice(const ServeOptions& options, const Error& error, bool stored) {
+  if (error.code != ErrorCode::NetworkException || options.port == 0) return {};
+  if (stored) return fmt::format("; the cluster in {} has its ports from its first launch: end what uses them", options.data);
+  const auto free = freePort(options.host, options.port, options.brokers);
+  // All are free: it was something else.
+  if (free == options.port) return {};
+  return fmt::format("; --port {}{}: {}--port 0 takes free ones", options.port, options.portGiven ? "" : " is the default",
+                     free ? fmt::format("--port {} is free, ", *free) : "");
 }
 
 }  // namespace
@@ -216,7 +231,10 @@ int serve(const ServeOptions& options) {
     }
     // A file may hold keys of plug-ins; what somebody types here and nobody knows is a slip.
     if (config::configTable(config::ConfigLevel::Broker).find(key) == nullptr) {
-      Console::complain(fmt::format("tidemark: Invalid value {} for configuration {}: there is no such key", value, key));
+      std::vector<std::string> names;
+      for (const config::ConfigDefinition& each : config::configTable(config::ConfigLevel::Broker).all()) names.emplace_back(each.name);
+      const std::string near = nearest(key, names);
+      Console::complain(fmt::format("tidemark: --set {}: there is no configuration {}{}", text, key, near.empty() ? "" : "; the nearest is " + near));
       return kUsage;
     }
     launch.settings.push_back({key, value});
@@ -235,11 +253,13 @@ int serve(const ServeOptions& options) {
   if (!advertise.empty()) cluster.advertise(std::move(advertise));
   int status = kOk;
   std::atomic<bool> stopping{false};
+  const auto stored = options.data.empty() ? Result<std::optional<observe::StoredCluster>>() : cluster.stored(options.data);
+  const bool goesOn = stored && stored->has_value();
   cluster.launch(std::move(launch), [&](const Result<void>& launched) {
     // Whoever ends it while it starts has not met an error.
     if (stopping) return;
     if (!launched) {
-      Console::complain("tidemark: " + launched.error().message);
+      Console::complain("tidemark: " + launched.error().message + portAdvice(options, launched.error(), goesOn));
       status = launched.error().code == ErrorCode::InvalidConfig ? kUsage : kFailed;
       console.end();
       return;

@@ -1,4 +1,6 @@
 #include <charconv>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <sstream>
 
@@ -64,6 +66,33 @@ void describe(const client::TopicDescription& topic, bool asJson) {
                                join(partition.replicas), join(partition.isr)));
 }
 
+/// Finds out whether anybody is there at all, which takes less patience than what is asked of a cluster that is. On the
+/// executor.
+class Reach {
+ public:
+  Reach(platform::Process& process, std::shared_ptr<platform::Executor> executor, client::ClientOptions options)
+      : clock_(process.clock()),
+        executor_(executor),
+        client_(process, std::move(executor), std::move(options)),
+        deadline_(clock_.monotonic() + std::chrono::seconds(3)) {}
+
+  void attempt(std::function<void(const Result<void>&)> done) {
+    client_.refresh({}, [this, done = std::move(done)](const Result<void>& answered) mutable {
+      const platform::Duration wait = client_.backoff(++attempts_);
+      if (answered || clock_.monotonic() + wait > deadline_) return done(answered);
+      again_ = executor_->schedule(wait, [this, done = std::move(done)]() mutable { attempt(std::move(done)); });
+    });
+  }
+
+ private:
+  platform::Clock& clock_;
+  const std::shared_ptr<platform::Executor> executor_;
+  client::Client client_;
+  const platform::MonotonicTime deadline_;
+  int attempts_ = 0;
+  platform::Timer again_;
+};
+
 }  // namespace
 
 int topics(const TopicsOptions& options) {
@@ -91,6 +120,7 @@ int topics(const TopicsOptions& options) {
   native.level = platform::Logger::Level::Warning;
   const auto process = platform::makeNativeProcess(std::move(native));
   const auto executor = process->createExecutor({.name = "topics", .threads = 1});
+  std::unique_ptr<Reach> reach;
   std::unique_ptr<client::Client> client;
   std::unique_ptr<client::Admin> admin;
   int status = kOk;
@@ -105,12 +135,12 @@ int topics(const TopicsOptions& options) {
     console.end();
   };
   const Error none{ErrorCode::None, {}};
-  executor->post([&] {
-    client::ClientOptions connect;
-    connect.bootstrap = *bootstrap;
-    connect.clientId = "tidemark-topics";
-    connect.allowAutoTopicCreation = false;
-    client = std::make_unique<client::Client>(*process, executor, std::move(connect));
+  client::ClientOptions connect;
+  connect.bootstrap = *bootstrap;
+  connect.clientId = "tidemark-topics";
+  connect.allowAutoTopicCreation = false;
+  const auto act = [&] {
+    client = std::make_unique<client::Client>(*process, executor, connect);
     admin = std::make_unique<client::Admin>(*client, std::chrono::seconds(15));
     if (options.action == "create") {
       admin->createTopic(created, [&](Result<Uuid> id) {
@@ -137,12 +167,20 @@ int topics(const TopicsOptions& options) {
         finish(topic ? none : topic.error());
       });
     }
+  };
+  executor->post([&] {
+    reach = std::make_unique<Reach>(*process, executor, connect);
+    reach->attempt([&](const Result<void>& reached) {
+      if (reached) return act();
+      finish({reached.error().code, fmt::format("no broker answers at --bootstrap {}: {}", options.bootstrap, reached.error().message)});
+    });
   });
   console.run([](const std::string&) { return false; }, [] { return false; }, [&] { finish({ErrorCode::UnknownServerError, "interrupted"}); });
   process->kill({});
   process->awaitStopped();
   admin.reset();
   client.reset();
+  reach.reset();
   return status;
 }
 

@@ -105,8 +105,8 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
     auto handler = [weak = weak_from_this(), call](Result<network::Received<Response>> received) {
       const auto self = weak.lock();
       if (!self || self->stopped) return;
-      if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())));
-      self->judge(call, call->extract(received->message));
+      if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())), false);
+      self->judge(call, call->extract(received->message), true);
     };
     Request copy = call->request;
     switch (call->target.kind) {
@@ -120,12 +120,13 @@ class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
   }
 
   template <class T, class Request>
-  void judge(std::shared_ptr<Call<T, Request>> call, Result<T> result) {
+  void judge(std::shared_ptr<Call<T, Request>> call, Result<T> result, bool answered) {
     if (result || !isRetriable(result.error().code) || result.error().code == call->isAnswer)
       return call->handler(std::move(result));
     const Duration wait = client.backoff(++call->attempts);
     if (client.process().clock().monotonic() + wait > call->deadline) return call->handler(std::move(result));
-    if (call->target.kind == Target::Kind::Any) client.anyFailed();
+    // Where no answer came the client has turned to the next one already: twice would leave out every other broker.
+    if (answered && call->target.kind == Target::Kind::Any) client.anyFailed();
     call->timer = client.executor().schedule(wait, [weak = weak_from_this(), waiting = std::weak_ptr(call)] {
       const auto self = weak.lock();
       const auto again = waiting.lock();

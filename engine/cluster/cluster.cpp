@@ -126,7 +126,10 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   if (auto locked = files.lock(fmt::format("{}/{}", dataFolder_, kLockFile)); locked)
     folderLock_ = *std::move(locked);
   else
-    return fail(locked.error().code, fmt::format("{} is in use: {}", dataFolder_, locked.error().message));
+    // Held by somebody, or out of reach.
+    return fail(locked.error().code, fmt::format("{} {}: {}", dataFolder_,
+                                                 locked.error().code == ErrorCode::InvalidConfig ? "is in use" : "cannot be written",
+                                                 locked.error().message));
   settings_ = labSettings(options.brokers, options.settings);
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
   TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
@@ -314,7 +317,9 @@ void Cluster::stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleSta
 void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
   const auto found = slots_.find(id);
   if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->process) return;
-  lab_->log().error("cluster", "broker {} died: {}", id, reason);
+  const bool full = reason.contains("No space left on device");
+  lab_->log().error("cluster", "broker {} died: {}; {}, then `restart {}`", id, reason,
+                    full ? "free space on its disk (or heal the fault that fills it)" : "mend that", id);
   found->second->diedOf = reason;
   killNode(*found->second, BrokerState::Killed);
   settle(*found->second, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} died: {}", id, reason)));
@@ -658,6 +663,7 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
       ready.bootstrap = topology_->bootstrap();
       ready.host = topology_->host;
       ready.advertisedHost = topology_->advertisedHost;
+      ready.logDirectories = topology_->logDirectories;
       ready.port = topology_->nodes.front().port;
       ready.clusterId = topology_->clusterId;
       for (const NodePlace& node : topology_->nodes) ready.brokers.push_back(node.id.value());

@@ -31,6 +31,8 @@ struct Ready {
   std::string advertisedHost;
   /// Of the first broker.
   uint16_t port = 0;
+  /// Of each broker.
+  int logDirectories = 1;
   std::vector<int> brokers;
   std::string clusterId;
   /// "key=value, …" of what differs from Kafka's defaults.

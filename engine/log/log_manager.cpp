@@ -193,7 +193,7 @@ LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partit
 
 void LogManager::takeOffline(Directory& directory, const Error& error) {
   if (directory.offline.exchange(true)) return;
-  context_.logger->error("log", "log directory {} goes offline: {}", directory.path, error.message);
+  context_.logger->error("log", "log directory {} goes offline until its broker is restarted: {}", directory.path, error.message);
   if (context_.recorder != nullptr)
     context_.recorder->emit(events::LogDirectoryFailed{.directory = std::string_view(directory.path),
                                                        .reason = std::string_view(error.message)});

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The command `tidemark serve`, as a shell or a script runs it: serve_command_test.py TIDEMARK"""
-import json, os, pathlib, signal, subprocess, sys, tempfile, threading, unittest
+import json, pathlib, re, signal, socket, subprocess, sys, tempfile, threading, time, unittest
 
 TIDEMARK = sys.argv.pop(1)
 
@@ -96,6 +96,116 @@ class Lab(unittest.TestCase):
         self.assertEqual(self.serve.ask("faults")["faults"], [])
 
 
+class Refused(unittest.TestCase):
+    """What `serve` says of a command line that cannot be."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="tidemark-app-")
+        self.data = pathlib.Path(self.folder.name) / "data"
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_to_its_end(self, *arguments):
+        done = subprocess.run([TIDEMARK, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        return done
+
+    def test_a_folder_out_of_reach_is_not_called_in_use(self):
+        # Nobody can open that, not even the superuser.
+        (self.data / ".lock").mkdir(parents=True)
+        done = self.run_to_its_end("serve", "--brokers", 1, "--port", 0, "--data", self.data)
+        self.assertIn(f"{self.data} cannot be written: open {self.data}/.lock: ", done.stderr)
+        self.assertNotIn("in use", done.stderr)
+
+    def test_a_folder_in_use_is_called_so(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--json", "--data", self.data)
+        try:
+            serve.answer()
+            done = self.run_to_its_end("serve", "--brokers", 1, "--data", self.data)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{self.data} is in use: ", done.stderr)
+        finally:
+            serve.end()
+
+    def test_an_unknown_configuration_is_named_with_the_nearest(self):
+        done = self.run_to_its_end("serve", "--set", "foo=bar")
+        self.assertEqual((done.returncode, done.stderr), (2, "tidemark: --set foo=bar: there is no configuration foo\n"))
+        done = self.run_to_its_end("serve", "--set", "num.io.thraeds=7")
+        self.assertIn("there is no configuration num.io.thraeds; the nearest is num.io.threads\n", done.stderr)
+
+    def test_an_unknown_command_is_named_with_the_nearest(self):
+        done = self.run_to_its_end("bogus")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no command bogus; there are serve, format, topics", done.stderr)
+        self.assertIn("there is no command topcis; the nearest is topics; there are", self.run_to_its_end("topcis", "list").stderr)
+        self.assertIn("there is no command topics bogus; there are create, list, describe, delete", self.run_to_its_end("topics", "bogus").stderr)
+        self.assertIn("there is no command topics craete; the nearest is create; there are", self.run_to_its_end("topics", "--bootstrap", "127.0.0.1:1", "--json", "craete", "t").stderr)
+        self.assertNotIn("there is no command", self.run_to_its_end("topics", "create").stderr)
+
+    def test_a_port_in_use_is_answered_by_one_that_is_free(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", PORT))
+            taken.listen()
+            done = self.run_to_its_end("serve", "--brokers", 1, "--port", PORT)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"port {PORT} is in use; --port {PORT}: --port ", done.stderr)
+            free = int(re.search(r"--port (\d+) is free, --port 0 takes free ones\n", done.stderr).group(1))
+            serve = Serve("--brokers", 1, "--port", free, "--json")
+            try:
+                self.assertEqual(serve.answer()["bootstrap"], f"127.0.0.1:{free}")
+            finally:
+                serve.end()
+
+    def test_what_a_folder_has_already_is_told(self):
+        for more, said in (([], ""), (["--log-dirs", 2], ""), (["--log-dirs", 3], "keeps the 2 log directories that it has, --log-dirs 3 does not apply")):
+            serve = Serve("--brokers", 1, "--port", 0, "--json", "--data", self.data, *(more or ["--log-dirs", 2]))
+            try:
+                serve.answer()
+            finally:
+                self.assertEqual(serve.end(), 0)
+            self.assertIn(said, serve.errors.decode())
+            self.assertEqual("does not apply" in serve.errors.decode(), bool(said))
+
+    def test_where_nobody_listens_topics_gives_up_soon(self):
+        for action in (["list"], ["create", "t"]):
+            began = time.monotonic()
+            done = self.run_to_its_end("topics", "--bootstrap", f"127.0.0.1:{PORT}", *action)
+            self.assertLess(time.monotonic() - began, 8)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"no broker answers at --bootstrap 127.0.0.1:{PORT}: ", done.stderr)
+
+
+class Topics(unittest.TestCase):
+    def test_topics_of_a_cluster_whose_first_address_is_dead(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--json")
+        try:
+            bootstrap = f"127.0.0.1:{PORT}," + serve.answer()["bootstrap"]
+            run = lambda *arguments: subprocess.run([TIDEMARK, "topics", "--json", "--bootstrap", bootstrap, *arguments], stdin=subprocess.DEVNULL,
+                                                    capture_output=True, check=True, timeout=60).stdout
+            self.assertEqual(json.loads(run("create", "orders"))["created"], "orders")
+            self.assertIn("orders", json.loads(run("list"))["topics"])
+            self.assertEqual(json.loads(run("describe", "orders"))["topic"], "orders")
+            self.assertEqual(json.loads(run("delete", "orders")), {"deleted": "orders"})
+        finally:
+            serve.end()
+
+
+class FullDisk(unittest.TestCase):
+    def test_a_broker_that_dies_of_it_says_what_to_do(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            self.assertTrue(serve.ask('fault {"kind": "full-disk", "target": "broker 1"}')["ok"])
+            # Whatever it writes next.
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            self.assertEqual(serve.ask("heal all")["count"], 1)
+            self.assertEqual(serve.ask("restart 1"), {"ok": True, "command": "restart", "broker": 1})
+        finally:
+            serve.end()
+        self.assertRegex(serve.errors.decode(), r"broker 1 died: .*No space left on device.*; free space on its disk \(or heal the fault that fills it\), then `restart 1`")
+
+
 class Node(unittest.TestCase):
     def test_a_node_takes_help_and_quit(self):
         with tempfile.TemporaryDirectory(prefix="tidemark-app-") as folder:
@@ -120,7 +230,6 @@ class Node(unittest.TestCase):
 
 def free_port():
     """One whose successor is free too."""
-    import socket
     while True:
         with socket.socket() as first, socket.socket() as second:
             first.bind(("127.0.0.1", 0))
