@@ -109,8 +109,10 @@ StorageCommands::StorageCommands(CLI::App& app) {
   repairCommand_->footer(
       "Logs are cut at their first bad batch; indexes, transaction indexes, leader epochs and producer state are built anew\n"
       "from the batches; checkpoints are corrected. Everything that is changed is copied to DIRECTORY.before-repair-TIME\n"
-      "first. Records that are cut off are lost here: if the partition has other replicas, remove its folder instead and let\n"
-      "the broker fetch it. Exit status 0: nothing (more) to do; 1: there is; 2: refused, nothing was touched.");
+      "first. Where logs or checkpoints lose something, the marker of a clean stop (.kafka_cleanshutdown) is set aside, so that\n"
+      "the broker is not elected as if it had everything. Records that are cut off are lost here: if the partition has other\n"
+      "replicas, remove its folder instead and let the broker fetch it - while the other brokers of the cluster run, or with\n"
+      "the marker removed as well: else it may be elected with an empty log, and the others drop theirs. Exit status 0: nothing (more) to do; 1: there is; 2: refused, nothing was touched.");
   repairCommand_->add_option("DIRECTORIES", repair_.directories, "all log directories of one node (log.dirs)")->required();
   repairCommand_->add_flag("--apply", repair_.apply, "do it");
   repairCommand_->add_flag("--json", repair_.json, "a line of JSON for each step, and one in the end");

@@ -66,6 +66,8 @@ struct FolderPlan {
     return !cut && indexes.empty() && aborted.empty() && snapshots.empty() && !epochs && !change && !partitionFile &&
            aside.empty();
   }
+  /// The log may be shorter afterwards, or knows less of its producers.
+  bool takes() const { return cut || change || !snapshots.empty() || !aside.empty(); }
 };
 
 struct DirectoryPlan {
@@ -74,6 +76,8 @@ struct DirectoryPlan {
   std::set<std::string> aside;
   /// Checkpoint files with offsets that no log has.
   std::set<std::string> checkpoints;
+  /// The marker of a clean stop, which would no longer be true. It goes before anything else does.
+  std::string marker;
   /// Where the logs start is not known, and recovery would begin at their first batches.
   bool logStartsLost = false;
 };
@@ -237,6 +241,19 @@ class Repair {
           tell(Kind::CorrectCheckpoint, directory, "offsets behind the end of a log that is cut become its end");
           break;
         }
+    describeMarker(directory, todo);
+  }
+
+  /// A broker that seems to have stopped cleanly is elected at once, and the others cut their logs to its.
+  void describeMarker(const std::string& directory, DirectoryPlan& todo) {
+    const std::string marker = directory + "/" + std::string(log::kCleanShutdownFile);
+    const bool takes = !todo.checkpoints.empty() ||
+                       std::ranges::any_of(todo.folders, [](const auto& folder) { return folder.second.takes(); });
+    if (!takes || todo.aside.contains(marker) || !files_.exists(marker)) return;
+    todo.marker = marker;
+    tell(Kind::SetAside, marker,
+         "is moved to the copies: logs are no longer what they were at the stop, and a broker that seems to have stopped "
+         "cleanly is elected even so, upon which other replicas drop the records that it lacks");
   }
 
   void describeFolder(const std::string& folder, const FolderPlan& plan) {
@@ -293,6 +310,12 @@ class Repair {
       if (!text || !*text || (*text)->empty()) continue;
       if (auto offsets = log::decodeOffsetCheckpoint(**text)) checkpointed_[std::string(name)] = *std::move(offsets);
     }
+    if (!todo.marker.empty())
+      if (const auto moved = moveAside(todo.marker); !moved) {
+        tell(Kind::Impossible, todo.marker,
+             "is left where it is, and so is everything in its directory: " + moved.error().message);
+        return {};
+      }
     for (const auto& [folder, plan] : todo.folders) {
       if (plan.empty()) continue;
       const auto applied = applyFolder(folder, plan);

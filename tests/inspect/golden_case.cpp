@@ -26,7 +26,8 @@ bool unpack(const fs::path& archive, const fs::path& into) {
 
 GoldenCase::GoldenCase(const std::string& name) : name_(name) {
   const fs::path archives = fs::path(TIDEMARK_TEST_DATA) / "data-dirs";
-  folder_ = fs::path(testing::TempDir()) / fmt::format("tidemark-inspect-{}-{}", name, ::getpid());
+  static int made = 0;
+  folder_ = fs::path(testing::TempDir()) / fmt::format("tidemark-inspect-{}-{}-{}", name, ::getpid(), ++made);
   fs::remove_all(folder_);
   EXPECT_TRUE(unpack(archives / (name + ".tar.zst"), folder_ / "data"));
   EXPECT_TRUE(unpack(archives / (name + ".dump.tar.zst"), folder_ / "dump"));

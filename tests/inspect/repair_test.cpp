@@ -299,32 +299,150 @@ TEST_F(RepairTest, aSnapshotOfTheMetadataThatWasNotFinishedGoes) {
   expectRepairable(RepairStep::Kind::FinishChange);
 }
 
-/// On a simulated disk, which syncs at no cost.
-TEST(RepairGoldenTest, aTornDirectoryOfApacheKafkaIsGoodAfterwards) {
-  GoldenCase& golden = GoldenCase::shared("single-torn");
-  platform::World world(platform::WorldOptions{.start = platform::WallTime(platform::milliseconds(1'795'963'000'000))});
-  const auto process = world.createProcess("tool");
-  std::vector<std::string> directories;
-  const std::filesystem::path data = golden.folder() / "data";
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(data)) {
-    const std::string path = "/" + std::filesystem::relative(entry.path(), data).string();
-    if (entry.is_directory()) {
-      ASSERT_TRUE(process->files().createDirectories(path));
-      continue;
+/// The log directories of a golden case on a simulated disk, which syncs at no cost.
+class RepairGoldenTest : public testing::Test {
+ protected:
+  void unpack(const std::string& name) {
+    GoldenCase& golden = GoldenCase::shared(name);
+    const std::filesystem::path data = golden.folder() / "data";
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(data)) {
+      const std::string path = "/" + std::filesystem::relative(entry.path(), data).string();
+      if (entry.is_directory()) {
+        ASSERT_TRUE(process_->files().createDirectories(path));
+        continue;
+      }
+      const auto contents = golden.process().files().readFile(entry.path().string(), 64 << 20);
+      ASSERT_TRUE(contents);
+      write(path, *contents);
     }
-    const auto contents = golden.process().files().readFile(entry.path().string(), 64 << 20);
-    const auto file = process->files().open(path, platform::OpenMode::CreateNew);
-    ASSERT_TRUE(contents && file);
-    ASSERT_TRUE((*file)->writeAt(0, ByteView(*contents)));
+    for (const std::string& directory : golden.directories()) directories_.push_back("/" + directory);
   }
-  for (const std::string& name : golden.directories()) directories.push_back("/" + name);
-  const auto summary =
-      repair(*process, directories, {.apply = true, .indexIntervalBytes = 256}, [](const RepairStep&) {});
-  ASSERT_TRUE(summary) << summary.error().message;
-  ASSERT_TRUE(summary->after);
-  EXPECT_EQ(summary->after->errors, 0);
-  EXPECT_EQ(summary->after->warnings, 0);
-  EXPECT_EQ(summary->copies.size(), 2u);
+  void write(const std::string& path, ByteView contents) {
+    const auto file = process_->files().open(path, platform::OpenMode::Truncate);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE((*file)->writeAt(0, contents));
+  }
+  ByteVector bytes(const std::string& path) {
+    auto read = process_->files().readFile(path, 64 << 20);
+    EXPECT_TRUE(read) << path;
+    return read ? *std::move(read) : ByteVector();
+  }
+  /// The .log files of a folder, in order.
+  std::vector<std::string> logs(const std::string& folder) {
+    std::vector<std::string> found;
+    const auto entries = process_->files().list(folder);
+    if (entries)
+      for (const auto& entry : *entries)
+        if (entry.name.ends_with(".log")) found.push_back(folder + "/" + entry.name);
+    std::ranges::sort(found);
+    return found;
+  }
+  std::map<std::string, ByteVector> everything(const std::string& directory) {
+    std::map<std::string, ByteVector> all;
+    const auto entries = process_->files().list(directory);
+    if (entries)
+      for (const auto& entry : *entries) {
+        const std::string path = directory + "/" + entry.name;
+        if (entry.isDirectory)
+          all.merge(everything(path));
+        else if (entry.name != ".lock")
+          all[path] = bytes(path);
+      }
+    return all;
+  }
+  RepairSummary repaired(bool apply) {
+    steps_.clear();
+    const auto summary = repair(*process_, directories_, {.apply = apply, .indexIntervalBytes = 256},
+                                [this](const RepairStep& step) { steps_.push_back(step); });
+    EXPECT_TRUE(summary) << (summary ? "" : summary.error().message);
+    return summary ? *summary : RepairSummary();
+  }
+  bool planned(RepairStep::Kind kind, const std::string& path) const {
+    return std::ranges::any_of(steps_,
+                               [&](const RepairStep& step) { return step.kind == kind && step.path == path; });
+  }
+  std::string told() const {
+    std::string text;
+    for (const RepairStep& step : steps_)
+      text += fmt::format("{} {}: {}\n", repairStepName(step.kind), step.path, step.what);
+    return text;
+  }
+
+  platform::World world_{platform::WorldOptions{
+      .start = platform::WallTime(platform::milliseconds(1'795'963'000'000))}};
+  std::shared_ptr<platform::SimulatedProcess> process_ = world_.createProcess("tool");
+  std::vector<std::string> directories_;
+  std::vector<RepairStep> steps_;
+};
+
+TEST_F(RepairGoldenTest, aTornDirectoryOfApacheKafkaIsGoodAfterwards) {
+  unpack("single-torn");
+  const RepairSummary summary = repaired(true);
+  ASSERT_TRUE(summary.after);
+  EXPECT_EQ(summary.after->errors, 0);
+  EXPECT_EQ(summary.after->warnings, 0);
+  EXPECT_EQ(summary.copies.size(), 2u);
+}
+
+TEST_F(RepairGoldenTest, whoseLogIsCutHasNotStoppedCleanly) {
+  unpack("single-clean");
+  const std::string marker = "/d0/.kafka_cleanshutdown";
+  ASSERT_TRUE(process_->files().exists(marker));
+  const ByteVector was = bytes(marker);
+  const std::string log = logs("/d0/txn-0").front();
+  ByteVector contents = bytes(log);
+  contents[contents.size() / 2] ^= 4;
+  write(log, contents);
+  repaired(false);
+  EXPECT_TRUE(planned(RepairStep::Kind::CutLog, log)) << told();
+  EXPECT_TRUE(planned(RepairStep::Kind::SetAside, marker)) << told();
+  EXPECT_EQ(bytes(marker), was);
+  const RepairSummary done = repaired(true);
+  EXPECT_TRUE(planned(RepairStep::Kind::SetAside, marker)) << told();
+  EXPECT_FALSE(process_->files().exists(marker));
+  ASSERT_EQ(done.copies.size(), 1u);
+  EXPECT_EQ(bytes(done.copies[0] + "/.kafka_cleanshutdown"), was);
+  EXPECT_TRUE(process_->files().exists("/d1/.kafka_cleanshutdown")) << "nothing was changed there";
+  ASSERT_TRUE(done.after);
+  EXPECT_EQ(done.after->errors, 0);
+  EXPECT_EQ(done.after->warnings, 0);
+}
+
+TEST_F(RepairGoldenTest, withAMarkerThatCannotBeMovedNoLogIsCut) {
+  unpack("single-clean");
+  const std::string log = logs("/d0/txn-0").front();
+  ByteVector contents = bytes(log);
+  contents[contents.size() / 2] ^= 4;
+  write(log, contents);
+  const auto before = everything("/d0");
+  process_->disk().failWhen([](platform::FileCall call, const std::string& path) {
+    return (call == platform::FileCall::Rename || call == platform::FileCall::Remove) &&
+           path == "/d0/.kafka_cleanshutdown";
+  });
+  EXPECT_GE(repaired(true).impossible, 1);
+  EXPECT_EQ(everything("/d0"), before);
+}
+
+TEST_F(RepairGoldenTest, aCheckpointThatIsLoweredTakesTheMarkerWithIt) {
+  unpack("single-clean");
+  const std::string file = "/d0/replication-offset-checkpoint";
+  std::string text(asText(bytes(file)));
+  const size_t at = text.find("txn 0 ");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at + 6, "9");
+  write(file, asBytes(text));
+  repaired(true);
+  EXPECT_TRUE(planned(RepairStep::Kind::SetAside, "/d0/.kafka_cleanshutdown")) << told();
+  EXPECT_FALSE(process_->files().exists("/d0/.kafka_cleanshutdown"));
+}
+
+TEST_F(RepairGoldenTest, anIndexThatIsBuiltAnewLeavesTheMarker) {
+  unpack("single-clean");
+  std::string index = logs("/d0/txn-0").front();
+  index.replace(index.size() - 4, 4, ".timeindex");
+  ASSERT_TRUE(process_->files().remove(index));
+  EXPECT_GT(repaired(true).steps, 0);
+  EXPECT_TRUE(process_->files().exists("/d0/.kafka_cleanshutdown"));
 }
 
 }  // namespace
