@@ -100,7 +100,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
       "Changes nothing. Tells what is wrong with file, byte, what was expected and found, the bytes in hex, and what to do.\n"
       "error: data is lost, cannot be read, or is told wrongly. warning: a broker puts it right at its next start.\n"
       "note: worth knowing. Exit status 0: no error and no warning; 1: there is one; 2: nothing could be checked.");
-  verifyCommand_->add_option("DIRECTORIES", verify_.directories, "all log directories of one node (log.dirs)")->required();
+  verifyCommand_->add_option("DIRECTORIES", verify_.directories, "all log directories of one node (log.dirs), or the data folder of a lab: all in it")->required();
   verifyCommand_->add_flag("--json", verify_.json, "a line of JSON for each finding, and one in the end");
   verifyCommand_->add_flag("--quiet", verify_.quiet, "no notes");
   verifyCommand_->add_option("--index-interval", verify_.indexInterval, "index.interval.bytes of the topics: indexes must be as a rebuild has them")->check(CLI::PositiveNumber);

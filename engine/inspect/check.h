@@ -119,7 +119,8 @@ struct VerifySummary {
 };
 
 /// Checks the log directories of one node: `meta.properties`, the marker of a clean stop, checkpoints, names, and every
-/// partition. InvalidRequest if none of `directories` is one.
+/// partition. Directories of other nodes among them are told as such and checked for themselves. The folder of a lab
+/// stands for the log directories in it. InvalidRequest if none of `directories` can be read.
 Result<VerifySummary> verify(platform::Process& process, const std::vector<std::string>& directories,
                              const VerifyOptions& options, const FindingSink& sink);
 

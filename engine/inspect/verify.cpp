@@ -21,6 +21,8 @@ namespace {
 constexpr std::string_view kMetadataTopic = "__cluster_metadata";
 /// TOPIC-PARTITION.32 hex digits-delete
 constexpr size_t kUniqueDigits = 32;
+/// In the folder of a lab, which holds the log directories of its nodes.
+constexpr std::string_view kLabFile = "tidemark.json";
 
 /// The topics that the metadata log of this node tells of: by name, their ids.
 class KnownTopics {
@@ -89,12 +91,20 @@ class Verification {
           sink(std::move(finding));
         }) {}
 
-  Result<VerifySummary> run(const std::vector<std::string>& directories) {
-    for (const std::string& directory : directories)
-      knownTopics_.read(files_, directory + "/" + std::string(kMetadataTopic) + "-0");
-    for (const std::string& given : directories) {
-      std::string directory = given;
+  Result<VerifySummary> run(const std::vector<std::string>& given) {
+    std::vector<Named> directories;
+    for (std::string directory : given) {
       while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+      const auto ofLab = logDirectoriesOfLab(directory);
+      for (const std::string& inside : ofLab) directories.push_back({inside, true});
+      if (ofLab.empty()) directories.push_back({std::move(directory), false});
+    }
+    for (const Named& directory : directories) {
+      node_ = &nodeOf(directory.path);
+      node_->knownTopics.read(files_, directory.path + "/" + std::string(kMetadataTopic) + "-0");
+    }
+    for (const Named& named : directories) {
+      const std::string& directory = named.path;
       const auto entries = files_.list(directory);
       if (!entries) {
         tell(FindingKind::NotADirectory, Severity::Error, directory, "a log directory", entries.error().message,
@@ -102,14 +112,73 @@ class Verification {
         continue;
       }
       ++summary_.directories;
+      if (!isLogDirectory(directory, *entries)) {
+        tell(FindingKind::MetaPropertiesMissing, Severity::Error, directory + "/meta.properties",
+             "whose directory this is", "no such file, and nothing else of a log directory", "check the path");
+        continue;
+      }
+      node_ = &nodeOf(directory);
+      ofLab_ = named.ofLab;
       TIDEMARK_TRY(one(directory, *entries));
     }
     if (summary_.directories == 0)
-      return fail(ErrorCode::InvalidRequest, fmt::format("{} is no directory that can be read", directories.front()));
+      return fail(ErrorCode::InvalidRequest, fmt::format("{} is no directory that can be read", given.front()));
     return summary_;
   }
 
  private:
+  struct Named {
+    std::string path;
+    /// Found in a lab's folder, which has several nodes.
+    bool ofLab = false;
+  };
+  /// What must agree between the log directories of one node.
+  struct Node {
+    std::set<std::string> directoryIds;
+    KnownTopics knownTopics;
+    std::map<TopicPartition, std::string> places;
+    std::map<std::string, Uuid> topicIds;
+    std::map<std::string, std::string> topicsById;
+  };
+
+  /// The log directories in the folder of a lab; nothing if it is none.
+  std::vector<std::string> logDirectoriesOfLab(const std::string& folder) {
+    std::vector<std::string> found;
+    if (!files_.exists(folder + "/" + std::string(kLabFile)) || files_.exists(folder + "/meta.properties")) return found;
+    const auto entries = files_.list(folder);
+    if (!entries) return found;
+    for (const auto& entry : *entries) {
+      const std::string inside = folder + "/" + entry.name;
+      if (entry.isDirectory && entry.name.find(".before-repair-") == std::string::npos &&
+          files_.exists(inside + "/meta.properties"))
+        found.push_back(inside);
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
+  /// By cluster and node id; where these cannot be read it is one with the first.
+  Node& nodeOf(const std::string& directory) {
+    const auto meta = log::readMetaProperties(files_, directory);
+    std::string key = meta && *meta ? fmt::format("{} {}", (*meta)->clusterId, (*meta)->nodeId) : firstNode_;
+    if (firstNode_.empty()) firstNode_ = key;
+    return nodes_[key];
+  }
+
+  /// Anything that belongs into one is there.
+  bool isLogDirectory(const std::string& directory, const std::vector<platform::DirectoryEntry>& entries) {
+    return std::ranges::any_of(entries, [&](const platform::DirectoryEntry& entry) {
+      if (kindOf(entry.name).type != FileType::Unknown) return true;
+      if (!entry.isDirectory || !log::partitionOfFolder(entry.name)) return false;
+      const auto inside = files_.list(directory + "/" + entry.name);
+      return inside && std::ranges::any_of(*inside, [](const platform::DirectoryEntry& file) {
+               return kindOf(file.name).type != FileType::Unknown;
+             });
+    }) || std::ranges::any_of(files_.brokenLinks(directory), [](const std::string& name) {
+      return kindOf(name).type != FileType::Unknown;
+    });
+  }
+
   /// A log directory's own files.
   struct Directory {
     std::string path;
@@ -185,7 +254,7 @@ class Verification {
   /// By its name a partition of a topic that the node knows.
   bool isPartitionHere(const std::string& name) const {
     const auto partition = log::partitionOfFolder(name);
-    return partition && (partition->topic == kMetadataTopic || knownTopics_.idOf(partition->topic));
+    return partition && (partition->topic == kMetadataTopic || node_->knownTopics.idOf(partition->topic));
   }
 
   void noteFolder(const std::string& name, const std::string& inside,
@@ -210,7 +279,7 @@ class Verification {
       return;
     }
     folders.emplace_back(inside, *partition);
-    const auto [before, isNew] = places_.emplace(*partition, inside);
+    const auto [before, isNew] = node_->places.emplace(*partition, inside);
     if (!isNew)
       tell(FindingKind::PartitionTwice, Severity::Error, inside, "one folder a partition",
            "it is in " + before->second + " as well", "move one of them away: a broker does not start with both");
@@ -254,7 +323,7 @@ class Verification {
            meta.error().message, "restore it: no broker starts without it", {bytes.begin(), bytes.end()});
       return;
     }
-    if (!directoryIds_.insert(meta->directoryId.toString()).second && !meta->directoryId.isZero())
+    if (!node_->directoryIds.insert(meta->directoryId.toString()).second && !meta->directoryId.isZero())
       tell(FindingKind::DirectoriesDisagree, Severity::Error, path, "a directory.id of its own",
            meta->directoryId.toString() + ", as another one has", "one is a copy of the other: leave one out");
     if (!meta_) {
@@ -262,11 +331,11 @@ class Verification {
       metaPath_ = path;
       return;
     }
-    if (meta->clusterId != meta_->clusterId || meta->nodeId != meta_->nodeId)
+    if (!ofLab_ && (meta->clusterId != meta_->clusterId || meta->nodeId != meta_->nodeId))
       tell(FindingKind::DirectoriesDisagree, Severity::Error, path,
            fmt::format("cluster {}, node {} as in {}", meta_->clusterId, meta_->nodeId, metaPath_),
            fmt::format("cluster {}, node {}", meta->clusterId, meta->nodeId),
-           "verify the directories of one node together");
+           "nothing if that is meant: each node's directories are then checked for themselves");
   }
 
   bool readCleanMarker(const std::string& path) {
@@ -340,7 +409,7 @@ class Verification {
   void checkTopicId(const std::string& folder, const TopicPartition& partition, const PartitionFacts& facts) {
     if (!facts.topicId) return;
     const std::string path = folder + "/partition.metadata";
-    const auto known = knownTopics_.idOf(partition.topic);
+    const auto known = node_->knownTopics.idOf(partition.topic);
     if (known && *known != *facts.topicId) {
       tell(FindingKind::PartitionFileDamaged, Severity::Error, path,
            fmt::format("topic id {}, which the metadata log has for {}", *known, partition.topic),
@@ -348,12 +417,12 @@ class Verification {
            "the folder belongs to a topic of that name that was deleted, or files were swapped");
       return;
     }
-    const auto [same, isNew] = topicIds_.emplace(partition.topic, *facts.topicId);
+    const auto [same, isNew] = node_->topicIds.emplace(partition.topic, *facts.topicId);
     if (!isNew && same->second != *facts.topicId)
       tell(FindingKind::PartitionFileDamaged, Severity::Error, path,
            fmt::format("topic id {}, as its other partitions have", same->second), facts.topicId->toString(),
            "one of them belongs to a topic of that name that was deleted, or files were swapped");
-    const auto [owner, first] = topicsById_.emplace(facts.topicId->toString(), partition.topic);
+    const auto [owner, first] = node_->topicsById.emplace(facts.topicId->toString(), partition.topic);
     if (!first && owner->second != partition.topic)
       tell(FindingKind::PartitionFileDamaged, Severity::Error, path, "a topic id of its own",
            fmt::format("{}, which is that of {}", *facts.topicId, owner->second), "files were swapped or copied");
@@ -416,11 +485,11 @@ class Verification {
   const FindingSink sink_;
   std::optional<log::MetaProperties> meta_;
   std::string metaPath_;
-  std::set<std::string> directoryIds_;
-  KnownTopics knownTopics_;
-  std::map<TopicPartition, std::string> places_;
-  std::map<std::string, Uuid> topicIds_;
-  std::map<std::string, std::string> topicsById_;
+  std::map<std::string, Node> nodes_;
+  std::string firstNode_;
+  // Of the directory that is being checked.
+  Node* node_ = nullptr;
+  bool ofLab_ = false;
 };
 
 }  // namespace

@@ -64,6 +64,16 @@ class StorageCommands(unittest.TestCase):
         self.assertEqual((repaired.returncode, repaired.stdout), (0, "nothing to do\n"))
         self.assertEqual(contents(self.data), before)
 
+    def test_help_of_repair_tells_when_a_folder_may_be_removed(self):
+        text = " ".join(run("repair", "--help").stdout.split())
+        self.assertIn("while the other brokers of the cluster run, or with the marker removed as well", text)
+        self.assertIn(".kafka_cleanshutdown", text)
+
+    def test_verify_of_no_log_directory_is_one_error(self):
+        verified = run("verify", "/etc")
+        self.assertEqual(verified.returncode, 1)
+        self.assertIn("1 error, 0 warnings, 0 notes", verified.stdout)
+
     def test_verify_finds_and_repair_mends_only_when_told_to(self):
         directories = self.unpack("single-torn")
         before = contents(self.data)

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <map>
 
 #include "golden_case.h"
@@ -91,11 +92,59 @@ TEST(TornGoldenTest, afterKafkasRecoveryOnlyTheBatchThatIsThereTwiceIsLeft) {
               ElementsAre("batch-offsets-bad d0/codec-snappy-0/00000000000000000000.log"));
 }
 
-TEST(VerifyGoldenTest, directoriesOfTwoNodesDoNotBelongTogether) {
+TEST(VerifyGoldenTest, directoriesOfSeveralNodesAreToldAndCheckedForThemselves) {
   GoldenCase& golden = GoldenCase::shared("cluster-clean");
-  const auto found = problems(golden, {golden.directories()[0], golden.directories()[1]});
-  EXPECT_THAT(found, testing::Contains(testing::HasSubstr("directories-disagree")));
-  EXPECT_THAT(found, testing::Contains(testing::HasSubstr("partition-twice")));
+  ASSERT_EQ(golden.directories().size(), 3u);
+  VerifySummary summary;
+  EXPECT_THAT(problems(golden, golden.directories(), &summary),
+              ElementsAre("directories-disagree n2/meta.properties", "directories-disagree n3/meta.properties"));
+  EXPECT_EQ(summary.directories, 3);
+  int64_t partitions = 0;
+  for (const std::string& directory : golden.directories()) {
+    VerifySummary alone;
+    problems(golden, {directory}, &alone);
+    partitions += alone.partitions;
+  }
+  EXPECT_EQ(summary.partitions, partitions);
+}
+
+TEST(VerifyGoldenTest, theSameDirectoryTwiceIsStillToldAsSuch) {
+  GoldenCase& golden = GoldenCase::shared("cluster-clean");
+  EXPECT_THAT(problems(golden, {"n1", "n2", "n1"}), testing::Contains("directories-disagree n1/meta.properties"));
+}
+
+TEST(VerifyGoldenTest, theFolderOfALabStandsForItsLogDirectories) {
+  GoldenCase golden("cluster-clean");
+  const std::filesystem::path data = golden.folder() / "data";
+  for (const std::string& name : golden.directories())
+    std::filesystem::rename(data / name, data / ("broker-" + name.substr(1)));
+  std::ofstream(data / "tidemark.json") << "{}";
+  std::filesystem::create_directories(data / "settings");
+  std::vector<std::string> found;
+  const auto verified = verify(golden.process(), {data.string() + "/"}, {},
+                               [&](const Finding& finding) {
+                                 if (finding.severity != Severity::Note) found.push_back(findingText(finding));
+                               });
+  ASSERT_TRUE(verified);
+  EXPECT_THAT(found, IsEmpty());
+  EXPECT_EQ(verified->directories, 3);
+  EXPECT_GT(verified->partitions, 3);
+}
+
+TEST(VerifyGoldenTest, aFolderOfSomethingElseIsOneError) {
+  GoldenCase& golden = GoldenCase::shared("single-formatted");
+  const std::filesystem::path folder = golden.folder() / "etc";
+  std::filesystem::create_directories(folder / "X11");
+  std::filesystem::create_directories(folder / "release-7");
+  std::ofstream(folder / "hosts") << "127.0.0.1 localhost";
+  std::ofstream(folder / "release-7" / "notes") << "none";
+  std::vector<std::string> found;
+  const auto verified = verify(golden.process(), {folder.string()}, {},
+                               [&](const Finding& finding) { found.push_back(findingText(finding)); });
+  ASSERT_TRUE(verified);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_THAT(found[0], testing::HasSubstr("nothing else of a log directory"));
+  EXPECT_EQ(verified->errors, 1);
 }
 
 TEST(VerifyGoldenTest, topicIdsAreThoseOfTheMetadataLog) {
