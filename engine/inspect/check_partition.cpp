@@ -131,6 +131,8 @@ class PartitionCheck {
       const Offset base = logs_[i].first;
       const bool last = i + 1 == logs_.size();
       if (i > 0) checkOrder(base);
+      nextOffset_ = base;
+      nextPosition_ = 0;
       CheckOptions options;
       options.active = last;
       options.open = options_.open;
@@ -152,6 +154,8 @@ class PartitionCheck {
         if (last) facts_.tornEnd = true;
       }
     }
+    if (!options_.compacted && !holes_)
+      for (Finding& gap : gapFindings_) sink_(std::move(gap));
     return {};
   }
 
@@ -161,16 +165,32 @@ class PartitionCheck {
       tell(FindingKind::SegmentOverlap, Severity::Error, pathOf(base, log::kLogSuffix),
            fmt::format("offset {} or higher in its name", facts_.logEnd), fmt::format("{}", base),
            "take the partition from another replica");
-    else if (!options_.compacted && !damaged_)
-      tell(
-          FindingKind::SegmentGap, Severity::Warning, pathOf(base, log::kLogSuffix),
-          fmt::format("a segment that begins at {}, where the one before ends", facts_.logEnd),
-          fmt::format("it begins at {}", base),
-          "nothing if the topic was ever compacted; else records are missing: take the partition from another replica");
+    else
+      gaps_ = true;
+    if (base > facts_.logEnd && !damaged_)
+      gapFindings_.push_back(
+          {FindingKind::SegmentGap, Severity::Warning, pathOf(base, log::kLogSuffix), std::nullopt, 0, {},
+           fmt::format("a segment that begins at {}, where the one before ends", facts_.logEnd),
+           fmt::format("it begins at {}", base),
+           "nothing if the topic was ever compacted; else records are missing: take the partition from another replica"});
   }
+
+  /// Offsets are given out without gaps: where one batch follows another and some are missing, compaction took them.
+  void noteHoles(const BatchHeader& header, uint64_t position) {
+    const bool follows = position == nextPosition_;
+    if (follows && header.baseOffset > nextOffset_) holes_ = true;
+    if (!header.isControl() && header.recordCount <= header.lastOffsetDelta) holes_ = true;
+    nextOffset_ = header.nextOffset();
+    nextPosition_ = position + header.sizeInBytes();
+  }
+  /// What is missing may have been compacted away, or be lost: nothing is concluded from what is left.
+  bool mayMiss() const { return options_.compacted || holes_ || gaps_; }
 
   void visit(const records::BatchView& batch, uint64_t position) {
     const BatchHeader& header = batch.header;
+    // Of a file under a name that is not its own.
+    if (header.baseOffset < segment_) return;
+    noteHoles(header, position);
     while (nextSnapshot_ < snapshots_.size() && snapshots_[nextSnapshot_] <= header.baseOffset)
       checkSnapshot(snapshots_[nextSnapshot_++]);
     if (header.leaderEpoch.value() >= 0) {
@@ -236,7 +256,7 @@ class PartitionCheck {
         // Compaction may have taken the first batch, deletion the transaction that was open longer.
         const AbortedTxn& true_ = *found->second;
         const bool same = entry.producerId == true_.producerId &&
-                          (entry == true_ || options_.compacted || entry.firstOffset < facts_.firstOffset ||
+                          (entry == true_ || mayMiss() || entry.firstOffset < facts_.firstOffset ||
                            (entry.firstOffset == true_.firstOffset && entry.lastStableOffset < facts_.firstOffset));
         if (!same) bad(text(true_));
         byMarker.erase(found);
@@ -245,10 +265,10 @@ class PartitionCheck {
       // The transaction's records are gone; the marker at least must be an abort of that producer, if it is there.
       const auto marker = markers_.find(entry.lastOffset);
       if (marker == markers_.end()) {
-        if (!options_.compacted && !damaged_) bad(fmt::format("an abort marker at offset {}", entry.lastOffset));
+        if (!mayMiss() && !damaged_) bad(fmt::format("an abort marker at offset {}", entry.lastOffset));
       } else if (marker->second.commit || marker->second.producer != entry.producerId) {
         bad(fmt::format("an abort marker of producer {} at offset {}", entry.producerId, entry.lastOffset));
-      } else if (!options_.compacted && entry.firstOffset >= facts_.firstOffset) {
+      } else if (!mayMiss() && entry.firstOffset >= facts_.firstOffset) {
         bad(fmt::format("records of producer {} from offset {} on", entry.producerId, entry.firstOffset));
       }
     }
@@ -285,7 +305,7 @@ class PartitionCheck {
     std::map<ProducerId, log::ProducerInfo> known;
     for (const log::ProducerInfo& info : producers_.producers()) known[info.producerId] = info;
     for (size_t i = 0; i < entries->size(); ++i) checkProducer((*entries)[i], i, offset, path, *bytes, known);
-    if (damaged_) return;
+    if (damaged_ || mayMiss()) return;
     for (const auto& [id, info] : known)
       if (info.currentTransactionStartOffset != kNoOffset)
         tell(FindingKind::SnapshotFalse, Severity::Error, path,
@@ -319,7 +339,7 @@ class PartitionCheck {
       return;
     }
     // What it speaks of may be deleted; a log that ends early says nothing.
-    if (damaged_ || last < facts_.firstOffset || options_.compacted) return;
+    if (damaged_ || last < facts_.firstOffset || mayMiss()) return;
     if (!info) {
       bad(fmt::format("a producer that has batches below offset {}", offset),
           fmt::format("producer {}, last offset {}", entry.id(), last));
@@ -508,6 +528,13 @@ class PartitionCheck {
   /// Something in the batches could not be read: what follows from all of them is not known.
   bool damaged_ = false;
   Offset segment_ = kNoOffset;
+  /// Where the next batch is expected, in the log and in the file.
+  Offset nextOffset_ = kNoOffset;
+  uint64_t nextPosition_ = 0;
+  /// Offsets are missing inside of segments; between segments.
+  bool holes_ = false;
+  bool gaps_ = false;
+  std::vector<Finding> gapFindings_;
   log::ProducerStateManager producers_;
   std::vector<Range> ranges_;
   std::map<Offset, Marker> markers_;

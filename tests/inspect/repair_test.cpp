@@ -289,6 +289,42 @@ TEST_F(RepairTest, whatTheCleanersCheckpointMightHaveSaidIsNotHeldAgainstALog) {
   ASSERT_EQ(steps_.size(), 1u);
   EXPECT_EQ(steps_[0].path, "/data/cleaner-offset-checkpoint");
   EXPECT_EQ(steps_[0].kind, RepairStep::Kind::SetAside);
+  // Once it is gone the gap is told, and nothing made from it.
+  repaired(true);
+  const auto before = everything();
+  EXPECT_EQ(repaired(true).impossible, 1);
+  ASSERT_EQ(steps_.size(), 1u);
+  EXPECT_EQ(steps_[0].path, file(240, ".log"));
+  EXPECT_EQ(everything(), before);
+}
+
+/// Compaction keeps the last batch of a producer without its records, and takes others whole.
+TEST_F(RepairTest, batchesThatAreMissingInsideASegmentAreTakenForCompactedEvenWithoutTheCleanersCheckpoint) {
+  openLog();
+  for (int i = 0; i < 3; ++i)
+    append({.firstTimestampMs = nextTimestampMs_, .producer = ProducerId(9), .producerEpoch = ProducerEpoch(0), .baseSequence = i * 2});
+  ASSERT_TRUE(log_->roll());
+  appendMany(3);
+  end_ = log_->logEndOffset();
+  closeLog();
+  for (const char* name : {"recovery-point", "replication"})
+    write(fmt::format("/data/{}-offset-checkpoint", name), asBytes(fmt::format("0\n1\norders 0 {}\n", end_)));
+  EXPECT_EQ(repaired(false).steps, 0);
+  // The batches of that producer, which are the last of the third segment.
+  const auto page = view()->batches(Offset(240), 0, 1000);
+  ASSERT_GT(page->batches.size(), 3u);
+  ByteVector log = bytes(file(240, ".log"));
+  log.resize(page->batches[page->batches.size() - 3].position);
+  // And one in the middle, with all that the indexes say.
+  log.erase(log.begin() + static_cast<ptrdiff_t>(page->batches[5].position),
+            log.begin() + static_cast<ptrdiff_t>(page->batches[6].position));
+  write(file(240, ".log"), log);
+  std::string found;
+  EXPECT_TRUE(verify(*process_, {"/data"}, {}, [&found](const Finding& finding) {
+    if (finding.kind == FindingKind::SnapshotFalse || finding.kind == FindingKind::SegmentGap)
+      found += findingText(finding) + "\n";
+  }));
+  EXPECT_EQ(found, "");
 }
 
 TEST_F(RepairTest, aSnapshotOfTheMetadataThatWasNotFinishedGoes) {
@@ -434,6 +470,17 @@ TEST_F(RepairGoldenTest, aCheckpointThatIsLoweredTakesTheMarkerWithIt) {
   repaired(true);
   EXPECT_TRUE(planned(RepairStep::Kind::SetAside, "/d0/.kafka_cleanshutdown")) << told();
   EXPECT_FALSE(process_->files().exists("/d0/.kafka_cleanshutdown"));
+}
+
+TEST_F(RepairGoldenTest, aCleanersCheckpointThatCannotBeReadCostsNoSnapshots) {
+  unpack("single-clean");
+  for (const std::string& directory : directories_) write(directory + "/cleaner-offset-checkpoint", asBytes("garbage"));
+  EXPECT_EQ(repaired(true).steps, 2) << told();
+  const auto before = everything("/d0");
+  const auto beside = everything("/d1");
+  EXPECT_EQ(repaired(true).steps, 0) << told();
+  EXPECT_EQ(everything("/d0"), before);
+  EXPECT_EQ(everything("/d1"), beside);
 }
 
 TEST_F(RepairGoldenTest, anIndexThatIsBuiltAnewLeavesTheMarker) {
