@@ -69,6 +69,7 @@ struct PartitionCheckOptions {
   /// False: the checkpoint cannot be read, so that the log may start anywhere.
   bool logStartKnown = true;
   std::optional<Offset> recoveryPoint;
+  std::optional<Offset> highWatermark;
   std::optional<int32_t> indexIntervalBytes;
   /// As for a segment.
   std::function<bool(uint64_t bytes)> progress;

@@ -45,6 +45,7 @@ class PartitionCheck {
   Result<PartitionFacts> run() {
     TIDEMARK_TRY(list());
     TIDEMARK_TRY(walkSegments());
+    checkGone();
     checkAborted();
     finishSnapshots();
     checkEpochs();
@@ -76,7 +77,7 @@ class PartitionCheck {
   // --- names ---
   Result<void> list() {
     TIDEMARK_ASSIGN(const auto entries, files_.list(folder_));
-    std::set<Offset> indexes;
+    std::map<Offset, bool> indexes;
     for (const std::string& name : files_.brokenLinks(folder_))
       if (kindOf(name).type != FileType::Unknown)
         tell(FindingKind::Unreadable, Severity::Error, pathOf(name), "a file", "a link that leads nowhere",
@@ -94,6 +95,7 @@ class PartitionCheck {
         continue;
       }
       if (!kind.extra.empty()) {
+        if (kind.type == FileType::Log) changing_.push_back(kind);
         tellLeftOver(entry.name, kind.extra);
         continue;
       }
@@ -101,17 +103,15 @@ class PartitionCheck {
       if (kind.type == FileType::ProducerSnapshot) snapshots_.push_back(kind.offset);
       if (kind.type == FileType::MetadataSnapshot) metadataSnapshots_.push_back(entry.name);
       if (kind.type == FileType::OffsetIndex || kind.type == FileType::TimeIndex || kind.type == FileType::AbortedIndex)
-        indexes.insert(kind.offset);
+        indexes[kind.offset] |= entry.size > 0;
       if (kind.type == FileType::AbortedIndex) abortedFiles_.insert(kind.offset);
       if (kind.type == FileType::EpochCheckpoint) hasEpochs_ = true;
       if (kind.type == FileType::PartitionMetadata) hasPartitionFile_ = true;
     }
     std::ranges::sort(logs_);
     std::ranges::sort(snapshots_);
-    for (const Offset base : indexes)
-      if (std::ranges::find(logs_, base, &std::pair<Offset, uint64_t>::first) == logs_.end())
-        tell(FindingKind::SegmentWithoutLog, Severity::Warning, pathOf(base, log::kOffsetIndexSuffix),
-             pathOf(base, log::kLogSuffix), "no such file", "a broker removes the index at its next start");
+    for (const auto& [base, filled] : indexes)
+      if (std::ranges::find(logs_, base, &std::pair<Offset, uint64_t>::first) == logs_.end()) orphans_[base] = filled;
     if (!logs_.empty()) facts_.firstOffset = facts_.logEnd = logs_.front().first;
     return {};
   }
@@ -123,6 +123,32 @@ class PartitionCheck {
          extra == ".tmp"              ? "nothing: it is overwritten when the file is written again"
          : extra == log::kSwapSuffix ? "a broker puts it into its place at its next start"
                                      : "a broker removes it at its next start");
+  }
+
+  /// Indexes without a log, and folders without one: of an interrupted change, or the last that is left of records.
+  void checkGone() {
+    const Offset known = std::max(options_.recoveryPoint.value_or(Offset(0)), options_.highWatermark.value_or(Offset(0)));
+    const bool swapped = std::ranges::any_of(changing_, [](const FileKind& kind) { return kind.extra == log::kSwapSuffix; });
+    const char* lost =
+        "records are gone: if the partition has other replicas, remove its folder and the marker of a clean stop while "
+        "they run, and the broker fetches them; else look for the file: nothing can be made of the rest";
+    for (const auto& [base, filled] : orphans_) {
+      const bool held = swapped || std::ranges::find(changing_, base, &FileKind::offset) != changing_.end();
+      const bool gone = !held && !options_.open &&
+                        (logs_.empty() || (options_.cleanStop && filled) ||
+                         (known > facts_.logEnd && base >= facts_.logEnd));
+      if (gone)
+        tell(FindingKind::SegmentWithoutLog, Severity::Error, pathOf(base, log::kOffsetIndexSuffix),
+             pathOf(base, log::kLogSuffix), "no such file", lost);
+      else
+        tell(FindingKind::SegmentWithoutLog, Severity::Warning, pathOf(base, log::kOffsetIndexSuffix),
+             pathOf(base, log::kLogSuffix), "no such file", "a broker removes the index at its next start");
+    }
+    if (!logs_.empty() || !orphans_.empty() || !changing_.empty() || options_.open || metadata_) return;
+    const Offset snapshot = snapshots_.empty() ? Offset(0) : snapshots_.back();
+    if (std::max(known, snapshot) > Offset(0))
+      tell(FindingKind::SegmentWithoutLog, Severity::Error, pathOf(Offset(0), log::kLogSuffix),
+           fmt::format("a log up to offset {}", std::max(known, snapshot)), "no .log at all", lost);
   }
 
   // --- segments ---
@@ -535,6 +561,10 @@ class PartitionCheck {
   bool holes_ = false;
   bool gaps_ = false;
   std::vector<Finding> gapFindings_;
+  /// Bases of indexes without a .log, and whether there is anything in them.
+  std::map<Offset, bool> orphans_;
+  /// Logs with a suffix: an interrupted change has them.
+  std::vector<FileKind> changing_;
   log::ProducerStateManager producers_;
   std::vector<Range> ranges_;
   std::map<Offset, Marker> markers_;

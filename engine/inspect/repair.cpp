@@ -52,6 +52,15 @@ bool isOfIndex(FindingKind kind) noexcept {
 struct FolderPlan {
   /// Segment and byte of the first batch that cannot stay.
   std::optional<std::pair<Offset, uint64_t>> cut;
+  /// By segment, the first such.
+  std::map<Offset, uint64_t> cuts;
+  /// Segments that begin before the one before ends; segments whose first batch does not belong under their name.
+  std::set<Offset> overlaps;
+  std::map<Offset, Finding> misnamed;
+  /// Whole segments that another one has as well.
+  std::set<Offset> strays;
+  /// Nothing may be touched: what is here is the last that is known of records.
+  bool left = false;
   std::set<Offset> indexes;
   std::set<Offset> aborted;
   std::set<std::string> snapshots;
@@ -74,8 +83,8 @@ struct DirectoryPlan {
   std::map<std::string, FolderPlan> folders;
   /// Files and folders that are moved away.
   std::set<std::string> aside;
-  /// Checkpoint files with offsets that no log has.
-  std::set<std::string> checkpoints;
+  /// Checkpoint files with offsets that no log has, and what the logs have.
+  std::map<std::string, std::string> checkpoints;
   /// The marker of a clean stop, which would no longer be true. It goes before anything else does.
   std::string marker;
   /// Where the logs start is not known, and recovery would begin at their first batches.
@@ -150,7 +159,10 @@ class Repair {
     const FileType type = kindOf(nameIn(finding.file)).type;
     switch (finding.kind) {
       case FindingKind::CheckpointFalse:
-        todo.checkpoints.insert(finding.file);
+      {
+        std::string& logs = todo.checkpoints[finding.file];
+        logs += (logs.empty() ? "" : ", ") + finding.expected;
+      }
         return;
       case FindingKind::CheckpointDamaged:
       case FindingKind::WrongType:
@@ -174,8 +186,10 @@ class Repair {
   void planFolder(FolderPlan& todo, const Finding& finding) {
     const FileKind file = kindOf(nameIn(finding.file));
     if (isOfBatches(finding.kind) && file.type == FileType::Log && finding.position) {
-      const std::pair at(file.offset, *finding.position);
-      if (!todo.cut || at < *todo.cut) todo.cut = at;
+      const auto [first, isNew] = todo.cuts.emplace(file.offset, *finding.position);
+      if (!isNew) first->second = std::min(first->second, *finding.position);
+      if (finding.kind == FindingKind::BatchOffsetsBad && *finding.position == 0)
+        todo.misnamed.emplace(file.offset, finding);
     } else if (isOfIndex(finding.kind)) {
       todo.indexes.insert(file.offset);
     } else if (finding.kind == FindingKind::AbortedIndexBad) {
@@ -186,7 +200,8 @@ class Repair {
       todo.snapshots.insert(finding.file);
     } else if (finding.kind == FindingKind::EpochFileDamaged || finding.kind == FindingKind::EpochFileFalse) {
       todo.epochs = true;
-    } else if (finding.kind == FindingKind::LeftOver || finding.kind == FindingKind::SegmentWithoutLog) {
+    } else if (finding.kind == FindingKind::LeftOver ||
+               (finding.kind == FindingKind::SegmentWithoutLog && finding.severity != Severity::Error)) {
       todo.change = true;
     } else if (finding.kind == FindingKind::PartitionFileDamaged && finding.severity == Severity::Warning) {
       todo.partitionFile = true;
@@ -194,8 +209,75 @@ class Repair {
                planWithout(todo, file)) {
       todo.aside.insert(finding.file);
     } else {
+      if (finding.kind == FindingKind::SegmentOverlap) todo.overlaps.insert(file.offset);
+      if (finding.kind == FindingKind::SegmentWithoutLog) todo.left = true;
       todo.impossible.push_back(finding);
     }
+  }
+
+  /// What is to be cut, once all is known. A file under a wrong name must not cost the segments behind it.
+  void settle(const std::string& folder, FolderPlan& todo) {
+    for (const auto& [base, finding] : todo.misnamed) {
+      if (!todo.overlaps.contains(base) || !isCopyOfAnother(folder, base)) {
+        todo.impossible.push_back(finding);
+        todo.left = true;
+        continue;
+      }
+      todo.strays.insert(base);
+      todo.overlaps.erase(base);
+      todo.cuts.erase(base);
+      todo.indexes.erase(base);
+      todo.aborted.erase(base);
+      const std::string path = log::offsetFilePath(folder, base, log::kLogSuffix);
+      std::erase_if(todo.impossible, [&path](const Finding& other) { return other.file == path; });
+    }
+    if (!todo.cuts.empty()) todo.cut = *todo.cuts.begin();
+    // Which of two segments is the right one no program knows, but for what is cut anyway.
+    for (const Offset base : todo.overlaps)
+      if (!todo.cut || todo.cut->first >= base) todo.left = true;
+    if (todo.left) {
+      FolderPlan nothing;
+      nothing.left = true;
+      nothing.impossible = std::move(todo.impossible);
+      todo = std::move(nothing);
+      return;
+    }
+    for (const Offset base : todo.strays)
+      for (const std::string_view suffix :
+           {log::kLogSuffix, log::kOffsetIndexSuffix, log::kTimeIndexSuffix, log::kTxnIndexSuffix})
+        if (std::string path = log::offsetFilePath(folder, base, suffix); files_.exists(path))
+          todo.aside.insert(std::move(path));
+  }
+
+  /// All of the segment's bytes are at the front of another segment, too.
+  bool isCopyOfAnother(const std::string& folder, Offset base) {
+    const auto entries = files_.list(folder);
+    if (!entries) return false;
+    return std::ranges::any_of(*entries, [&](const platform::DirectoryEntry& entry) {
+      const FileKind kind = kindOf(entry.name);
+      if (entry.isDirectory || kind.type != FileType::Log || !kind.extra.empty() || kind.offset == base) return false;
+      return beginsWith(folder + "/" + entry.name, log::offsetFilePath(folder, base, log::kLogSuffix));
+    });
+  }
+  /// False as well if one of them cannot be read.
+  bool beginsWith(const std::string& path, const std::string& front) {
+    const auto whole = files_.open(path, OpenMode::Read);
+    const auto part = files_.open(front, OpenMode::Read);
+    if (!whole || !part) return false;
+    const auto size = (*part)->size();
+    const auto room = (*whole)->size();
+    if (!size || !room || *size == 0 || *room < *size) return false;
+    ByteVector ours(kCopyChunk);
+    ByteVector theirs(kCopyChunk);
+    for (uint64_t at = 0; at < *size;) {
+      const size_t step = static_cast<size_t>(std::min<uint64_t>(kCopyChunk, *size - at));
+      const auto left = (*part)->readAt(at, MutableBytes(ours).first(step));
+      const auto right = (*whole)->readAt(at, MutableBytes(theirs).first(step));
+      if (!left || !right || *left != step || *right != step) return false;
+      if (!std::equal(ours.begin(), ours.begin() + static_cast<ptrdiff_t>(step), theirs.begin())) return false;
+      at += step;
+    }
+    return true;
   }
 
   /// What a file is made from is in the batches, or a broker makes it: true. Then it is done without.
@@ -222,6 +304,7 @@ class Repair {
 
   void describe(const std::string& directory, DirectoryPlan& todo) {
     for (auto& [folder, plan] : todo.folders) {
+      settle(folder, plan);
       if (todo.logStartsLost && !plan.empty()) {
         tell(Kind::Impossible, folder,
              fmt::format("where its log starts is not known while {} cannot be read: restore that, or remove it and have "
@@ -233,8 +316,13 @@ class Repair {
       describeFolder(folder, plan);
     }
     for (const std::string& path : todo.aside) tell(Kind::SetAside, path, "is moved to the copies");
-    for (const std::string& path : todo.checkpoints)
-      tell(Kind::CorrectCheckpoint, path, "offsets behind a log's end become its end");
+    for (const auto& [path, logs] : todo.checkpoints)
+      tell(Kind::CorrectCheckpoint, path,
+           nameIn(path) == log::kLogStartFile
+               ? fmt::format("a start behind its log's end becomes the first offset that is there: all of it can be read "
+                             "then, deleted records as well ({})", logs)
+               : fmt::format("offsets behind a log's end become its end; if there were records up to them, only other "
+                             "replicas have them ({})", logs));
     if (!todo.folders.empty() && todo.checkpoints.empty())
       for (const auto& [folder, plan] : todo.folders)
         if (plan.cut) {
@@ -287,7 +375,11 @@ class Repair {
       tell(Kind::RemoveSnapshot, path, "goes; the producers' state comes from an older one and the batches");
     if (plan.epochs)
       tell(Kind::RebuildEpochs, folder + "/" + std::string(log::kEpochFile), "is built anew from the batches");
-    for (const std::string& path : plan.aside) tell(Kind::SetAside, path, "cannot be read and is moved to the copies");
+    for (const std::string& path : plan.aside)
+      tell(Kind::SetAside, path,
+           plan.strays.contains(kindOf(nameIn(path)).offset)
+               ? "has a name that is not its own; another segment has the same batches: it is moved to the copies"
+               : "cannot be read and is moved to the copies");
     if (plan.change)
       tell(Kind::FinishChange, folder,
            "what an interrupted change left is completed or removed, as at a broker's start");
@@ -316,6 +408,9 @@ class Repair {
              "is left where it is, and so is everything in its directory: " + moved.error().message);
         return {};
       }
+    for (const auto& [folder, plan] : todo.folders)
+      if (plan.left) left_.insert(folder);
+    TIDEMARK_TRY(lowerLogStarts());
     for (const auto& [folder, plan] : todo.folders) {
       if (plan.empty()) continue;
       const auto applied = applyFolder(folder, plan);
@@ -325,7 +420,7 @@ class Repair {
     for (const std::string& path : todo.aside)
       if (const auto moved = moveAside(path); !moved)
         tell(Kind::Impossible, path, "is left where it is: " + moved.error().message);
-    for (const std::string& path : todo.checkpoints) TIDEMARK_TRY(learnEnds(path));
+    for (const auto& [path, logs] : todo.checkpoints) TIDEMARK_TRY(learnEnds(path));
     return correctCheckpoints();
   }
 
@@ -374,7 +469,8 @@ class Repair {
     Offset lastBase = kNoOffset;
     for (const auto& entry : entries) {
       const FileKind kind = kindOf(entry.name);
-      if (kind.type == FileType::Log && kind.extra.empty()) lastBase = std::max(lastBase, kind.offset);
+      if (kind.type == FileType::Log && kind.extra.empty() && !plan.strays.contains(kind.offset))
+        lastBase = std::max(lastBase, kind.offset);
     }
     for (const std::string& path : plan.aside) TIDEMARK_TRY(moveAside(path));
     // The last segment is looked at again in any case; closed ones stay as they are, but for a log that is cut: where it
@@ -443,26 +539,57 @@ class Repair {
   Result<void> learnEnds(const std::string& path) {
     const auto offsets = checkpointed_.find(nameIn(path));
     if (offsets == checkpointed_.end()) return {};
-    for (const auto& [partition, offset] : offsets->second) {
-      const std::string folder = directory_ + "/" + log::folderName(partition);
-      if (ends_.contains(partition) || !files_.exists(folder)) continue;
-      log::LogContext context{.files = &files_,
-                              .clock = &process_.clock(),
-                              .logger = &process_.log(),
-                              .background = nullptr,
-                              .handles = std::make_shared<log::HandleCache>(1)};
-      log::PartitionLogOptions options;
-      options.partition = partition;
-      options.directory = folder;
-      const auto log = log::PartitionLog::openForReading(std::move(context), std::move(options));
-      if (log) ends_[partition] = (*log)->logEndOffset();
+    for (const auto& [partition, offset] : offsets->second)
+      if (!ends_.contains(partition))
+        if (const auto end = endOf(partition)) ends_[partition] = *end;
+    return {};
+  }
+
+  /// Where the log ends as it is now; nothing if there is none, or nothing is to be made from it.
+  std::optional<Offset> endOf(const TopicPartition& partition) {
+    const std::string folder = directory_ + "/" + log::folderName(partition);
+    if (left_.contains(folder) || !firstOf(folder)) return std::nullopt;
+    log::LogContext context{.files = &files_,
+                            .clock = &process_.clock(),
+                            .logger = &process_.log(),
+                            .background = nullptr,
+                            .handles = std::make_shared<log::HandleCache>(1)};
+    log::PartitionLogOptions options;
+    options.partition = partition;
+    options.directory = folder;
+    const auto log = log::PartitionLog::openForReading(std::move(context), std::move(options));
+    return log ? std::optional((*log)->logEndOffset()) : std::nullopt;
+  }
+
+  std::optional<Offset> firstOf(const std::string& folder) {
+    std::optional<Offset> first;
+    const auto entries = files_.list(folder);
+    if (!entries) return first;
+    for (const auto& entry : *entries) {
+      const FileKind kind = kindOf(entry.name);
+      if (kind.type == FileType::Log && kind.extra.empty() && !entry.isDirectory && (!first || kind.offset < *first))
+        first = kind.offset;
+    }
+    return first;
+  }
+
+  /// No log can start behind its end: with such a start all that is there would be hidden, or dropped.
+  Result<void> lowerLogStarts() {
+    startsLowered_ = false;
+    const auto starts = checkpointed_.find(log::kLogStartFile);
+    if (starts == checkpointed_.end()) return {};
+    for (auto& [partition, offset] : starts->second) {
+      const auto end = endOf(partition);
+      if (!end || offset <= *end) continue;
+      offset = *firstOf(directory_ + "/" + log::folderName(partition));
+      startsLowered_ = true;
     }
     return {};
   }
 
   Result<void> correctCheckpoints() {
     for (auto& [name, offsets] : checkpointed_) {
-      bool changed = false;
+      bool changed = name == log::kLogStartFile && startsLowered_;
       for (auto& [partition, offset] : offsets) {
         const auto end = ends_.find(partition);
         if (end == ends_.end()) continue;
@@ -478,6 +605,7 @@ class Repair {
       TIDEMARK_TRY(files_.replaceFile(path, asBytes(log::encodeOffsetCheckpoint(offsets))));
     }
     ends_.clear();
+    left_.clear();
     return {};
   }
 
@@ -492,6 +620,9 @@ class Repair {
   std::string directory_;
   std::map<std::string, log::OffsetCheckpoint, std::less<>> checkpointed_;
   std::map<TopicPartition, Offset> ends_;
+  /// Folders in which nothing is touched.
+  std::set<std::string> left_;
+  bool startsLowered_ = false;
 };
 
 }  // namespace

@@ -383,6 +383,7 @@ class Verification {
     options.cleanStop = directory.clean && !directory.inUse;
     options.logStart = offsetIn(directory, log::kLogStartFile, partition);
     options.recoveryPoint = offsetIn(directory, log::kRecoveryPointFile, partition);
+    options.highWatermark = offsetIn(directory, log::kHighWatermarkFile, partition);
     options.logStartKnown = !directory.unreadable.contains(log::kLogStartFile);
     options.compacted = directory.unreadable.contains(log::kCleanerOffsetFile) ||
                         offsetIn(directory, log::kCleanerOffsetFile, partition).has_value();

@@ -7,6 +7,8 @@
 #include "golden_case.h"
 #include "inspect/dump_printer.h"
 #include "inspect_fixture.h"
+#include "log/checkpoints.h"
+#include "log/file_names.h"
 
 namespace tidemark::inspect {
 namespace {
@@ -481,6 +483,82 @@ TEST_F(RepairGoldenTest, aCleanersCheckpointThatCannotBeReadCostsNoSnapshots) {
   EXPECT_EQ(repaired(true).steps, 0) << told();
   EXPECT_EQ(everything("/d0"), before);
   EXPECT_EQ(everything("/d1"), beside);
+}
+
+TEST_F(RepairGoldenTest, whereLogsAreGoneTheRestIsLeftAndTold) {
+  unpack("single-clean");
+  for (const std::string& log : logs("/d0/txn-0")) ASSERT_TRUE(process_->files().remove(log));
+  const auto before = everything("/d0");
+  const RepairSummary done = repaired(true);
+  EXPECT_GE(done.impossible, 1);
+  EXPECT_EQ(done.steps, done.impossible) << told();
+  EXPECT_THAT(told(), HasSubstr("records are gone"));
+  EXPECT_THAT(told(), HasSubstr("other replicas"));
+  EXPECT_EQ(everything("/d0"), before);
+  VerifySummary verified = *verify(*process_, directories_, {}, [](const Finding&) {});
+  EXPECT_GE(verified.errors, 1);
+}
+
+TEST_F(RepairGoldenTest, aFolderThatLostAllOfItsFilesIsToldAndLeft) {
+  unpack("single-clean");
+  for (const auto& [path, contents] : everything("/d0/txn-0"))
+    if (!path.ends_with("partition.metadata")) {
+      ASSERT_TRUE(process_->files().remove(path));
+    }
+  const auto before = everything("/d0");
+  const RepairSummary done = repaired(true);
+  EXPECT_GE(done.impossible, 1);
+  EXPECT_EQ(done.steps, done.impossible) << told();
+  EXPECT_EQ(everything("/d0"), before);
+}
+
+TEST_F(RepairGoldenTest, aLogStartBehindTheEndHidesNothing) {
+  unpack("single-clean");
+  const std::string file = "/d0/log-start-offset-checkpoint";
+  const auto before = everything("/d0/txn-0");
+  auto starts = *log::decodeOffsetCheckpoint(std::string(asText(bytes(file))));
+  const TopicPartition partition = *log::partitionOfFolder("txn-0");
+  starts[partition] = Offset(INT64_MAX);
+  write(file, asBytes(log::encodeOffsetCheckpoint(starts)));
+  const RepairSummary done = repaired(true);
+  EXPECT_TRUE(planned(RepairStep::Kind::CorrectCheckpoint, file)) << told();
+  EXPECT_THAT(told(), HasSubstr("txn-0 at 0 to "));
+  starts[partition] = Offset(0);
+  EXPECT_EQ(*log::decodeOffsetCheckpoint(std::string(asText(bytes(file)))), starts);
+  EXPECT_EQ(everything("/d0/txn-0"), before);
+  ASSERT_TRUE(done.after);
+  EXPECT_EQ(done.after->errors, 0);
+}
+
+TEST_F(RepairGoldenTest, aSegmentUnderASecondNameIsSetAsideAlone) {
+  unpack("single-clean");
+  const auto before = everything("/d0/txn-0");
+  const std::vector<std::string> all = logs("/d0/txn-0");
+  ASSERT_GE(all.size(), 3u);
+  // Between the second segment and the third, as a copy of the second.
+  const int64_t second = std::stoll(all[1].substr(all[1].rfind('/') + 1));
+  const std::string stray = fmt::format("/d0/txn-0/{:020}.log", second + 1);
+  write(stray, bytes(all[1]));
+  repaired(true);
+  EXPECT_TRUE(planned(RepairStep::Kind::SetAside, stray)) << told();
+  EXPECT_FALSE(process_->files().exists(stray));
+  const auto after = everything("/d0/txn-0");
+  for (const auto& [path, contents] : before)
+    if (path.ends_with(".log")) {
+      ASSERT_TRUE(after.contains(path)) << path;
+      EXPECT_EQ(after.at(path), contents) << path;
+    }
+}
+
+TEST_F(RepairGoldenTest, aSegmentUnderAnotherNameIsLeftWithAllThatFollows) {
+  unpack("single-clean");
+  const std::vector<std::string> all = logs("/d0/txn-0");
+  ASSERT_GE(all.size(), 3u);
+  const int64_t second = std::stoll(all[1].substr(all[1].rfind('/') + 1));
+  ASSERT_TRUE(process_->files().rename(all[1], fmt::format("/d0/txn-0/{:020}.log", second + 1)));
+  const auto before = everything("/d0/txn-0");
+  EXPECT_GE(repaired(true).impossible, 1) << told();
+  EXPECT_EQ(everything("/d0/txn-0"), before) << told();
 }
 
 TEST_F(RepairGoldenTest, anIndexThatIsBuiltAnewLeavesTheMarker) {
