@@ -343,7 +343,7 @@ void latency(const Options& options) {
 [[noreturn]] void gaps(const Options& options) {
   const auto recordSize = static_cast<size_t>(options.count("record"));
   const std::chrono::milliseconds every(options.count("every"));
-  constexpr std::chrono::milliseconds kGap(50);
+  constexpr std::chrono::milliseconds kGap(50), kBetweenQuestions(10);
   Deliveries deliveries;
   // A client that asks for the new leader as often as it may: the brokers are measured.
   const ClientPtr client = open(RD_KAFKA_PRODUCER, options,
@@ -358,7 +358,7 @@ void latency(const Options& options) {
                                 &deliveries);
   const TopicPtr topic = openTopic(client.get(), options);
   std::vector<char> value = noise(recordSize);
-  Clock::time_point due = Clock::now(), last = due;
+  Clock::time_point due = Clock::now(), last = due, nextQuestion = due;
   for (int64_t seen = 0;;) {
     const Clock::time_point now = Clock::now();
     if (now >= due) {
@@ -367,7 +367,14 @@ void latency(const Options& options) {
       due = std::max(due + every, now);
     }
     rd_kafka_poll(client.get(), 1);
-    if (deliveries.delivered == seen) continue;
+    if (deliveries.delivered == seen) {
+      if (seen == 0 || now - last < kGap || now < nextQuestion) continue;
+      // By itself it asks for the new leader ever more seldom, and its own pace would be measured.
+      const rd_kafka_metadata_t* told = nullptr;
+      if (rd_kafka_metadata(client.get(), 0, topic.get(), &told, 100) == RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_metadata_destroy(told);
+      nextQuestion = now + kBetweenQuestions;
+      continue;
+    }
     const Clock::time_point came = Clock::now();
     if (seen > 0 && came - last > kGap) {
       fmt::print("{{\"last\":{:.6f},\"again\":{:.6f}}}\n", Seconds(last.time_since_epoch()).count(),
