@@ -49,7 +49,7 @@ void StateMachine::start(const Moment& at, const std::optional<ElectionState>& s
                        isVoter() && voters_.all().front().key.id == self;
     if (first) unattached.electionDeadline = at.now;
     if (!isVoter()) unattached.electionDeadline = MonotonicTime::max();
-    enter(std::move(unattached), effects);
+    enter(unattached, effects);
   }
   if (isOnlyVoter() && !isLeader()) becomeCandidate(at, effects);
 }
@@ -119,7 +119,7 @@ void StateMachine::persist(ElectionState state, Effects& effects) {
         fmt::format("K1: the leader of epoch {} changes from {} to {}", state.epoch, election_.leader, state.leader));
   }
   election_ = state;
-  effects.push_back(PersistElection{std::move(state)});
+  effects.push_back(PersistElection{state});
 }
 
 void StateMachine::enter(Role role, Effects& effects) {
@@ -146,7 +146,7 @@ void StateMachine::becomeUnattached(const Moment& at, LeaderEpoch epoch, NodeId 
   if (candidate != nullptr && candidate->electionDeadline > at.now) next.electionDeadline = candidate->electionDeadline;
   if (!isVoter()) next.electionDeadline = MonotonicTime::max();
   persist({epoch, next.leader, next.voted}, effects);
-  enter(std::move(next), effects);
+  enter(next, effects);
 }
 
 void StateMachine::vote(const Moment& at, const ReplicaKey& candidate, Effects& effects) {

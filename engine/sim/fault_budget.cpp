@@ -6,18 +6,6 @@
 
 namespace tidemark::sim {
 
-metadata::ImagePtr FaultBudget::newestImage() const {
-  metadata::ImagePtr newest;
-  for (int i = 1; i <= brokers_; ++i) {
-    broker::Node* node = watch_.node(NodeId(i));
-    if (node == nullptr) continue;
-    metadata::ImagePtr image = node->broker()->image();
-    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset)
-      newest = std::move(image);
-  }
-  return newest;
-}
-
 bool FaultBudget::areFull(const metadata::Image& image, const std::set<NodeId>& but) const {
   for (const auto& [name, topic] : image.topics.byName)
     for (const auto& [index, partition] : topic->partitions)
@@ -35,7 +23,7 @@ size_t FaultBudget::smallestReplication(const metadata::Image& image) const {
 
 void FaultBudget::update() {
   if (victims_.empty()) return;
-  const metadata::ImagePtr image = newestImage();
+  const metadata::ImagePtr image = watch_.newestImage();
   if (!image || !areFull(*image, {})) return;
   for (const auto& [victim, before] : victims_) {
     const metadata::BrokerRegistration* known = image->cluster.broker(victim);
@@ -53,7 +41,7 @@ void FaultBudget::troubled(NodeId broker, platform::Duration length) {
 bool FaultBudget::mayHarm(NodeId broker) {
   update();
   if (victims_.empty() || victims_.contains(broker) || harmed_.contains(broker)) return true;
-  const metadata::ImagePtr image = newestImage();
+  const metadata::ImagePtr image = watch_.newestImage();
   if (!image || victims_.size() + harmed_.size() + 1 >= smallestReplication(*image)) return false;
   harmed_.insert(broker);
   return true;
@@ -77,7 +65,7 @@ bool FaultBudget::isWell(NodeId broker, const metadata::Image& image) const {
 bool FaultBudget::mayLosePower(NodeId broker) {
   update();
   if (!harmed_.empty() || victims_.contains(broker)) return false;
-  const metadata::ImagePtr image = newestImage();
+  const metadata::ImagePtr image = watch_.newestImage();
   const metadata::BrokerRegistration* registered = image ? image->cluster.broker(broker) : nullptr;
   if (registered == nullptr) return false;
   const size_t replication = smallestReplication(*image);

@@ -31,8 +31,6 @@ class FaultBudget {
   /// Something was done to the broker that may have effects for that long.
   void troubled(NodeId broker, platform::Duration length);
 
-  metadata::ImagePtr newestImage() const;
-
  private:
   void update();
   /// Everybody but these is in every ISR.

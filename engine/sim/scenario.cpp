@@ -48,7 +48,7 @@ class Scenario {
                    }),
         given_(judge_, committed_),
         highWatermarks_(judge_, topology_.minInsyncReplicas),
-        inSync_(judge_, logs_, committed_, watch_, brokers_),
+        inSync_(judge_, logs_, committed_, watch_),
         quorum_(judge_, logs_, committed_, topology_.controllers,
                 [this](NodeId voter) { return voteIsDurable(voter); }),
         journal_(judge_, committed_),

@@ -10,18 +10,6 @@ namespace tidemark::sim {
 // --- InSyncReplicas
 // ---------------------------------------------------------------------------------------------------
 
-metadata::ImagePtr InSyncReplicas::newestImage() const {
-  metadata::ImagePtr newest;
-  for (int i = 1; i <= brokers_; ++i) {
-    broker::Node* node = watch_.node(NodeId(i));
-    if (node == nullptr) continue;
-    metadata::ImagePtr image = node->broker()->image();
-    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset)
-      newest = std::move(image);
-  }
-  return newest;
-}
-
 bool InSyncReplicas::runs(NodeId broker, const metadata::Image& image) const {
   broker::Node* node = watch_.node(broker);
   const metadata::BrokerRegistration* registered = image.cluster.broker(broker);
@@ -35,7 +23,7 @@ void InSyncReplicas::on(const Seen& seen) {
   if (!partition) return;
   const replication::PartitionView view = partition->view();
   if (!view.isLeader) return;
-  const metadata::ImagePtr image = newestImage();
+  const metadata::ImagePtr image = watch_.newestImage();
   const metadata::PartitionRegistration* known =
       image ? image->topics.partition(seen.partition.topic, seen.partition.partition) : nullptr;
   // One that does not know yet that its epoch is over has other members in mind.
@@ -61,7 +49,7 @@ void InSyncReplicas::on(const Seen& seen) {
 }
 
 void InSyncReplicas::look() {
-  const metadata::ImagePtr image = newestImage();
+  const metadata::ImagePtr image = watch_.newestImage();
   if (!image || image->provenance.lastContainedOffset <= looked_ ||
       image->provenance.lastContainedOffset.next() < committed_.end(metadataPartition()))
     return;

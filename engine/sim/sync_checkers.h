@@ -14,14 +14,13 @@ namespace tidemark::sim {
 /// those who are members then, and when somebody becomes a member, of all that is committed.
 class InSyncReplicas final : public Checker {
  public:
-  InSyncReplicas(Judge& judge, const ReplicaLogs& logs, CommittedRecords& committed, const Watch& watch, int brokers)
-      : judge_(judge), logs_(logs), committed_(committed), watch_(watch), brokers_(brokers) {}
+  InSyncReplicas(Judge& judge, const ReplicaLogs& logs, CommittedRecords& committed, const Watch& watch)
+      : judge_(judge), logs_(logs), committed_(committed), watch_(watch) {}
   void on(const Seen& seen) override;
   /// To be called now and then: looks at who is a member by the newest image, if that is as new as the quorum's log.
   void look();
 
  private:
-  metadata::ImagePtr newestImage() const;
   /// It runs with the registration that the image knows: what it holds is what it was made a member for.
   bool runs(NodeId broker, const metadata::Image& image) const;
 
@@ -29,7 +28,6 @@ class InSyncReplicas final : public Checker {
   const ReplicaLogs& logs_;
   CommittedRecords& committed_;
   const Watch& watch_;
-  const int brokers_;
   Offset looked_ = kNoOffset;
   std::map<TopicPartition, PartitionEpoch> known_;
 };

@@ -12,6 +12,16 @@ broker::Node* Watch::node(NodeId broker) const {
   return nullptr;
 }
 
+metadata::ImagePtr Watch::newestImage() const {
+  metadata::ImagePtr newest;
+  for (const Broker& each : brokers_) {
+    if (each.node == nullptr) continue;
+    metadata::ImagePtr image = each.node->broker()->image();
+    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset) newest = std::move(image);
+  }
+  return newest;
+}
+
 void Watch::look() {
   for (Broker& broker : brokers_) {
     const cluster::Cluster::Started now = cluster_.started(broker.id);

@@ -21,6 +21,8 @@ class Watch {
   void look();
   /// Null unless the broker runs and has read its disk.
   broker::Node* node(NodeId broker) const;
+  /// The newest that a running broker has; null if none runs.
+  metadata::ImagePtr newestImage() const;
 
  private:
   struct Broker {
