@@ -24,6 +24,7 @@
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
@@ -252,16 +253,8 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
   pictureRow->setAlignment(m_pass, Qt::AlignTop);
 
   m_table->setModel(m_model);
-  m_table->setProperty("kind", QStringLiteral("framed"));
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
-  m_table->setFont(Theme::mono(12));
-  m_table->setAccessibleName(tr("Compacted logs"));
+  frameTable(*m_table, tr("Compacted logs"));
   m_table->setTabKeyNavigation(false);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(25);
   m_table->horizontalHeader()->setDefaultSectionSize(104);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->setColumnWidth(0, 190);

@@ -17,6 +17,7 @@
 #include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/draw.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
@@ -126,15 +127,8 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
   m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   head->addWidget(m_note, 1);
   m_table->setModel(m_model);
-  m_table->setProperty("kind", QStringLiteral("framed"));
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
-  m_table->setFont(Theme::mono(12));
-  m_table->setAccessibleName(tr("Links"));
+  frameTable(*m_table, tr("Links"));
   m_table->setTabKeyNavigation(false);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setDefaultSectionSize(25);
   m_table->horizontalHeader()->setDefaultSectionSize(150);
   m_table->horizontalHeader()->setHighlightSections(false);
   auto* copy = new QShortcut(QKeySequence::Copy, m_table);

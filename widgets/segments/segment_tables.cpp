@@ -13,6 +13,7 @@
 
 #include "segments/table_text.h"
 #include "text/format.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
@@ -191,16 +192,7 @@ SegmentTables::SegmentTables(SegmentsController& controller, QWidget* parent)
 QTableView* SegmentTables::add(const QString& name, QAbstractItemModel* model) {
   auto* table = new QTableView;
   table->setModel(model);
-  table->setProperty("kind", QStringLiteral("framed"));
-  table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table->setShowGrid(false);
-  table->setWordWrap(false);
-  table->setFont(Theme::mono(12));
-  table->setAccessibleName(name);
-  table->verticalHeader()->hide();
-  // One height for all: with a hundred thousand rows none of them is measured.
-  table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  table->verticalHeader()->setDefaultSectionSize(25);
+  frameTable(*table, name);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
   table->horizontalHeader()->setStretchLastSection(true);
   table->horizontalHeader()->setDefaultSectionSize(150);

@@ -19,6 +19,7 @@
 
 #include "segments/table_text.h"
 #include "text/format.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 #include "timeline/cause_card.h"
 #include "timeline/timeline_lanes.h"
@@ -85,15 +86,8 @@ TimelinePage::TimelinePage(EngineBridge& bridge, QWidget* parent)
   inside->addWidget(m_lanes);
   inside->addWidget(m_plot, 1);
   m_table->setModel(m_model);
-  m_table->setProperty("kind", QStringLiteral("framed"));
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
-  m_table->setFont(Theme::mono(12));
-  m_table->setAccessibleName(tr("Changes"));
+  frameTable(*m_table, tr("Changes"));
   m_table->setTabKeyNavigation(false);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setDefaultSectionSize(25);
   m_table->horizontalHeader()->setHighlightSections(false);
   m_table->setColumnWidth(0, 120);
   m_table->setColumnWidth(1, 230);

@@ -22,6 +22,7 @@
 #include "models/belt_tables.h"
 #include "segments/segments_page.h"
 #include "segments/table_text.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 #include "timeline/timeline_page.h"
 
@@ -170,15 +171,8 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
 QTableView* ClusterPage::makeTable(QAbstractItemModel* model, const QString& name) {
   auto* table = new FittedTable;
   table->setModel(model);
-  table->setProperty("kind", QStringLiteral("framed"));
-  table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table->setShowGrid(false);
-  table->setWordWrap(false);
-  table->setFont(Theme::mono(12));
+  frameTable(*table, name);
   table->setMinimumHeight(40);
-  table->setAccessibleName(name);
-  table->verticalHeader()->hide();
-  table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table->verticalHeader()->setDefaultSectionSize(26);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
