@@ -6,7 +6,7 @@
 #include <string>
 
 #include "coordinator/coordinator_log.h"
-#include "coordinator/group_coordinator.h"
+#include "coordinator/group/group_coordinator.h"
 #include "platform/process.h"
 #include "replication/replica_manager.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/group_coordinator.h"
+#include "coordinator/group/group_coordinator.h"
 #include "coordinator/memory_log.h"
 #include "platform/logger.h"
 #include "platform/random.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/group_fixture.h"
-#include "coordinator/group_records.h"
+#include "coordinator/offsets/offset_records.h"
 #include "coordinator/key_partition.h"
 #include "protocol/framing.h"
 #include "protocol/generated/offset_commit_value.h"

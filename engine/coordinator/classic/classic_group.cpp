@@ -1,4 +1,4 @@
-#include "coordinator/classic_group.h"
+#include "coordinator/classic/classic_group.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/invariant.h"
 #include "base/mutation.h"
-#include "coordinator/consumer_protocol.h"
+#include "coordinator/classic/consumer_protocol.h"
 
 namespace tidemark::coordinator {
 namespace {

@@ -1,12 +1,12 @@
 // SyncGroup, Heartbeat, LeaveGroup; what is read back from the log.
 
-#include "coordinator/classic_groups.h"
+#include "coordinator/classic/classic_groups.h"
 
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "coordinator/classic_joining.h"
+#include "coordinator/classic/classic_joining.h"
 
 namespace tidemark::coordinator {
 namespace {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "coordinator/classic_group.h"
-#include "coordinator/classic_groups.h"
+#include "coordinator/classic/classic_group.h"
+#include "coordinator/classic/classic_groups.h"
 #include "coordinator/effects.h"
 #include "protocol/generated/join_group_request.h"
 

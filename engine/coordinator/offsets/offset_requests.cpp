@@ -1,4 +1,4 @@
-#include "coordinator/offset_requests.h"
+#include "coordinator/offsets/offset_requests.h"
 
 namespace tidemark::coordinator {
 

@@ -1,4 +1,4 @@
-#include "coordinator/group_shard.h"
+#include "coordinator/group/group_shard.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "coordinator/consumer_protocol.h"
+#include "coordinator/classic/consumer_protocol.h"
 #include "protocol/framing.h"
 #include "protocol/generated/consumer_group_metadata_key.h"
 #include "protocol/generated/group_metadata_key.h"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/invariant.h"
-#include "coordinator/classic_groups.h"
-#include "coordinator/classic_joining.h"
+#include "coordinator/classic/classic_groups.h"
+#include "coordinator/classic/classic_joining.h"
 
 namespace tidemark::coordinator {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "coordinator/classic_group.h"
+#include "coordinator/classic/classic_group.h"
 #include "coordinator/effects.h"
-#include "coordinator/group_config.h"
-#include "coordinator/group_records.h"
+#include "coordinator/group/group_config.h"
+#include "coordinator/classic/classic_records.h"
 #include "coordinator/request_info.h"
 #include "platform/clock.h"
 #include "platform/logger.h"

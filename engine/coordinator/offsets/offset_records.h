@@ -1,15 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/ids.h"
 #include "base/uuid.h"
-#include "coordinator/classic_group.h"
 #include "coordinator/coordinator_log.h"
 
 namespace tidemark::coordinator {
@@ -29,15 +26,7 @@ struct CommittedOffset {
   Offset recordOffset;
 };
 
-/// Member id → assignment.
-using Assignments = std::map<std::string, ByteVector, std::less<>>;
-
-// Records of `__consumer_offsets` in the versions that Kafka 4.4 writes: GroupMetadataValue 3, OffsetCommitValue 4 (1
-// if it has an expiry). A member without an assignment gets an empty one.
-CoordinatorRecord groupMetadataRecord(const ClassicGroup& group, const Assignments& assignments);
-/// Of a group that is new: no protocol type, generation 0, no members.
-CoordinatorRecord emptyGroupMetadataRecord(const ClassicGroup& group);
-CoordinatorRecord groupTombstone(std::string_view groupId);
+// Records of `__consumer_offsets` in the versions that Kafka 4.4 writes: OffsetCommitValue 4, 1 if it has an expiry.
 CoordinatorRecord offsetCommitRecord(std::string_view groupId, std::string_view topic, int32_t partition,
                                      const CommittedOffset& committed);
 CoordinatorRecord offsetTombstone(std::string_view groupId, std::string_view topic, int32_t partition);

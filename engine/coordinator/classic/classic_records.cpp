@@ -1,13 +1,9 @@
-#include "coordinator/group_records.h"
-
-#include <utility>
+#include "coordinator/classic/classic_records.h"
 
 #include "base/invariant.h"
-#include "protocol/framing.h"
+#include "coordinator/record_encoding.h"
 #include "protocol/generated/group_metadata_key.h"
 #include "protocol/generated/group_metadata_value.h"
-#include "protocol/generated/offset_commit_key.h"
-#include "protocol/generated/offset_commit_value.h"
 
 namespace tidemark::coordinator {
 namespace {
@@ -16,28 +12,11 @@ using protocol::Blob;
 using protocol::Text;
 
 constexpr int16_t kGroupMetadataVersion = 3;
-constexpr int16_t kOffsetCommitVersion = 4;
-/// The only version that has the field expireTimestamp.
-constexpr int16_t kOffsetCommitVersionWithExpiry = 1;
-
-template <class T>
-T certain(Result<T> encoded) {
-  TIDEMARK_INVARIANT(encoded.has_value(), encoded.error().message);
-  return std::move(*encoded);
-}
 
 ByteVector groupKey(std::string_view groupId) {
   protocol::GroupMetadataKey key;
   key.group = Text::borrowed(groupId);
-  return certain(protocol::encodeCoordinatorKey(key));
-}
-
-ByteVector offsetKey(std::string_view groupId, std::string_view topic, int32_t partition) {
-  protocol::OffsetCommitKey key;
-  key.group = Text::borrowed(groupId);
-  key.topic = Text::borrowed(topic);
-  key.partition = partition;
-  return certain(protocol::encodeCoordinatorKey(key));
+  return encodedKey(key);
 }
 
 int64_t stateTimestampMs(const ClassicGroup& group) {
@@ -70,7 +49,7 @@ CoordinatorRecord groupMetadataRecord(const ClassicGroup& group, const Assignmen
       one.assignment = Blob::borrowed(found->second);
     }
   }
-  return {groupKey(group.id()), certain(protocol::encodeVersioned(value, kGroupMetadataVersion))};
+  return {groupKey(group.id()), encodedValue(value, kGroupMetadataVersion)};
 }
 
 CoordinatorRecord emptyGroupMetadataRecord(const ClassicGroup& group) {
@@ -78,28 +57,11 @@ CoordinatorRecord emptyGroupMetadataRecord(const ClassicGroup& group) {
   value.protocol.reset();
   value.leader.reset();
   value.currentStateTimestamp = stateTimestampMs(group);
-  return {groupKey(group.id()), certain(protocol::encodeVersioned(value, kGroupMetadataVersion))};
+  return {groupKey(group.id()), encodedValue(value, kGroupMetadataVersion)};
 }
 
 CoordinatorRecord groupTombstone(std::string_view groupId) {
   return {groupKey(groupId), std::nullopt};
-}
-
-CoordinatorRecord offsetCommitRecord(std::string_view groupId, std::string_view topic, int32_t partition,
-                                     const CommittedOffset& committed) {
-  protocol::OffsetCommitValue value;
-  value.offset = committed.offset.value();
-  value.leaderEpoch = committed.leaderEpoch.value();
-  value.metadata = Text::borrowed(committed.metadata);
-  value.commitTimestamp = committed.commitTimestampMs;
-  value.expireTimestamp = committed.expireTimestampMs.value_or(-1);
-  value.topicId = committed.topicId;
-  const int16_t version = committed.expireTimestampMs ? kOffsetCommitVersionWithExpiry : kOffsetCommitVersion;
-  return {offsetKey(groupId, topic, partition), certain(protocol::encodeVersioned(value, version))};
-}
-
-CoordinatorRecord offsetTombstone(std::string_view groupId, std::string_view topic, int32_t partition) {
-  return {offsetKey(groupId, topic, partition), std::nullopt};
 }
 
 }  // namespace tidemark::coordinator

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "coordinator/classic_group.h"
+#include "coordinator/classic/classic_group.h"
 #include "coordinator/coordinator_log.h"
-#include "coordinator/group_config.h"
-#include "coordinator/group_records.h"
+#include "coordinator/group/group_config.h"
+#include "coordinator/offsets/offset_records.h"
 #include "protocol/generated/offset_commit_request.h"
 #include "protocol/generated/offset_commit_response.h"
 #include "protocol/generated/offset_commit_value.h"

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "coordinator/classic_groups.h"
-#include "coordinator/group_config.h"
-#include "coordinator/group_coordinator.h"
-#include "coordinator/offsets.h"
+#include "coordinator/classic/classic_groups.h"
+#include "coordinator/group/group_config.h"
+#include "coordinator/group/group_coordinator.h"
+#include "coordinator/offsets/offsets.h"
 #include "coordinator/runtime.h"
 #include "protocol/generated/delete_groups_response.h"
 #include "protocol/generated/describe_groups_response.h"

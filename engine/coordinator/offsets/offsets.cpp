@@ -1,4 +1,4 @@
-#include "coordinator/offsets.h"
+#include "coordinator/offsets/offsets.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 
 #include "base/ids.h"
 #include "coordinator/coordinator_log.h"
-#include "coordinator/group_config.h"
+#include "coordinator/group/group_config.h"
 #include "coordinator/request_info.h"
 #include "platform/executor.h"
 #include "platform/logger.h"

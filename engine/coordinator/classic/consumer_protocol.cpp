@@ -1,4 +1,4 @@
-#include "coordinator/consumer_protocol.h"
+#include "coordinator/classic/consumer_protocol.h"
 
 #include "protocol/generated/consumer_protocol_assignment.h"
 #include "protocol/generated/consumer_protocol_subscription.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "coordinator/classic_groups.h"
-#include "coordinator/classic_joining.h"
+#include "coordinator/classic/classic_groups.h"
+#include "coordinator/classic/classic_joining.h"
 
 namespace tidemark::coordinator {
 

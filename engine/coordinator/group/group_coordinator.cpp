@@ -1,12 +1,12 @@
-#include "coordinator/group_coordinator.h"
+#include "coordinator/group/group_coordinator.h"
 
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
-#include "coordinator/group_shard.h"
+#include "coordinator/group/group_shard.h"
 #include "coordinator/key_partition.h"
-#include "coordinator/offset_requests.h"
+#include "coordinator/offsets/offset_requests.h"
 #include "coordinator/runtime.h"
 #include "protocol/generated/delete_groups_request.h"
 #include "protocol/generated/describe_groups_request.h"
