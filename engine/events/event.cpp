@@ -114,6 +114,48 @@ std::string_view nameOf(GroupState value) noexcept {
   return "?";
 }
 
+std::string_view nameOf(TransactionState value) noexcept {
+  switch (value) {
+    case TransactionState::Empty:
+      return "Empty";
+    case TransactionState::Ongoing:
+      return "Ongoing";
+    case TransactionState::PrepareCommit:
+      return "PrepareCommit";
+    case TransactionState::PrepareAbort:
+      return "PrepareAbort";
+    case TransactionState::CompleteCommit:
+      return "CompleteCommit";
+    case TransactionState::CompleteAbort:
+      return "CompleteAbort";
+    case TransactionState::Dead:
+      return "Dead";
+    case TransactionState::PrepareEpochFence:
+      return "PrepareEpochFence";
+  }
+  return "?";
+}
+
+std::string_view nameOf(TransactionCause value) noexcept {
+  switch (value) {
+    case TransactionCause::Initialized:
+      return "Initialized";
+    case TransactionCause::PartitionsAdded:
+      return "PartitionsAdded";
+    case TransactionCause::Ended:
+      return "Ended";
+    case TransactionCause::Fenced:
+      return "Fenced";
+    case TransactionCause::TimedOut:
+      return "TimedOut";
+    case TransactionCause::MarkersWritten:
+      return "MarkersWritten";
+    case TransactionCause::Expired:
+      return "Expired";
+  }
+  return "?";
+}
+
 std::string_view nameOf(FaultKind value) noexcept {
   switch (value) {
     case FaultKind::Kill:

@@ -13,6 +13,7 @@
 #include "events/quorum_events.h"
 #include "events/replication_events.h"
 #include "events/text.h"
+#include "events/transaction_events.h"
 #include "platform/clock.h"
 
 namespace tidemark::events {
@@ -27,7 +28,7 @@ using Payload =
                  QuorumLeaderChanged, ControllerActivated, SnapshotTaken, BrokerRegistered, BrokerFenced,
                  BrokerUnfenced, BrokerStarted, BrokerDown, BrokerPaused, BrokerResumed, ConnectionOpened,
                  ConnectionIdentified, ConnectionClosed, TopicCreated, TopicDeleted, ConfigChanged, GroupStateChanged,
-                 OffsetCommitted, FaultInjected, FaultHealed, InvariantBroken>;
+                 OffsetCommitted, TransactionStateChanged, FaultInjected, FaultHealed, InvariantBroken>;
 
 /// One thing that happened. Fixed size, trivially copyable: it lives in rings.
 struct Event {

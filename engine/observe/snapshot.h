@@ -233,6 +233,30 @@ struct GroupSnapshot {
   int64_t lag = 0;
 };
 
+/// A transactional id, as its coordinator knows it.
+struct TransactionSnapshot {
+  std::string id;
+  /// As Kafka names it: "Empty", "Ongoing", "PrepareCommit", …
+  std::string_view state;
+  ProducerId producer;
+  ProducerEpoch epoch;
+  /// transaction.timeout.ms of its producer.
+  Duration timeout{};
+  /// When the open or last transaction began; empty: none since the producer began.
+  std::optional<WallTime> start;
+  WallTime lastUpdate{};
+  /// 2: its producer's epoch rises at the end of each transaction (transaction.version).
+  int version = 0;
+  /// That an open transaction touches, or that have still to get their marker.
+  std::vector<TopicPartition> partitions;
+  /// Those of an ended one that have no marker yet.
+  std::vector<TopicPartition> pendingMarkers;
+  /// Of `__transaction_state`, and who leads it.
+  PartitionIndex coordinatorPartition;
+  NodeId coordinator;
+  friend bool operator==(const TransactionSnapshot&, const TransactionSnapshot&) = default;
+};
+
 /// Something that is broken on purpose, or will be.
 struct FaultSnapshot {
   int id = 0;
@@ -278,6 +302,8 @@ struct ClusterSnapshot {
   std::vector<ConnectionSnapshot> connections;
   std::vector<ReaderSnapshot> readers;
   std::vector<GroupSnapshot> groups;
+  /// By transactional id; a broker tells of them after it was asked, so they may be one snapshot behind.
+  std::vector<TransactionSnapshot> transactions;
   std::vector<FaultSnapshot> faults;
   /// Of the brokers that run, by broker and name.
   std::vector<CleanerSnapshot> cleaners;

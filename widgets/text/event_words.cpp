@@ -250,6 +250,12 @@ QString detailOf(const Payload& payload) {
                    EventNames::tr("%n member(s)", nullptr, e.members);
           },
           [](const OffsetCommitted& e) { return EventNames::tr("%1: %2").arg(text(e.group), offsetText(e.offset)); },
+          [](const TransactionStateChanged& e) {
+            return EventNames::tr("%1: %2 → %3")
+                       .arg(text(e.transactionalId), fromUtf8(events::nameOf(e.from)), fromUtf8(events::nameOf(e.to))) +
+                   gap() + EventNames::tr("epoch %1").arg(e.epoch.value()) + gap() +
+                   EventNames::tr("%n partition(s)", nullptr, e.partitions);
+          },
           [](const FaultInjected& e) {
             QString what = e.kind == FaultKind::Kill    ? EventNames::tr("killed by you")
                            : e.kind == FaultKind::Pause ? EventNames::tr("paused by you")
@@ -334,7 +340,8 @@ EventGroup groupOf(const Payload& payload) noexcept {
   if (isOneOf<PreVoteStarted, ElectionStarted, VoteGranted, VoteRefused, QuorumLeaderChanged, ControllerActivated,
               SnapshotTaken>(payload))
     return EventGroup::Quorum;
-  if (isOneOf<ConnectionOpened, ConnectionIdentified, ConnectionClosed, GroupStateChanged, OffsetCommitted>(payload))
+  if (isOneOf<ConnectionOpened, ConnectionIdentified, ConnectionClosed, GroupStateChanged, OffsetCommitted,
+              TransactionStateChanged>(payload))
     return EventGroup::Clients;
   if (isOneOf<FaultInjected, FaultHealed>(payload)) return EventGroup::Lab;
   return EventGroup::Brokers;
