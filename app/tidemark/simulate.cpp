@@ -22,7 +22,7 @@ namespace {
 std::string sentence(uint64_t seed, const sim::ScenarioResult& result) {
   return fmt::format("seed {}: {}; {:.1f} s, {} faults, {} events: {}\n", seed, result.topology,
                      std::chrono::duration<double>(result.length).count(), result.faults.size(), result.events,
-                     result.breach ? "BROKEN" : "all holds");
+                     result.breach ? "BROKEN" : result.cutShort ? "nothing broken so far" : "all holds");
 }
 
 platform::Duration durationOf(double seconds) {

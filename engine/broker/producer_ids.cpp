@@ -38,7 +38,7 @@ void ProducerIds::allocate() {
   protocol::AllocateProducerIdsRequest request;
   request.brokerId = self_.value();
   request.brokerEpoch = brokerEpoch_().value();
-  channel_.send(std::move(request), [this](Result<protocol::AllocateProducerIdsResponse> response) {
+  channel_.send(request, [this](Result<protocol::AllocateProducerIdsResponse> response) {
     underWay_ = false;
     if (response && response->errorCode == 0) {
       nextId_ = response->producerIdStart;

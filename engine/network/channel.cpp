@@ -322,7 +322,7 @@ void Channel::Core::becomeReady() {
 
 void Channel::Core::read() {
   const uint64_t attempt = attempt_;
-  while (attempt == attempt_) {
+  while (socket_ && attempt == attempt_) {
     switch (frames_->next([] { return platform::Task(); })) {
       case FrameAssembler::Next::Complete:
         deliver(frames_->take());

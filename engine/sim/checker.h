@@ -33,9 +33,8 @@ inline std::string_view invariantOf(std::string_view text) {
   for (size_t at = text.find(": "); at != text.npos; at = text.find(": ", at + 1)) {
     size_t end = at + 2;
     if (end >= text.size() || !std::string_view("RKTGSL").contains(text[end])) continue;
-    while (++end < text.size() && text[end] >= '0' && text[end] <= '9') {
-    }
-    if (end > at + 3 && end < text.size() && text[end] == ':') return text.substr(at + 2, end - at - 2);
+    end = text.find_first_not_of("0123456789", end + 1);
+    if (end != text.npos && end > at + 3 && text[end] == ':') return text.substr(at + 2, end - at - 2);
   }
   return "error";
 }

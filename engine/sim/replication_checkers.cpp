@@ -139,8 +139,8 @@ void HighWatermarks::look(broker::Node& node) {
   const bool elr = image->features.level(metadata::kEligibleLeaderReplicasFeature) > 0;
   for (const auto& [name, topic] : image->topics.byName) {
     for (const auto& [index, partition] : topic->partitions) {
-      const auto tell = [&](std::string_view invariant, const std::string& what) {
-        judge_.breach(invariant, fmt::format("{}-{}: {}; its ISR is {{{}}} (metadata offset {})", name, index, what,
+      const auto tell = [&, &topicName = name, &number = index](std::string_view invariant, const std::string& what) {
+        judge_.breach(invariant, fmt::format("{}-{}: {}; its ISR is {{{}}} (metadata offset {})", topicName, number, what,
                                              fmt::join(partition->isr, ", "), image->provenance.lastContainedOffset));
       };
       if (partition->hasLeader() && !partition->isInIsr(partition->leader))

@@ -75,12 +75,13 @@ class Scenario {
   }
 
   ScenarioResult run() {
+    ScenarioResult result;
     try {
       phases();
     } catch (const Stop&) {
+      result.cutShort = true;
     }
     world_.onStep({});
-    ScenarioResult result;
     result.breach = judge_.first();
     tally_.finish();
     tally_.count("record acknowledged by all", journal_.acknowledgedCount());

@@ -33,6 +33,8 @@ struct ScenarioOptions {
 
 struct ScenarioResult {
   std::optional<Breach> breach;
+  /// Whether it ended before its plan was through: by a breach, or by `until`.
+  bool cutShort = false;
   Tally tally;
   uint64_t traceHash = 0;
   uint64_t steps = 0;
