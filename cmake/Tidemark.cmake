@@ -11,6 +11,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
 
 find_program(TIDEMARK_CCACHE ccache)

@@ -1,5 +1,7 @@
 #include "broker/group_service.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace tidemark::broker {
@@ -96,5 +98,33 @@ std::optional<Uuid> GroupService::topicId(std::string_view name) const {
   const metadata::TopicImage* topic = image->topics.find(name);
   return topic != nullptr ? std::optional(topic->id) : std::nullopt;
 }
+
+std::optional<coordinator::TopicFacts> GroupService::topic(std::string_view name) const {
+  const metadata::ImagePtr image = replicas_.image();
+  const metadata::TopicImage* topic = image->topics.find(name);
+  if (topic == nullptr) return std::nullopt;
+  coordinator::TopicFacts facts{.name = topic->name, .id = topic->id, .racks = {}};
+  facts.racks.resize(topic->partitions.size());
+  for (const auto& [index, partition] : topic->partitions) {
+    if (static_cast<size_t>(index.value()) >= facts.racks.size()) continue;
+    std::vector<std::string>& racks = facts.racks[static_cast<size_t>(index.value())];
+    for (const NodeId replica : partition->replicas) {
+      const metadata::BrokerRegistration* broker = image->cluster.broker(replica);
+      if (broker != nullptr && broker->rack) racks.push_back(*broker->rack);
+    }
+    std::sort(racks.begin(), racks.end());
+  }
+  return facts;
+}
+
+std::vector<std::string> GroupService::topicNames() const {
+  const metadata::ImagePtr image = replicas_.image();
+  std::vector<std::string> names;
+  for (const auto& [name, topic] : image->topics.byName) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+int64_t GroupService::version() const { return replicas_.image()->provenance.lastContainedOffset.value(); }
 
 }  // namespace tidemark::broker

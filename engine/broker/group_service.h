@@ -31,6 +31,9 @@ class GroupService final : private coordinator::CoordinatorLog, private coordina
   Result<SharedBytes> read(PartitionIndex partition, Offset from, size_t maxBytes) const override;
   std::optional<std::string> topicName(const Uuid& id) const override;
   std::optional<Uuid> topicId(std::string_view name) const override;
+  std::optional<coordinator::TopicFacts> topic(std::string_view name) const override;
+  std::vector<std::string> topicNames() const override;
+  int64_t version() const override;
   std::shared_ptr<replication::Partition> find(PartitionIndex partition) const;
 
   replication::ReplicaManager& replicas_;

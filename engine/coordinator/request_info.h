@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/uuid.h"
 
@@ -21,6 +22,17 @@ struct RequestInfo {
   std::string clientId;
   /// The client's address without port ("127.0.0.1").
   std::string clientHost;
+  /// Whether it may know of a topic, for subscriptions by expression. None: it may know of all.
+  std::function<bool(std::string_view topic)> mayDescribe;
+};
+
+/// A topic as the groups that read it see it.
+struct TopicFacts {
+  std::string name;
+  Uuid id;
+  /// For each partition, the racks of its replicas, sorted; a broker without a rack adds none.
+  std::vector<std::vector<std::string>> racks;
+  int32_t partitionCount() const noexcept { return static_cast<int32_t>(racks.size()); }
 };
 
 /// Topics as the broker's metadata has them. Any thread.
@@ -29,6 +41,11 @@ class TopicLookup {
   virtual ~TopicLookup() = default;
   virtual std::optional<std::string> topicName(const Uuid& id) const = 0;
   virtual std::optional<Uuid> topicId(std::string_view name) const = 0;
+  virtual std::optional<TopicFacts> topic(std::string_view name) const = 0;
+  /// Of all topics, sorted.
+  virtual std::vector<std::string> topicNames() const = 0;
+  /// Offset of the metadata that the answers come from.
+  virtual int64_t version() const = 0;
 };
 
 }  // namespace tidemark::coordinator

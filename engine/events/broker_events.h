@@ -17,18 +17,6 @@ using AddressText = ShortText<48>;
 enum class DownCause : uint8_t { Stopped, Killed, InvariantBroken };
 std::string_view nameOf(DownCause value) noexcept;
 
-/// Of a group, as Kafka names them.
-enum class GroupState : uint8_t {
-  Empty,
-  PreparingRebalance,
-  CompletingRebalance,
-  Stable,
-  Dead,
-  Assigning,
-  Reconciling
-};
-std::string_view nameOf(GroupState value) noexcept;
-
 enum class FaultKind : uint8_t { Kill, Pause, Other };
 std::string_view nameOf(FaultKind value) noexcept;
 
@@ -154,38 +142,6 @@ struct ConfigChanged {
     visit("topic", topic);
     visit("node", node);
     visit("key", key);
-  }
-};
-
-/// `members`: after the change.
-struct GroupStateChanged {
-  static constexpr std::string_view kName = "GroupStateChanged";
-  ShortText<48> group;
-  GroupState from{};
-  GroupState to{};
-  int32_t generation = 0;
-  int32_t members = 0;
-  template <class Visit>
-  void fields(Visit&& visit) const {
-    visit("group", group);
-    visit("from", from);
-    visit("to", to);
-    visit("generation", generation);
-    visit("members", members);
-  }
-};
-
-/// By a group, for one partition.
-struct OffsetCommitted {
-  static constexpr std::string_view kName = "OffsetCommitted";
-  PartitionTag partition;
-  ShortText<48> group;
-  Offset offset;
-  template <class Visit>
-  void fields(Visit&& visit) const {
-    visit("partition", partition);
-    visit("group", group);
-    visit("offset", offset);
   }
 };
 

@@ -94,26 +94,6 @@ std::string_view nameOf(DownCause value) noexcept {
   return "?";
 }
 
-std::string_view nameOf(GroupState value) noexcept {
-  switch (value) {
-    case GroupState::Empty:
-      return "Empty";
-    case GroupState::PreparingRebalance:
-      return "PreparingRebalance";
-    case GroupState::CompletingRebalance:
-      return "CompletingRebalance";
-    case GroupState::Stable:
-      return "Stable";
-    case GroupState::Dead:
-      return "Dead";
-    case GroupState::Assigning:
-      return "Assigning";
-    case GroupState::Reconciling:
-      return "Reconciling";
-  }
-  return "?";
-}
-
 std::string_view nameOf(TransactionState value) noexcept {
   switch (value) {
     case TransactionState::Empty:

@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "events/broker_events.h"
+#include "events/group_events.h"
 #include "events/log_events.h"
 #include "events/purgatory_events.h"
 #include "events/quorum_events.h"
@@ -28,7 +29,8 @@ using Payload =
                  QuorumLeaderChanged, ControllerActivated, SnapshotTaken, BrokerRegistered, BrokerFenced,
                  BrokerUnfenced, BrokerStarted, BrokerDown, BrokerPaused, BrokerResumed, ConnectionOpened,
                  ConnectionIdentified, ConnectionClosed, TopicCreated, TopicDeleted, ConfigChanged, GroupStateChanged,
-                 OffsetCommitted, TransactionStateChanged, FaultInjected, FaultHealed, InvariantBroken>;
+                 MemberJoined, MemberLeft, RebalanceStarted, RebalanceCompleted, MemberProgressed, OffsetCommitted,
+                 TransactionStateChanged, FaultInjected, FaultHealed, InvariantBroken>;
 
 /// One thing that happened. Fixed size, trivially copyable: it lives in rings.
 struct Event {

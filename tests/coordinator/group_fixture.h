@@ -56,21 +56,37 @@ class KnownTopics : public TopicLookup {
  public:
   std::optional<std::string> topicName(const Uuid& id) const override {
     for (const auto& [name, known] : topics) {
-      if (known == id) return name;
+      if (known.id == id) return name;
     }
     return std::nullopt;
   }
   std::optional<Uuid> topicId(std::string_view name) const override {
     const auto found = topics.find(name);
     if (found == topics.end()) return std::nullopt;
+    return found->second.id;
+  }
+  std::optional<TopicFacts> topic(std::string_view name) const override {
+    const auto found = topics.find(name);
+    if (found == topics.end()) return std::nullopt;
     return found->second;
   }
-  void add(const std::string& name, uint8_t number) {
+  std::vector<std::string> topicNames() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, topic] : topics) names.push_back(name);
+    return names;
+  }
+  int64_t version() const override { return version_; }
+
+  void add(const std::string& name, uint8_t number, size_t partitions = 3) {
     std::array<uint8_t, 16> bytes{};
     bytes[15] = number;
-    topics[name] = Uuid(bytes);
+    topics[name] = {.name = name, .id = Uuid(bytes), .racks = std::vector<std::vector<std::string>>(partitions)};
+    ++version_;
   }
-  std::map<std::string, Uuid, std::less<>> topics;
+  std::map<std::string, TopicFacts, std::less<>> topics;
+
+ private:
+  int64_t version_ = 0;
 };
 
 /// An answer that may not have come yet.
@@ -301,6 +317,17 @@ class Groups : public testing::Test {
     ASSERT_EQ(asText(leader.get().assignment), "for-a");
     ASSERT_EQ(asText(follower.get().assignment), "for-b");
     ASSERT_EQ(stateOf("group"), "Stable");
+  }
+
+  /// What was told since the last call, a line each.
+  std::vector<std::string> told() {
+    std::vector<events::Event> drained;
+    recorder_.drain(drained);
+    std::vector<std::string> lines;
+    for (const events::Event& event : drained) {
+      lines.push_back(std::string(events::nameOf(event.payload)) + " " + events::fieldsText(event.payload));
+    }
+    return lines;
   }
 
   GroupConfig config_;

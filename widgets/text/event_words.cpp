@@ -55,6 +55,62 @@ QString cause(ElectionCause value) {
   return {};
 }
 
+QString cause(GroupCause value) {
+  switch (value) {
+    case GroupCause::Unknown:
+      break;
+    case GroupCause::MemberJoined:
+      return EventNames::tr("a member joined");
+    case GroupCause::MemberLeft:
+      return EventNames::tr("a member left");
+    case GroupCause::SessionMissed:
+      return EventNames::tr("session missed");
+    case GroupCause::RebalanceTimedOut:
+      return EventNames::tr("too late for the rebalance");
+    case GroupCause::SyncTimedOut:
+      return EventNames::tr("did not synchronise in time");
+    case GroupCause::MemberReplaced:
+      return EventNames::tr("a static member came back");
+    case GroupCause::SubscriptionChanged:
+      return EventNames::tr("a subscription changed");
+    case GroupCause::TopicsChanged:
+      return EventNames::tr("topics changed");
+    case GroupCause::AllJoined:
+      return EventNames::tr("all have joined");
+    case GroupCause::Assigned:
+      return EventNames::tr("assigned");
+    case GroupCause::Reconciled:
+      return EventNames::tr("all own what they are to own");
+    case GroupCause::WriteFailed:
+      return EventNames::tr("the assignment could not be stored");
+    case GroupCause::Upgraded:
+      return EventNames::tr("upgraded to the consumer protocol");
+    case GroupCause::Downgraded:
+      return EventNames::tr("downgraded to the classic protocol");
+    case GroupCause::Loaded:
+      return EventNames::tr("loaded with too many members");
+    case GroupCause::Removed:
+      return EventNames::tr("removed");
+  }
+  return EventNames::tr("cause unknown");
+}
+
+QString step(MemberStep value) {
+  switch (value) {
+    case MemberStep::Rejoined:
+      return EventNames::tr("joined");
+    case MemberStep::Synced:
+      return EventNames::tr("was given its assignment");
+    case MemberStep::Revoking:
+      return EventNames::tr("is to give back");
+    case MemberStep::Waiting:
+      return EventNames::tr("waits for others to give back");
+    case MemberStep::Reconciled:
+      return EventNames::tr("owns what it is to own");
+  }
+  return {};
+}
+
 /// What a reader notices of a wait.
 constexpr Duration kNoticed = std::chrono::milliseconds(20);
 
@@ -247,7 +303,31 @@ QString detailOf(const Payload& payload) {
             return EventNames::tr("%1: %2 → %3")
                        .arg(text(e.group), fromUtf8(events::nameOf(e.from)), fromUtf8(events::nameOf(e.to))) +
                    gap() + EventNames::tr("generation %1").arg(e.generation) + gap() +
+                   EventNames::tr("%n member(s)", nullptr, e.members) + gap() + cause(e.cause);
+          },
+          [](const MemberJoined& e) {
+            return EventNames::tr("%1: %2").arg(text(e.group), text(e.member)) +
+                   (e.isStatic ? gap() + EventNames::tr("static") : QString());
+          },
+          [](const MemberLeft& e) {
+            const QString who = EventNames::tr("%1: %2").arg(text(e.group), text(e.member)) + gap();
+            if (e.silent > e.allowed && e.allowed > Duration::zero())
+              return who + EventNames::tr("missed its session by %1").arg(durationText(e.silent - e.allowed));
+            return who + cause(e.cause);
+          },
+          [](const RebalanceStarted& e) {
+            return text(e.group) + gap() + cause(e.cause) + gap() + EventNames::tr("generation %1").arg(e.generation) +
+                   gap() + EventNames::tr("%n member(s)", nullptr, e.members);
+          },
+          [](const RebalanceCompleted& e) {
+            return text(e.group) + gap() + EventNames::tr("took %1").arg(durationText(e.took)) + gap() +
+                   EventNames::tr("generation %1").arg(e.generation) + gap() +
                    EventNames::tr("%n member(s)", nullptr, e.members);
+          },
+          [](const MemberProgressed& e) {
+            return EventNames::tr("%1: %2").arg(text(e.group), text(e.member)) + gap() + step(e.step) + gap() +
+                   EventNames::tr("%n partition(s)", nullptr, e.partitions) + gap() +
+                   EventNames::tr("epoch %1 of %2").arg(e.epoch).arg(e.target);
           },
           [](const OffsetCommitted& e) { return EventNames::tr("%1: %2").arg(text(e.group), offsetText(e.offset)); },
           [](const TransactionStateChanged& e) {
@@ -340,8 +420,8 @@ EventGroup groupOf(const Payload& payload) noexcept {
   if (isOneOf<PreVoteStarted, ElectionStarted, VoteGranted, VoteRefused, QuorumLeaderChanged, ControllerActivated,
               SnapshotTaken>(payload))
     return EventGroup::Quorum;
-  if (isOneOf<ConnectionOpened, ConnectionIdentified, ConnectionClosed, GroupStateChanged, OffsetCommitted,
-              TransactionStateChanged>(payload))
+  if (isOneOf<ConnectionOpened, ConnectionIdentified, ConnectionClosed, GroupStateChanged, MemberJoined, MemberLeft,
+              RebalanceStarted, RebalanceCompleted, MemberProgressed, OffsetCommitted, TransactionStateChanged>(payload))
     return EventGroup::Clients;
   if (isOneOf<FaultInjected, FaultHealed>(payload)) return EventGroup::Lab;
   return EventGroup::Brokers;

@@ -85,6 +85,8 @@ struct ClassicMember {
   ByteVector assignment;
   /// Joined for the first time and not answered yet: it has no id to send heartbeats with.
   bool isNew = false;
+  /// Its last sign of life.
+  platform::MonotonicTime lastHeard;
   /// The parked JoinGroup or SyncGroup, if any.
   JoinReply awaitingJoin;
   SyncReply awaitingSync;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "coordinator/classic/classic_joining.h"
+#include "coordinator/classic/consumer_protocol.h"
 
 namespace tidemark::coordinator {
 namespace {
@@ -51,7 +52,8 @@ ClassicGroup* ClassicGroups::find(std::string_view groupId) {
   return found == groups_.end() ? nullptr : &found->second;
 }
 
-void ClassicGroups::armHeartbeat(const ClassicGroup& group, const ClassicMember& member, Effects& out) const {
+void ClassicGroups::armHeartbeat(const ClassicGroup& group, ClassicMember& member, Effects& out) const {
+  member.lastHeard = clock_.monotonic();
   out.arm({TimerKey::Kind::Heartbeat, group.id(), member.id}, member.sessionTimeout);
 }
 
@@ -59,7 +61,7 @@ void ClassicGroups::keepAlive(std::string_view groupId, std::string_view memberI
   ClassicGroup* group = find(groupId);
   if (group == nullptr) return;
   if (!group->isIn(ClassicState::Stable) && !group->isIn(ClassicState::PreparingRebalance)) return;
-  if (const ClassicMember* member = group->member(memberId)) armHeartbeat(*group, *member, out);
+  if (ClassicMember* member = group->member(memberId)) armHeartbeat(*group, *member, out);
 }
 
 // ---- SyncGroup
@@ -99,6 +101,7 @@ Effects ClassicGroups::sync(const protocol::SyncGroupRequest& request, SyncReply
     case ClassicState::Stable:
       removePendingSync(*group, request.memberId, out);
       answerSync(out, std::move(reply), assignedResponse(*group, *group->member(request.memberId)));
+      tellSynced(*group, *group->member(request.memberId));
       break;
     case ClassicState::Empty:
     case ClassicState::Dead:
@@ -147,11 +150,14 @@ Effects ClassicGroups::onAssignmentWritten(const std::string& groupId, int32_t g
   if (code == ErrorCode::None) {
     propagate(*group, ErrorCode::None, out);
     group->transitionTo(ClassicState::Stable, clock_.wall());
-    tellState(*group);
+    tellState(*group, events::GroupCause::Assigned, leader);
   } else {
     propagate(*group, clientErrorOfWrite(code), out);
     prepareRebalanceOrCompleteJoin(
-        *group, fmt::format("the assignment by {} could not be stored: {}", leader, errorName(code)), out);
+        *group,
+        {events::GroupCause::WriteFailed, leader,
+         fmt::format("the assignment by {} could not be stored: {}", leader, errorName(code))},
+        out);
   }
   return out;
 }
@@ -163,6 +169,7 @@ void ClassicGroups::propagate(ClassicGroup& group, ErrorCode error, Effects& out
     if (!parked) continue;
     if (error == ErrorCode::None) {
       answerSync(out, std::move(parked), assignedResponse(group, member));
+      tellSynced(group, member);
     } else {
       answerSync(out, std::move(parked), error);
     }
@@ -224,7 +231,7 @@ Effects ClassicGroups::leave(const protocol::LeaveGroupRequest& request, Reply<p
   }
   if (anyLeft) {
     if (group->isIn(ClassicState::Stable) || group->isIn(ClassicState::CompletingRebalance)) {
-      prepareRebalanceOrCompleteJoin(*group, "members have left", out);
+      prepareRebalanceOrCompleteJoin(*group, {events::GroupCause::MemberLeft, response.members.front().memberId, "members have left"}, out);
     } else {
       maybeCompleteJoin(*group, out);
     }
@@ -265,6 +272,7 @@ ErrorCode ClassicGroups::leaveOne(ClassicGroup& group, const protocol::LeaveGrou
 
 void ClassicGroups::removeMember(ClassicGroup& group, const std::string& memberId, Effects& out) {
   log_.info("group-coordinator", "member {} leaves group {}", memberId, group.id());
+  teller_.left(group.id(), memberId, events::GroupCause::MemberLeft);
   out.disarm({TimerKey::Kind::Heartbeat, group.id(), memberId});
   failJoin(group, *group.member(memberId), out);
   group.remove(memberId);
@@ -309,8 +317,7 @@ void ClassicGroups::replay(const std::string& groupId, const protocol::GroupMeta
   group.computeSubscribedTopics();
 }
 
-void ClassicGroups::tellState(const ClassicGroup& group) const {
-  if (config_.recorder == nullptr || !config_.recorder->enabled()) return;
+void ClassicGroups::tellState(const ClassicGroup& group, events::GroupCause cause, std::string_view member) {
   const auto stateOf = [](ClassicState state) {
     switch (state) {
       case ClassicState::Empty:
@@ -326,18 +333,61 @@ void ClassicGroups::tellState(const ClassicGroup& group) const {
     }
     return events::GroupState::Dead;
   };
-  config_.recorder->emit(events::GroupStateChanged{.group = std::string_view(group.id()),
-                                                   .from = stateOf(group.previousState()),
-                                                   .to = stateOf(group.state()),
-                                                   .generation = group.generation(),
-                                                   .members = static_cast<int32_t>(group.members().size())});
+  teller_.state({.group = group.id(),
+                 .from = stateOf(group.previousState()),
+                 .to = stateOf(group.state()),
+                 .cause = cause,
+                 .member = member,
+                 .generation = group.generation(),
+                 .members = group.members().size()});
+}
+
+void ClassicGroups::tellSynced(const ClassicGroup& group, const ClassicMember& member) {
+  const auto owned = group.usesConsumerProtocol() ? assignedPartitionsOf(member.assignment) : std::nullopt;
+  teller_.progressed(group.id(), member.id, events::MemberStep::Synced, group.generation(), group.generation(),
+                     owned ? static_cast<int32_t>(owned->size()) : 0);
+}
+
+void ClassicGroups::snapshot(std::vector<GroupSnapshot>& into) const {
+  for (const auto& [id, group] : groups_) {
+    GroupSnapshot& one = into.emplace_back();
+    one.groupId = id;
+    one.kind = events::GroupKind::Classic;
+    one.state = stateName(group.state());
+    one.protocolType = group.protocolType().value_or("");
+    one.protocol = group.protocol().value_or("");
+    one.leader = group.leader().value_or("");
+    one.generation = group.generation();
+    one.assignmentEpoch = group.generation();
+    for (const auto& [memberId, member] : group.members()) {
+      GroupMemberSnapshot& shown = one.members.emplace_back();
+      shown.memberId = memberId;
+      shown.groupInstanceId = member.instanceId.value_or("");
+      shown.clientId = member.clientId;
+      shown.clientHost = member.clientHost;
+      shown.state = member.awaitingJoin                              ? "Joining"
+                    : member.awaitingSync                            ? "Syncing"
+                    : group.isIn(ClassicState::PreparingRebalance)   ? "Away"
+                    : group.pendingSync().contains(memberId)         ? "Away"
+                                                                     : "Stable";
+      shown.epoch = group.generation();
+      shown.silent = clock_.monotonic() - member.lastHeard;
+      shown.sessionTimeout = member.sessionTimeout;
+      if (!group.usesConsumerProtocol()) continue;
+      if (!member.protocols.empty()) {
+        shown.subscribedTopics = subscribedTopicsOf(member.protocols.front().metadata).value_or(std::vector<std::string>());
+      }
+      shown.assigned = assignedPartitionsOf(member.assignment).value_or(std::vector<TopicPartition>());
+      shown.target = shown.assigned;
+    }
+  }
 }
 
 void ClassicGroups::onLoaded(Effects& out) {
   for (auto& [id, group] : groups_) {
-    for (const auto& [memberId, member] : group.members()) armHeartbeat(group, member, out);
+    for (const auto& [memberId, _] : group.members()) armHeartbeat(group, *group.member(memberId), out);
     if (group.members().size() > static_cast<size_t>(std::max(config_.maxGroupSize, 0))) {
-      prepareRebalance(group, "it was loaded with more members than group.max.size", out);
+      prepareRebalance(group, {events::GroupCause::Loaded, {}, "it was loaded with more members than group.max.size"}, out);
     }
   }
 }

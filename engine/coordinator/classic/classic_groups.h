@@ -11,6 +11,8 @@
 #include "coordinator/classic/classic_group.h"
 #include "coordinator/effects.h"
 #include "coordinator/group/group_config.h"
+#include "coordinator/group/group_snapshot.h"
+#include "coordinator/group/group_teller.h"
 #include "coordinator/classic/classic_records.h"
 #include "coordinator/request_info.h"
 #include "platform/clock.h"
@@ -33,7 +35,11 @@ class ClassicGroups {
  public:
   ClassicGroups(const GroupConfig& config, const platform::Clock& clock, platform::Random& random,
                 platform::Logger& log)
-      : config_(config), clock_(clock), random_(random), log_(log) {}
+      : config_(config),
+        clock_(clock),
+        random_(random),
+        log_(log),
+        teller_(events::GroupKind::Classic, config.recorder, clock) {}
 
   // Group ids are not empty and session timeouts in range: checked before.
   Effects join(const RequestInfo& info, const protocol::JoinGroupRequest& request, JoinReply reply);
@@ -48,6 +54,7 @@ class ClassicGroups {
   void replay(const std::string& groupId, const protocol::GroupMetadataValue* value);
   /// For offsets of a group that has no metadata: a simple consumer's.
   void ensureExists(const std::string& groupId);
+  void snapshot(std::vector<GroupSnapshot>& into) const;
   void onLoaded(Effects& out);
   void onUnloaded(Effects& out);
 
@@ -59,6 +66,12 @@ class ClassicGroups {
  private:
   struct Joining;
   struct ReplacedMember;
+  /// What makes a group rebalance: the cause, whose doing it is (or empty), and for the log.
+  struct Why {
+    events::GroupCause cause{};
+    std::string_view member;
+    std::string_view text;
+  };
 
   ClassicGroup* find(std::string_view groupId);
 
@@ -66,8 +79,8 @@ class ClassicGroups {
   void joinNew(ClassicGroup& group, Joining& joining, Effects& out);
   void joinExisting(ClassicGroup& group, Joining& joining, Effects& out);
   void addMember(ClassicGroup& group, const std::string& memberId, Joining& joining, Effects& out);
-  void updateMember(ClassicGroup& group, ClassicMember& member, std::string_view reason, Joining& joining,
-                    Effects& out);
+  void updateMember(ClassicGroup& group, ClassicMember& member, events::GroupCause cause, std::string_view reason,
+                    Joining& joining, Effects& out);
   void replaceStaticMember(ClassicGroup& group, const std::string& oldId, const std::string& newId, Joining& joining,
                            Effects& out);
   void persistReplacedMember(ClassicGroup& group, ClassicMember& member, ReplacedMember before, int16_t apiVersion,
@@ -77,8 +90,8 @@ class ClassicGroups {
   std::string newMemberId(const RequestInfo& info, const protocol::JoinGroupRequest& request) const;
 
   // Rebalancing.
-  void prepareRebalance(ClassicGroup& group, std::string_view reason, Effects& out);
-  void prepareRebalanceOrCompleteJoin(ClassicGroup& group, std::string_view reason, Effects& out);
+  void prepareRebalance(ClassicGroup& group, const Why& why, Effects& out);
+  void prepareRebalanceOrCompleteJoin(ClassicGroup& group, const Why& why, Effects& out);
   void maybeCompleteJoin(ClassicGroup& group, Effects& out);
   void completeJoin(ClassicGroup& group, Effects& out);
   void answerJoined(ClassicGroup& group, Effects& out);
@@ -99,14 +112,19 @@ class ClassicGroups {
   void onHeartbeatTimeout(ClassicGroup& group, const std::string& memberId, Effects& out);
   void onJoinTimeout(ClassicGroup& group, Effects& out);
   void onSyncTimeout(ClassicGroup& group, Effects& out);
-  /// An event, after its state changed.
-  void tellState(const ClassicGroup& group) const;
-  void armHeartbeat(const ClassicGroup& group, const ClassicMember& member, Effects& out) const;
+  /// After its state changed.
+  void tellState(const ClassicGroup& group, events::GroupCause cause, std::string_view member = {});
+  /// A member goes because it was silent, or took longer than it may.
+  void tellMissed(const ClassicGroup& group, const std::string& memberId, events::GroupCause cause,
+                  platform::Duration allowed);
+  void tellSynced(const ClassicGroup& group, const ClassicMember& member);
+  void armHeartbeat(const ClassicGroup& group, ClassicMember& member, Effects& out) const;
 
   const GroupConfig& config_;
   const platform::Clock& clock_;
   platform::Random& random_;
   platform::Logger& log_;
+  GroupTeller teller_;
   std::map<std::string, ClassicGroup, std::less<>> groups_;
 };
 

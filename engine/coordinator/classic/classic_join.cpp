@@ -179,17 +179,20 @@ void ClassicGroups::joinExisting(ClassicGroup& group, Joining& joining, Effects&
   const bool unchanged = offersTheSame(member, joining.protocols);
   switch (group.state()) {
     case ClassicState::PreparingRebalance:
-      return updateMember(group, member, "joins", joining, out);
+      return updateMember(group, member, events::GroupCause::MemberJoined, "joins", joining, out);
     case ClassicState::CompletingRebalance:
       // Its first answer may have been lost.
       if (unchanged) {
         return answerJoin(out, std::move(joining.reply), joinedResponse(group, memberId, group.isLeader(memberId)));
       }
-      return updateMember(group, member, "has changed its protocols", joining, out);
+      return updateMember(group, member, events::GroupCause::SubscriptionChanged, "has changed its protocols", joining,
+                          out);
     case ClassicState::Stable:
       // The leader asks for a new assignment this way, for reasons the coordinator cannot see.
-      if (group.isLeader(memberId)) return updateMember(group, member, "leads and joins again", joining, out);
-      if (!unchanged) return updateMember(group, member, "has changed its protocols", joining, out);
+      if (group.isLeader(memberId)) return updateMember(group, member, events::GroupCause::SubscriptionChanged, "leads and joins again", joining,
+                            out);
+      if (!unchanged) return updateMember(group, member, events::GroupCause::SubscriptionChanged, "has changed its protocols", joining,
+                          out);
       return answerJoin(out, std::move(joining.reply), joinedResponse(group, memberId, false));
     case ClassicState::Empty:
     case ClassicState::Dead:
@@ -215,19 +218,30 @@ void ClassicGroups::addMember(ClassicGroup& group, const std::string& memberId, 
   // It has no id to send heartbeats with yet, and a closed connection goes unnoticed while its request is parked; so
   // the parked request itself ends after a while, and a client that is still there asks again.
   out.arm({TimerKey::Kind::Heartbeat, group.id(), memberId}, config_.newMemberJoinTimeout);
+  teller_.joined(group.id(), memberId, joining.request.groupInstanceId.has_value(), group.generation());
   prepareRebalanceOrCompleteJoin(
-      group, fmt::format("member {} is new; client reason: {}", memberId, reasonOf(joining.request)), out);
+      group,
+      {events::GroupCause::MemberJoined, memberId,
+       fmt::format("member {} is new; client reason: {}", memberId, reasonOf(joining.request))},
+      out);
 }
 
-void ClassicGroups::updateMember(ClassicGroup& group, ClassicMember& member, std::string_view reason, Joining& joining,
-                                 Effects& out) {
+void ClassicGroups::updateMember(ClassicGroup& group, ClassicMember& member, events::GroupCause cause,
+                                 std::string_view reason, Joining& joining, Effects& out) {
   if (JoinReply earlier = group.takeJoin(member)) {
     answerJoin(out, std::move(earlier), member.id, ErrorCode::RebalanceInProgress);
   }
   group.update(member, std::move(joining.protocols), joining.rebalanceTimeout, joining.sessionTimeout,
                std::move(joining.reply));
+  if (group.isIn(ClassicState::PreparingRebalance)) {
+    teller_.progressed(group.id(), member.id, events::MemberStep::Rejoined, group.generation(), group.generation() + 1,
+                       0);
+  }
   prepareRebalanceOrCompleteJoin(
-      group, fmt::format("member {} {}; client reason: {}", member.id, reason, reasonOf(joining.request)), out);
+      group,
+      {cause, member.id,
+       fmt::format("member {} {}; client reason: {}", member.id, reason, reasonOf(joining.request))},
+      out);
 }
 
 void ClassicGroups::replaceStaticMember(ClassicGroup& group, const std::string& oldId, const std::string& newId,
@@ -252,16 +266,23 @@ void ClassicGroups::replaceStaticMember(ClassicGroup& group, const std::string& 
   group.update(member, std::move(joining.protocols), joining.rebalanceTimeout, joining.sessionTimeout,
                std::move(joining.reply));
   armHeartbeat(group, member, out);
+  teller_.left(group.id(), oldId, events::GroupCause::MemberReplaced);
+  teller_.joined(group.id(), newId, true, group.generation());
   switch (group.state()) {
     case ClassicState::Stable:
       if (group.protocol().value_or("") == group.selectProtocol()) {
         return persistReplacedMember(group, member, std::move(before), joining.info.apiVersion, out);
       }
       return prepareRebalanceOrCompleteJoin(
-          group, fmt::format("static member {} changes which protocol is selected", instanceId), out);
+          group,
+          {events::GroupCause::MemberReplaced, newId,
+           fmt::format("static member {} changes which protocol is selected", instanceId)},
+          out);
     case ClassicState::CompletingRebalance:
       // The leader was told the old id and would assign to it.
-      return prepareRebalance(group, fmt::format("static member {} came back", instanceId), out);
+      return prepareRebalance(
+          group,
+          {events::GroupCause::MemberReplaced, newId, fmt::format("static member {} came back", instanceId)}, out);
     case ClassicState::PreparingRebalance:
       return maybeCompleteJoin(group, out);
     case ClassicState::Empty:

@@ -10,15 +10,15 @@
 
 namespace tidemark::coordinator {
 
-void ClassicGroups::prepareRebalanceOrCompleteJoin(ClassicGroup& group, std::string_view reason, Effects& out) {
+void ClassicGroups::prepareRebalanceOrCompleteJoin(ClassicGroup& group, const Why& why, Effects& out) {
   if (group.canRebalance()) {
-    prepareRebalance(group, reason, out);
+    prepareRebalance(group, why, out);
   } else {
     maybeCompleteJoin(group, out);
   }
 }
 
-void ClassicGroups::prepareRebalance(ClassicGroup& group, std::string_view reason, Effects& out) {
+void ClassicGroups::prepareRebalance(ClassicGroup& group, const Why& why, Effects& out) {
   if (group.isIn(ClassicState::CompletingRebalance)) {
     // Whoever waits for an assignment of this generation joins again.
     for (const auto& [id, member] : group.members()) group.member(id)->assignment.clear();
@@ -30,9 +30,9 @@ void ClassicGroups::prepareRebalance(ClassicGroup& group, std::string_view reaso
   const bool isInitial = group.isIn(ClassicState::Empty);
   group.initialDelayRuns = isInitial;
   log_.info("group-coordinator", "group {} rebalances from {}, generation {}: {}", group.id(), stateName(group.state()),
-            group.generation(), reason);
+            group.generation(), why.text);
   group.transitionTo(ClassicState::PreparingRebalance, clock_.wall());
-  tellState(group);
+  tellState(group, why.cause, why.member);
   if (isInitial) {
     // More members are likely to come: wait a little, and longer while they do.
     group.initialDelay = config_.initialRebalanceDelay;
@@ -57,6 +57,7 @@ void ClassicGroups::completeJoin(ClassicGroup& group, Effects& out) {
   group.initialDelayRuns = false;
   for (const std::string& id : group.notYetRejoinedDynamic()) {
     log_.info("group-coordinator", "member {} of group {} did not join again", id, group.id());
+    tellMissed(group, id, events::GroupCause::RebalanceTimedOut, group.rebalanceTimeout());
     group.remove(id);
     out.disarm({TimerKey::Kind::Heartbeat, group.id(), id});
   }
@@ -67,7 +68,7 @@ void ClassicGroups::completeJoin(ClassicGroup& group, Effects& out) {
     return;
   }
   group.startGeneration(clock_.wall());
-  tellState(group);
+  tellState(group, group.isIn(ClassicState::Empty) ? events::GroupCause::MemberLeft : events::GroupCause::AllJoined);
   if (group.isIn(ClassicState::Empty)) {
     log_.info("group-coordinator", "group {} is empty at generation {}", group.id(), group.generation());
     out.records.push_back(groupMetadataRecord(group, {}));
@@ -106,6 +107,13 @@ void ClassicGroups::failJoin(ClassicGroup& group, ClassicMember& member, Effects
 
 // ---- timers
 
+void ClassicGroups::tellMissed(const ClassicGroup& group, const std::string& memberId, events::GroupCause cause,
+                               platform::Duration allowed) {
+  const auto found = group.members().find(memberId);
+  if (found == group.members().end()) return;
+  teller_.left(group.id(), memberId, cause, clock_.monotonic() - found->second.lastHeard, allowed);
+}
+
 Effects ClassicGroups::onTimeout(const TimerKey& key) {
   Effects out;
   ClassicGroup* group = find(key.group);
@@ -137,9 +145,11 @@ void ClassicGroups::onHeartbeatTimeout(ClassicGroup& group, const std::string& m
   log_.info("group-coordinator", "member {} of group {} has not been heard of in time", memberId, group.id());
   // It may wait in a long rebalance as a new member: it asks again if it is still there.
   failJoin(group, *member, out);
+  tellMissed(group, memberId, events::GroupCause::SessionMissed, member->sessionTimeout);
   group.remove(memberId);
   if (group.isIn(ClassicState::Stable) || group.isIn(ClassicState::CompletingRebalance)) {
-    prepareRebalanceOrCompleteJoin(group, fmt::format("member {} has failed", memberId), out);
+    prepareRebalanceOrCompleteJoin(
+        group, {events::GroupCause::SessionMissed, memberId, fmt::format("member {} has failed", memberId)}, out);
   } else if (group.isIn(ClassicState::PreparingRebalance) && group.haveAllJoined()) {
     completeJoin(group, out);
   }
@@ -164,10 +174,11 @@ void ClassicGroups::onSyncTimeout(ClassicGroup& group, Effects& out) {
   if (late.empty()) return;
   for (const std::string& id : late) {
     log_.info("group-coordinator", "member {} of group {} did not synchronise in time", id, group.id());
+    tellMissed(group, id, events::GroupCause::SyncTimedOut, group.rebalanceTimeout());
     group.remove(id);
     out.disarm({TimerKey::Kind::Heartbeat, group.id(), id});
   }
-  prepareRebalance(group, "members did not synchronise in time", out);
+  prepareRebalance(group, {events::GroupCause::SyncTimedOut, *late.begin(), "members did not synchronise in time"}, out);
 }
 
 }  // namespace tidemark::coordinator

@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "coordinator/coordinator_log.h"
 #include "coordinator/group/group_config.h"
+#include "coordinator/group/group_snapshot.h"
 #include "coordinator/request_info.h"
 #include "platform/executor.h"
 #include "platform/logger.h"
@@ -16,34 +17,6 @@
 #include "protocol/generated/forward.h"
 
 namespace tidemark::coordinator {
-
-struct GroupMemberSnapshot {
-  std::string memberId;
-  std::string groupInstanceId;
-  std::string clientId;
-  std::string clientHost;
-  /// Partitions by topic, if the assignment is one of the consumer protocol.
-  std::vector<TopicPartition> assigned;
-};
-
-struct GroupOffsetSnapshot {
-  TopicPartition partition;
-  Offset offset;
-};
-
-/// A group as views show it.
-struct GroupSnapshot {
-  std::string groupId;
-  /// Kafka's names: "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead".
-  std::string state;
-  std::string protocolType;
-  std::string protocol;
-  std::string leader;
-  int32_t generation = 0;
-  PartitionIndex coordinatorPartition;
-  std::vector<GroupMemberSnapshot> members;
-  std::vector<GroupOffsetSnapshot> offsets;
-};
 
 /// The group coordinator of one broker: members, generations and committed offsets of the groups whose partition of
 /// `__consumer_offsets` it leads. Event-sourced: a handler decides and gives records, the state follows the log, and an

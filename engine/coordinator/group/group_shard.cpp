@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "coordinator/classic/consumer_protocol.h"
 #include "protocol/framing.h"
 #include "protocol/generated/consumer_group_metadata_key.h"
 #include "protocol/generated/group_metadata_key.h"
@@ -335,30 +334,20 @@ void GroupShard::list(const ListGroupsRequest& request, std::vector<ListGroupsRe
 }
 
 void GroupShard::snapshot(std::vector<GroupSnapshot>& into) const {
-  for (const auto& [id, group] : groups_.all()) {
-    GroupSnapshot& one = into.emplace_back();
-    one.groupId = id;
-    one.state = stateName(group.state());
-    one.protocolType = group.protocolType().value_or("");
-    one.protocol = group.protocol().value_or("");
-    one.leader = group.leader().value_or("");
-    one.generation = group.generation();
+  const size_t first = into.size();
+  groups_.snapshot(into);
+  for (size_t i = first; i < into.size(); ++i) {
+    GroupSnapshot& one = into[i];
     one.coordinatorPartition = partition_;
-    for (const auto& [memberId, member] : group.members()) {
-      GroupMemberSnapshot& shown = one.members.emplace_back();
-      shown.memberId = memberId;
-      shown.groupInstanceId = member.instanceId.value_or("");
-      shown.clientId = member.clientId;
-      shown.clientHost = member.clientHost;
-      if (group.usesConsumerProtocol()) {
-        shown.assigned = assignedPartitionsOf(member.assignment).value_or(std::vector<TopicPartition>());
-      }
-    }
-    const OffsetTable::Topics* topics = offsets_.latest().topicsOf(id);
+    const OffsetTable::Topics* topics = offsets_.latest().topicsOf(one.groupId);
     if (topics == nullptr) continue;
     for (const auto& [topic, partitions] : *topics) {
       for (const auto& [partition, value] : partitions) {
-        one.offsets.push_back({{topic, PartitionIndex(partition)}, value->offset});
+        one.offsets.push_back({{topic, PartitionIndex(partition)},
+                               value->offset,
+                               value->leaderEpoch,
+                               value->commitTimestampMs,
+                               value->metadata});
       }
     }
   }

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "events/group_events.h"
+#include "platform/clock.h"
+
+namespace tidemark::coordinator {
+
+/// A member as views show it.
+struct GroupMemberSnapshot {
+  std::string memberId;
+  std::string groupInstanceId;
+  std::string clientId;
+  std::string clientHost;
+  std::string rackId;
+  /// How far it is. Classic: "Joining" (its JoinGroup waits), "Syncing" (its SyncGroup waits), "Away" (not heard of in
+  /// this rebalance), "Stable". Else Kafka's names: "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", and
+  /// "LEFT" for a static member that is away.
+  std::string state;
+  /// Follows the classic protocol (also inside a group of the consumer protocol).
+  bool isClassic = true;
+  /// Generation, or member epoch.
+  int32_t epoch = 0;
+  std::vector<std::string> subscribedTopics;
+  std::string subscribedRegex;
+  /// What it owns; what it is to own (the same for the classic protocol); what it has yet to give back.
+  std::vector<TopicPartition> assigned;
+  std::vector<TopicPartition> target;
+  std::vector<TopicPartition> revoking;
+  /// Since its last sign of life, and how long it may be silent.
+  platform::Duration silent{};
+  platform::Duration sessionTimeout{};
+};
+
+/// A committed offset: with the partition's log end and the times of its records, the lag.
+struct GroupOffsetSnapshot {
+  TopicPartition partition;
+  Offset offset;
+  LeaderEpoch leaderEpoch;
+  int64_t commitTimestampMs = 0;
+  std::string metadata;
+};
+
+/// A group as views show it.
+struct GroupSnapshot {
+  std::string groupId;
+  events::GroupKind kind = events::GroupKind::Classic;
+  /// Kafka's names: "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling".
+  std::string state;
+  std::string protocolType;
+  /// The protocol that the members share, or the assignor of the server.
+  std::string protocol;
+  std::string leader;
+  /// Generation, or group epoch.
+  int32_t generation = 0;
+  /// The group epoch that the target was made for; the generation of a classic group.
+  int32_t assignmentEpoch = 0;
+  PartitionIndex coordinatorPartition;
+  std::vector<GroupMemberSnapshot> members;
+  std::vector<GroupOffsetSnapshot> offsets;
+};
+
+}  // namespace tidemark::coordinator
