@@ -30,6 +30,15 @@ protocol::CreateTopicsRequest::CreatableTopic describe(const std::string& name, 
     set("min.insync.replicas", std::to_string(config.getInt("transaction.state.log.min.isr")));
     set("segment.bytes", std::to_string(config.getInt("transaction.state.log.segment.bytes")));
     set("unclean.leader.election.enable", "false");
+  } else if (name == kShareState) {
+    topic.numPartitions = config.getInt("share.coordinator.state.topic.num.partitions");
+    topic.replicationFactor = static_cast<int16_t>(config.getInt("share.coordinator.state.topic.replication.factor"));
+    // Its coordinator cuts it off itself; what one record says another cannot replace.
+    set("cleanup.policy", "delete");
+    set("compression.type", "producer");
+    set("min.insync.replicas", std::to_string(config.getInt("share.coordinator.state.topic.min.isr")));
+    set("retention.ms", "-1");
+    set("segment.bytes", std::to_string(config.getInt("share.coordinator.state.topic.segment.bytes")));
   } else {
     topic.numPartitions = -1;
     topic.replicationFactor = -1;

@@ -59,6 +59,11 @@ constexpr std::array kServed = {
     Served{ApiKey::DescribeCluster, handleDescribeCluster},
     Served{ApiKey::DescribeProducers, handleDescribeProducers},
     Served{ApiKey::DescribeTopicPartitions, handleDescribeTopicPartitions},
+    Served{ApiKey::InitializeShareGroupState, handleInitializeShareGroupState},
+    Served{ApiKey::ReadShareGroupState, handleReadShareGroupState},
+    Served{ApiKey::WriteShareGroupState, handleWriteShareGroupState},
+    Served{ApiKey::DeleteShareGroupState, handleDeleteShareGroupState},
+    Served{ApiKey::ReadShareGroupStateSummary, handleReadShareGroupStateSummary},
 };
 
 /// By key, for the dispatch.
@@ -115,6 +120,14 @@ coordinator::GroupConfig groupConfig(const config::BrokerConfig& config, events:
   group.loadBufferSize = static_cast<size_t>(config.getInt("offsets.load.buffer.size"));
   group.recorder = &recorder;
   return group;
+}
+
+coordinator::ShareStateConfig shareStateConfig(const config::BrokerConfig& config) {
+  return {.updatesPerSnapshot = config.getInt("share.coordinator.snapshot.update.records.per.snapshot"),
+          .coldSnapshotInterval = config.getMs("share.coordinator.cold.partition.snapshot.interval.ms"),
+          .pruneInterval = config.getMs("share.coordinator.state.topic.prune.interval.ms"),
+          .writeTimeout = config.getMs("share.coordinator.write.timeout.ms"),
+          .loadBufferSize = static_cast<size_t>(config.getInt("share.coordinator.load.buffer.size"))};
 }
 
 }  // namespace
@@ -203,6 +216,7 @@ BrokerServer::BrokerServer(Shared& shared)
   autoTopics_ = std::make_unique<AutoTopicCreation>(*forwarding_, [this] { return this->config(); });
   producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(), [this] { return lifecycle_->epoch(); });
   groups_ = std::make_unique<GroupService>(shared.process, *replicas_, groupConfig(config, shared.recorder));
+  shareStates_ = std::make_unique<ShareStateService>(shared.process, *replicas_, shareStateConfig(config));
   context_ = std::make_unique<BrokerContext>(BrokerContext{.self = shared.self(),
                                                            .clusterId = shared.clusterId,
                                                            .process = shared.process,
@@ -214,6 +228,7 @@ BrokerServer::BrokerServer(Shared& shared)
                                                            .autoTopics = *autoTopics_,
                                                            .producerIds = *producerIds_,
                                                            .groups = *groups_,
+                                                           .shareStates = *shareStates_,
                                                            .fetchMaxBytes = config.getInt("fetch.max.bytes"),
                                                            .traffic = traffic_,
                                                            .byMetadata =
@@ -355,6 +370,7 @@ void BrokerServer::apply(const replication::MetadataChange& change) {
   cordon(*change.after);
   replicas_->apply(change);
   groups_->apply(change, shared_.self());
+  shareStates_->apply(change, shared_.self());
   if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
   if (onMetadataApplied_) onMetadataApplied_();
 }
@@ -421,6 +437,7 @@ void BrokerServer::shutdown(platform::Duration timeout, platform::Task done) {
 
 void BrokerServer::stopRoles(platform::Task done) {
   groups_->stop();
+  shareStates_->stop();
   replicas_->shutdown();
   lifecycle_->close();
   forwarding_->close();

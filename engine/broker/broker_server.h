@@ -13,6 +13,7 @@
 #include "broker/lifecycle.h"
 #include "broker/producer_ids.h"
 #include "broker/requests.h"
+#include "broker/share/share_state_service.h"
 #include "broker/shared.h"
 #include "broker/traffic.h"
 #include "metadata/publisher.h"
@@ -96,6 +97,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::unique_ptr<AutoTopicCreation> autoTopics_;
   std::unique_ptr<ProducerIds> producerIds_;
   std::unique_ptr<GroupService> groups_;
+  std::unique_ptr<ShareStateService> shareStates_;
   Traffic traffic_;
   std::unique_ptr<BrokerContext> context_;
   /// Null: requests come straight to us.

@@ -1,6 +1,7 @@
 #include "broker/auto_topics.h"
 #include "broker/group_service.h"
 #include "broker/requests.h"
+#include "broker/share/share_state_service.h"
 #include "protocol/generated/delete_groups_request.h"
 #include "protocol/generated/delete_groups_response.h"
 #include "protocol/generated/describe_groups_request.h"
@@ -67,6 +68,7 @@ void handleGroup(BrokerContext& broker, network::RequestPtr request, AclOperatio
 // --- FindCoordinator --------------------------------------------------------------------------------------------------
 
 constexpr int8_t kGroupKey = 0;
+constexpr int8_t kShareKey = 2;
 
 struct Coordinator {
   ErrorCode error = ErrorCode::None;
@@ -77,20 +79,36 @@ struct Coordinator {
 
 Coordinator findCoordinator(const BrokerContext& broker, const network::Request& request, int8_t type, const protocol::Text& key) {
   Coordinator found;
-  if (type != kGroupKey) {
-    // Transactions and share groups come with their coordinators.
+  std::string topicName;
+  std::optional<PartitionIndex> partition;
+  if (type == kGroupKey) {
+    if (!allows(broker, request, AclOperation::Describe, ResourceType::Group, key)) {
+      found.error = ErrorCode::GroupAuthorizationFailed;
+      return found;
+    }
+    topicName = "__consumer_offsets";
+    partition = broker.groups.groups().partitionFor(key.view());
+  } else if (type == kShareKey) {
+    if (!broker.allows(request.context(), AclOperation::ClusterAction, ResourceType::Cluster, network::kClusterResource)) {
+      found.error = ErrorCode::ClusterAuthorizationFailed;
+      return found;
+    }
+    const auto share = coordinator::ShareKey::parse(key.view());
+    if (!share) {
+      found.error = ErrorCode::InvalidRequest;
+      return found;
+    }
+    topicName = kShareStateTopic;
+    partition = broker.shareStates.states().partitionFor(*share);
+  } else {
+    // Transactions come with their coordinator.
     found.error = ErrorCode::CoordinatorNotAvailable;
     return found;
   }
-  if (!allows(broker, request, AclOperation::Describe, ResourceType::Group, key)) {
-    found.error = ErrorCode::GroupAuthorizationFailed;
-    return found;
-  }
   const metadata::ImagePtr image = broker.image();
-  const metadata::TopicImage* topic = image->topics.find("__consumer_offsets");
-  const auto partition = topic != nullptr ? broker.groups.groups().partitionFor(key.view()) : std::nullopt;
-  if (!partition) {
-    if (topic == nullptr) broker.autoTopics.request("__consumer_offsets");
+  const metadata::TopicImage* topic = image->topics.find(topicName);
+  if (topic == nullptr || !partition) {
+    if (topic == nullptr) broker.autoTopics.request(topicName);
     found.error = ErrorCode::CoordinatorNotAvailable;
     return found;
   }

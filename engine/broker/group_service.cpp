@@ -2,89 +2,35 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace tidemark::broker {
-namespace {
-
-constexpr std::string_view kTopic = "__consumer_offsets";
-
-TopicPartition nameOf(PartitionIndex partition) { return {std::string(kTopic), partition}; }
-
-}  // namespace
 
 GroupService::GroupService(platform::Process& process, replication::ReplicaManager& replicas, coordinator::GroupConfig config)
     : replicas_(replicas),
+      topic_(replicas, "__consumer_offsets",
+             {.onPartitionCount = [this](int32_t count) { groups_.setPartitionCount(count); },
+              .onBecomeLeader = [this](PartitionIndex partition, LeaderEpoch epoch) { groups_.onBecomeLeader(partition, epoch); },
+              .onResign = [this](PartitionIndex partition) { groups_.onResign(partition); },
+              .onHighWatermark = [this](PartitionIndex partition,
+                                        Offset highWatermark) { groups_.onHighWatermark(partition, highWatermark); }}),
       groups_({.executor = process.createExecutor({.name = "group-coordinator", .threads = 1}),
                .clock = &process.clock(),
                .random = &process.random(),
                .log = &process.log(),
-               .partitions = this,
+               .partitions = &topic_,
                .topics = this},
               config) {}
 
 GroupService::~GroupService() = default;
 
-std::shared_ptr<replication::Partition> GroupService::find(PartitionIndex partition) const { return replicas_.find(nameOf(partition)); }
-
 void GroupService::apply(const replication::MetadataChange& change, NodeId self) {
-  const metadata::TopicImage* before = change.before->topics.find(kTopic);
-  const metadata::TopicImage* after = change.after->topics.find(kTopic);
-  if (after != nullptr && (before == nullptr || before->partitions.size() != after->partitions.size()))
-    groups_.setPartitionCount(static_cast<int32_t>(after->partitions.size()));
+  topic_.apply(change, self);
   std::vector<std::string> deleted;
   for (const TopicIdPartition& id : change.partitions) {
-    if (after != nullptr && id.topicId == after->id) {
-      const metadata::PartitionRegistration* registration = after->partition(id.partition);
-      const bool leads = registration != nullptr && registration->leader == self;
-      const auto led = led_.find(id.partition);
-      if (leads && (led == led_.end() || led->second != registration->leaderEpoch)) {
-        led_[id.partition] = registration->leaderEpoch;
-        replicas_.onHighWatermark(nameOf(id.partition), [this, partition = id.partition](Offset highWatermark) {
-          groups_.onHighWatermark(partition, highWatermark);
-        });
-        groups_.onBecomeLeader(id.partition, registration->leaderEpoch);
-      } else if (!leads && led != led_.end()) {
-        led_.erase(led);
-        replicas_.forgetHighWatermark(nameOf(id.partition));
-        groups_.onResign(id.partition);
-      }
-    } else if (change.after->topics.find(id.topicId) == nullptr) {
-      if (const metadata::TopicImage* gone = change.before->topics.find(id.topicId))
-        if (deleted.empty() || deleted.back() != gone->name) deleted.push_back(gone->name);
-    }
+    if (change.after->topics.find(id.topicId) != nullptr) continue;
+    if (const metadata::TopicImage* gone = change.before->topics.find(id.topicId))
+      if (deleted.empty() || deleted.back() != gone->name) deleted.push_back(gone->name);
   }
   if (!deleted.empty()) groups_.onTopicsDeleted(std::move(deleted));
-}
-
-size_t GroupService::maxBatchSize(PartitionIndex partition) const {
-  const auto found = find(partition);
-  return found ? static_cast<size_t>(found->log()->config()->maxMessageBytes) : 0;
-}
-
-Result<Offset> GroupService::append(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch) {
-  const auto found = find(partition);
-  if (!found || found->leaderEpoch() != epoch)
-    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not led here in epoch {}", nameOf(partition), epoch));
-  // acks=all, so that too small an ISR refuses it; the coordinator itself waits for the high watermark.
-  auto appended = found->appendAsLeader(batch, -1, {.origin = records::Origin::Coordinator});
-  if (!appended) return fail(std::move(appended.error().error));
-  replicas_.appended(*found);
-  return appended->requiredOffset;
-}
-
-Result<coordinator::LogRange> GroupService::range(PartitionIndex partition) const {
-  const auto found = find(partition);
-  if (!found) return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not here", nameOf(partition)));
-  const log::OffsetSnapshot ends = found->log()->offsetSnapshot();
-  return coordinator::LogRange{.start = ends.logStartOffset, .end = ends.logEndOffset.offset, .highWatermark = ends.highWatermark.offset};
-}
-
-Result<SharedBytes> GroupService::read(PartitionIndex partition, Offset from, size_t maxBytes) const {
-  const auto found = find(partition);
-  if (!found) return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not here", nameOf(partition)));
-  TIDEMARK_ASSIGN(ByteVector bytes, found->log()->readBytes(from, maxBytes, log::FetchIsolation::LogEnd));
-  return SharedBytes(std::move(bytes));
 }
 
 std::optional<std::string> GroupService::topicName(const Uuid& id) const {

@@ -22,6 +22,7 @@ class AutoTopicCreation;
 class Forwarding;
 class GroupService;
 class ProducerIds;
+class ShareStateService;
 class Traffic;
 
 /// What the handlers of a broker's requests share. Everything in it outlives them and may be used on any thread.
@@ -37,6 +38,7 @@ struct BrokerContext {
   AutoTopicCreation& autoTopics;
   ProducerIds& producerIds;
   GroupService& groups;
+  ShareStateService& shareStates;
   /// fetch.max.bytes, which cannot change while a broker runs.
   int32_t fetchMaxBytes;
   Traffic& traffic;
@@ -103,6 +105,11 @@ void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request);
 void handleListGroups(BrokerContext& broker, network::RequestPtr request);
 void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request);
 void handleOffsetDelete(BrokerContext& broker, network::RequestPtr request);
+void handleInitializeShareGroupState(BrokerContext& broker, network::RequestPtr request);  // share/share_state_requests.cpp
+void handleReadShareGroupState(BrokerContext& broker, network::RequestPtr request);
+void handleWriteShareGroupState(BrokerContext& broker, network::RequestPtr request);
+void handleDeleteShareGroupState(BrokerContext& broker, network::RequestPtr request);
+void handleReadShareGroupStateSummary(BrokerContext& broker, network::RequestPtr request);
 /// CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs, IncrementalAlterConfigs, … : to the active controller,
 /// in an Envelope (KIP-590).
 void handleForwarded(BrokerContext& broker, network::RequestPtr request);  // forwarding.cpp
