@@ -54,8 +54,17 @@ struct AppendInfo {
   bool duplicate = false;
 };
 
+/// Stands for one question whether a partition is in a producer's transaction; that the transaction ended since, makes
+/// it void.
+using VerificationGuard = uint64_t;
+
 struct AppendOptions {
   records::Origin origin = records::Origin::Client;
+  /// A batch of a transaction that is not open here yet is taken only with the guard of its producer. Nothing: it is
+  /// taken without.
+  std::optional<VerificationGuard> verification = std::nullopt;
+  /// Of the coordinator that a marker comes from: from version 2 on its epoch is above that of all it ends.
+  int16_t transactionVersion = 0;
   /// Version of the Produce request.
   int16_t apiVersion = INT16_MAX;
   /// Lent for decompression; null: a buffer is made for the call.

@@ -99,6 +99,10 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   std::expected<AppendInfo, records::ProduceFailure> appendAsLeader(MutableBytes batch, LeaderEpoch epoch,
                                                                     const AppendOptions& options = {});
 
+  /// Before somebody asks the coordinator whether this partition is in a producer's transaction: what the append of its
+  /// first batch has to bring along. Nothing: the transaction is open here already.
+  std::optional<VerificationGuard> beginVerification(ProducerId producerId, ProducerEpoch epoch, int32_t firstSequence);
+
   /// Appends batches that have their offsets and epochs: what a leader sent to its follower, or a quorum's records.
   /// Checks every CRC (`checkCrc`), cuts off an incomplete batch at the end, stops before a batch of a later epoch than
   /// `maxEpoch` (KIP-966: what a leader of a later epoch wrote while this answer was on its way). OffsetOutOfRange if

@@ -75,11 +75,14 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
                                                             .baseOffset = info.firstOffset});
         return {};
       }
-      TIDEMARK_TRY(producers_->check(header, marker, options.origin));
+      TIDEMARK_TRY(producers_->check(header, marker, options));
     }
     records::stamp(bytes, header.baseOffset, epoch);
     assignEpoch(epoch, header.baseOffset);
+    const bool endsEarlier = header.isControl() && options.transactionVersion >= 2;
+    const auto next = endsEarlier ? producers_->nextVerification(header) : std::nullopt;
     TIDEMARK_TRY(write({bytes, std::span(&header, 1)}, true));
+    if (next) producers_->keepVerification(header.producerId, *next);
     info.firstOffset = header.baseOffset;
     info.lastOffset = header.lastOffset();
     flushTo = dueFlush();
@@ -90,6 +93,12 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
   if (flushTo)
     if (const auto flushed = flushReaching(*flushTo); !flushed) return refuse(flushed.error());
   return info;
+}
+
+std::optional<VerificationGuard> PartitionLog::beginVerification(ProducerId producerId, ProducerEpoch epoch,
+                                                                 int32_t firstSequence) {
+  const Lock lock(mutex_);
+  return producers_->beginVerification(producerId, epoch, firstSequence, context_.clock->wallMs());
 }
 
 Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch maxEpoch, bool checkCrc) {

@@ -82,7 +82,10 @@ const ProducerBatch* ProducerStateManager::findDuplicate(const BatchHeader& head
 }
 
 Result<void> ProducerStateManager::check(const BatchHeader& header, const std::optional<EndTxnMarker>& marker,
-                                         Origin origin) const {
+                                         const AppendOptions& options) const {
+  const Origin origin = options.origin;
+  if (options.verification && header.isTransactional() && !header.isControl())
+    TIDEMARK_TRY(checkVerified(header, *options.verification));
   const auto found = producers_.find(header.producerId);
   if (found == producers_.end() || isMutated(Mutation::SequencesUnchecked)) return {};
   const ProducerEntry& producer = found->second;
@@ -92,6 +95,12 @@ Result<void> ProducerStateManager::check(const BatchHeader& header, const std::o
                 fmt::format("epoch {} of producer {} at offset {} is older than the last one seen, {}",
                             header.producerEpoch, header.producerId, header.baseOffset, producer.epoch()));
   if (header.isControl()) {
+    // A marker of an earlier transaction must not end one that its producer began since; the same again is harmless.
+    if (options.transactionVersion >= 2 && header.producerEpoch == producer.epoch() &&
+        producer.transactionStart() != kNoOffset)
+      return fail(ErrorCode::InvalidProducerEpoch,
+                  fmt::format("a marker of epoch {} cannot end the transaction that producer {} has open in that epoch",
+                              header.producerEpoch, header.producerId));
     if (marker && producer.coordinatorEpoch() > marker->coordinatorEpoch)
       return fail(ErrorCode::TransactionCoordinatorFenced,
                   fmt::format("coordinator epoch {} of producer {} is older than the last one seen, {}",
@@ -117,11 +126,48 @@ Result<void> ProducerStateManager::check(const BatchHeader& header, const std::o
   return {};
 }
 
+std::optional<VerificationGuard> ProducerStateManager::beginVerification(ProducerId producerId, ProducerEpoch epoch,
+                                                                         int32_t firstSequence, int64_t nowMs) {
+  const auto found = producers_.find(producerId);
+  if (found != producers_.end() && found->second.epoch() == epoch && found->second.transactionStart() != kNoOffset)
+    return std::nullopt;
+  Verification& verification = verifications_[producerId];
+  if (verification.guard == 0 || verification.epoch != epoch)
+    verification = {.guard = ++lastGuard_, .epoch = epoch, .lowestSequence = firstSequence, .sinceMs = nowMs};
+  verification.lowestSequence = std::min(verification.lowestSequence, firstSequence);
+  verification.sinceMs = nowMs;
+  return verification.guard;
+}
+
+std::optional<ProducerStateManager::Verification> ProducerStateManager::nextVerification(
+    const BatchHeader& marker) const {
+  const auto found = verifications_.find(marker.producerId);
+  if (found == verifications_.end() || found->second.epoch != marker.producerEpoch) return std::nullopt;
+  return found->second;
+}
+
+Result<void> ProducerStateManager::checkVerified(const BatchHeader& header, VerificationGuard guard) const {
+  const auto found = producers_.find(header.producerId);
+  if (found != producers_.end() && found->second.epoch() == header.producerEpoch &&
+      found->second.transactionStart() != kNoOffset)
+    return {};
+  const auto verification = verifications_.find(header.producerId);
+  if (verification == verifications_.end() || verification->second.guard != guard)
+    return fail(ErrorCode::InvalidTxnState,
+                fmt::format("producer {} has no transaction open that this partition is in", header.producerId));
+  if (header.baseSequence > verification->second.lowestSequence)
+    return fail(ErrorCode::OutOfOrderSequenceNumber,
+                fmt::format("sequence {} of producer {} comes before {}, which was sent first", header.baseSequence,
+                            header.producerId, verification->second.lowestSequence));
+  return {};
+}
+
 std::optional<EndedTransaction> ProducerStateManager::apply(const BatchHeader& header,
                                                             const std::optional<EndTxnMarker>& marker,
                                                             const LogOffsetMetadata& place) {
   if (!header.hasProducerId() || (header.isControl() && !marker)) return std::nullopt;
   ProducerEntry& producer = producers_.try_emplace(header.producerId, header.producerId).first->second;
+  if (header.isTransactional() && !verifications_.empty()) verifications_.erase(header.producerId);
   if (!header.isControl()) {
     producer.addBatch(header.producerEpoch, {.lastSequence = header.lastSequence(),
                                              .lastOffset = header.lastOffset(),
@@ -192,12 +238,14 @@ std::unordered_map<ProducerId, LastProducerRecord> ProducerStateManager::lastRec
 }
 
 void ProducerStateManager::expire(int64_t nowMs, int64_t expirationMs) {
+  std::erase_if(verifications_, [&](const auto& entry) { return nowMs - entry.second.sinceMs >= expirationMs; });
   std::erase_if(producers_, [&](const auto& entry) {
     return entry.second.transactionStart() == kNoOffset && nowMs - entry.second.lastTimestampMs() >= expirationMs;
   });
 }
 
 void ProducerStateManager::clear() {
+  verifications_.clear();
   producers_.clear();
   open_.clear();
   unreplicated_.clear();

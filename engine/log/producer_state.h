@@ -103,7 +103,24 @@ class ProducerStateManager {
   /// Whether `header`, which has a producer id and is about to be appended, may follow. InvalidProducerEpoch,
   /// OutOfOrderSequenceNumber (only from clients), InvalidTxnState, TransactionCoordinatorFenced.
   Result<void> check(const records::BatchHeader& header, const std::optional<records::EndTxnMarker>& marker,
-                     records::Origin origin) const;
+                     const AppendOptions& options) const;
+  /// Before the coordinator is asked whether this log is in the transaction (KIP-890): what an append must bring along.
+  /// Nothing: the transaction is open here, so nobody has to be asked.
+  std::optional<VerificationGuard> beginVerification(ProducerId producerId, ProducerEpoch epoch, int32_t firstSequence,
+                                                     int64_t nowMs);
+  struct Verification {
+    VerificationGuard guard = 0;
+    ProducerEpoch epoch;
+    /// A later one may not come before it, though nobody knows the producer yet.
+    int32_t lowestSequence = 0;
+    int64_t sinceMs = 0;
+  };
+  /// Of the transaction that follows the one which a marker of version 2 ends: it has the marker's own epoch. Whoever
+  /// appends the marker keeps it, since apply() voids all of the producer.
+  std::optional<Verification> nextVerification(const records::BatchHeader& marker) const;
+  void keepVerification(ProducerId producerId, const Verification& verification) {
+    verifications_[producerId] = verification;
+  }
   /// A batch is in the log at `header.baseOffset`. `place`: of its first byte. Returns the transaction it ended.
   std::optional<EndedTransaction> apply(const records::BatchHeader& header,
                                         const std::optional<records::EndTxnMarker>& marker,
@@ -158,6 +175,7 @@ class ProducerStateManager {
   };
 
   Result<void> loadSnapshot(Offset offset, int64_t nowMs, int64_t expirationMs);
+  Result<void> checkVerified(const records::BatchHeader& header, VerificationGuard guard) const;
   void clear();
   std::string pathOf(Offset offset) const;
 
@@ -165,6 +183,9 @@ class ProducerStateManager {
   platform::Logger& logger_;
   const std::string directory_;
   std::unordered_map<ProducerId, ProducerEntry> producers_;
+  /// Questions under way, and answered ones whose batch has not come; not on disk.
+  std::unordered_map<ProducerId, Verification> verifications_;
+  VerificationGuard lastGuard_ = 0;
   /// By first offset.
   std::map<Offset, OpenTransaction> open_;
   /// Ended, but the marker is not below the high watermark yet.

@@ -34,6 +34,8 @@ struct ProduceItem {
   TopicPartition partition;
   /// Stamped in place.
   MutableBytes records;
+  /// Of a batch of a transaction: as in log::AppendOptions.
+  std::optional<log::VerificationGuard> verification = std::nullopt;
 };
 
 struct ProduceResult {

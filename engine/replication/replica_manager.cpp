@@ -361,7 +361,9 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
       result.message = missing.message;
       continue;
     }
-    auto appended = partition->appendAsLeader(item.records, acks, options);
+    log::AppendOptions ofItem = options;
+    if (item.verification) ofItem.verification = item.verification;
+    auto appended = partition->appendAsLeader(item.records, acks, ofItem);
     if (!appended) {
       result.error = appended.error().error.code;
       result.message = std::move(appended.error().error.message);

@@ -23,13 +23,22 @@ class ProducerStateTest : public LogFixture {
     spec.transactional = true;
     return spec;
   }
-  Result<AppendInfo> end(int64_t producer, bool commit, int16_t epoch = 0, int32_t coordinatorEpoch = 0) {
+  Result<AppendInfo> end(int64_t producer, bool commit, int16_t epoch = 0, int32_t coordinatorEpoch = 0,
+                         int16_t transactionVersion = 0) {
     ByteVector marker =
         records::buildEndTxnMarker(ProducerId(producer), ProducerEpoch(epoch),
                                    {.commit = commit, .coordinatorEpoch = coordinatorEpoch}, 1'700'000'000'000);
-    const auto info = log_->appendAsLeader(marker, LeaderEpoch(0), {.origin = records::Origin::Coordinator});
+    const auto info =
+        log_->appendAsLeader(marker, LeaderEpoch(0),
+                             {.origin = records::Origin::Coordinator, .transactionVersion = transactionVersion});
     if (!info) return fail(info.error().error);
     return *info;
+  }
+  /// None if it was taken.
+  ErrorCode appendVerified(const BatchSpec& spec, VerificationGuard guard) {
+    ByteVector batch = makeBatch(transactional(spec));
+    const auto info = log_->appendAsLeader(batch, LeaderEpoch(0), {.verification = guard});
+    return info ? ErrorCode::None : info.error().error.code;
   }
   ProducerInfo only() {
     const auto all = log_->producers();
@@ -199,6 +208,49 @@ TEST_F(ProducerStateTest, aMarkerThatRaisesTheEpochForgetsTheSequences) {
   EXPECT_EQ(only().producerEpoch, ProducerEpoch(4));
   EXPECT_EQ(appendError(transactional(from(1, 5, 1, 4))), ErrorCode::OutOfOrderSequenceNumber);
   append(transactional(from(1, 0, 1, 4)));
+}
+
+// ---- verification (KIP-890)
+
+TEST_F(ProducerStateTest, theFirstBatchOfATransactionBringsItsVerificationAlong) {
+  const auto guard = log_->beginVerification(ProducerId(1), ProducerEpoch(0), 0);
+  ASSERT_TRUE(guard);
+  EXPECT_EQ(log_->beginVerification(ProducerId(1), ProducerEpoch(0), 1), guard) << "asked twice before the answer";
+  EXPECT_EQ(appendVerified(from(1, 0), *guard + 1), ErrorCode::InvalidTxnState);
+  EXPECT_EQ(appendVerified(from(2, 0), *guard), ErrorCode::InvalidTxnState) << "another producer's";
+  EXPECT_EQ(appendVerified(from(1, 1), *guard), ErrorCode::OutOfOrderSequenceNumber) << "0 was sent first";
+  expectEnd(0);
+  EXPECT_EQ(appendVerified(from(1, 0), *guard), ErrorCode::None);
+  EXPECT_FALSE(log_->beginVerification(ProducerId(1), ProducerEpoch(0), 1)) << "it is open here";
+  EXPECT_EQ(appendVerified(from(1, 1), 0), ErrorCode::None);
+}
+
+TEST_F(ProducerStateTest, aVerificationIsVoidOnceTheTransactionHasEnded) {
+  const auto guard = log_->beginVerification(ProducerId(1), ProducerEpoch(0), 0);
+  ASSERT_TRUE(end(1, false));
+  EXPECT_EQ(appendVerified(from(1, 0), *guard), ErrorCode::InvalidTxnState) << "it would stay open for good";
+  EXPECT_EQ(log_->lastStableOffset(), log_->highWatermark());
+  const auto next = log_->beginVerification(ProducerId(1), ProducerEpoch(0), 0);
+  ASSERT_TRUE(next);
+  EXPECT_NE(next, guard);
+  EXPECT_EQ(appendVerified(from(1, 0), *next), ErrorCode::None);
+}
+
+TEST_F(ProducerStateTest, aMarkerOfVersion2LeavesTheVerificationOfTheNextTransaction) {
+  append(transactional(from(1, 0)));
+  // Its producer goes on before the marker of the last transaction is written.
+  const auto next = log_->beginVerification(ProducerId(1), ProducerEpoch(1), 0);
+  ASSERT_TRUE(next);
+  ASSERT_TRUE(end(1, true, 1, 0, 2));
+  EXPECT_EQ(appendVerified(from(1, 0, 1, 1), *next), ErrorCode::None);
+}
+
+TEST_F(ProducerStateTest, aMarkerOfVersion2EndsNothingOfItsOwnEpoch) {
+  append(transactional(from(1, 0)));
+  EXPECT_EQ(end(1, true, 0, 0, 2).error().code, ErrorCode::InvalidProducerEpoch);
+  ASSERT_TRUE(end(1, true, 1, 0, 2));
+  EXPECT_TRUE(end(1, true, 1, 0, 2)) << "a repetition changes nothing";
+  EXPECT_EQ(only().currentTransactionStartOffset, kNoOffset);
 }
 
 }  // namespace
