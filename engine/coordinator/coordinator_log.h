@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -39,6 +40,17 @@ class CoordinatorLog {
   /// call). Errors: NotLeaderOrFollower (also if the epoch has passed), NotEnoughReplicas, MessageTooLarge,
   /// KafkaStorageError: nothing was written.
   virtual Result<Offset> append(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch) = 0;
+
+  /// The same for a batch of a producer's transaction. `verification`: as in TransactionalWriter; InvalidTxnState if it
+  /// is there and the transaction has ended meanwhile. `transactionVersion`: of a marker's coordinator.
+  struct TransactionTerms {
+    std::optional<uint64_t> verification;
+    int16_t transactionVersion = 0;
+  };
+  virtual Result<Offset> appendTransactional(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch,
+                                             const TransactionTerms& /*terms*/) {
+    return append(partition, epoch, std::move(batch));
+  }
 
   virtual Result<LogRange> range(PartitionIndex partition) const = 0;
 

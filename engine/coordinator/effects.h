@@ -20,7 +20,9 @@ struct TimerKey {
     Heartbeat,  ///< a member's session, or its parked JoinGroup
     Join,       ///< the gathering of a group
     Sync,       ///< the members' SyncGroup after it
-    Expiry,     ///< the periodic look for expired offsets
+    Expiry,     ///< the periodic look for expired offsets, or transactional ids
+    Abort,      ///< the periodic look for transactions that are open for too long
+    Complete,   ///< a transaction whose end could not be written is brought on
   };
   Kind kind = Kind::Expiry;
   std::string group;
@@ -32,6 +34,14 @@ struct TimerKey {
 struct TimerChange {
   TimerKey key;
   std::optional<platform::Duration> after;
+};
+
+/// Records of a producer's transaction: they count once it is committed.
+struct TransactionalWriter {
+  ProducerId producerId;
+  ProducerEpoch producerEpoch;
+  /// Who found the partition to be in the transaction (log::VerificationGuard); nothing: nobody asked.
+  std::optional<uint64_t> verification;
 };
 
 /// What a shard's handler wants done. The runtime does it in this order: records are appended and replayed, timers
@@ -46,6 +56,7 @@ struct Effects {
   bool atomic = true;
   /// Whether they change the shard's state by replay(). Not so for classic groups, which are ahead of their records.
   bool replay = true;
+  std::optional<TransactionalWriter> transaction;
   Committed whenCommitted;
   std::vector<TimerChange> timers;
   /// Answers that wait for nothing.

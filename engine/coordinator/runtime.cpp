@@ -220,17 +220,39 @@ void CoordinatorRuntime::perform(Partition& partition, Effects effects) {
     return;
   }
   if (!effects.whenCommitted) return;
-  if (effects.records.empty() && partition.pending.empty()) {
-    // Nothing is uncommitted that the answer could give away.
-    return perform(partition, effects.whenCommitted(ErrorCode::None));
-  }
+  awaitCommit(partition, std::move(effects.whenCommitted));
+}
+
+void CoordinatorRuntime::awaitCommit(Partition& partition, Effects::Committed whenCommitted) {
+  // Nothing is uncommitted that the answer could give away?
+  if (partition.end <= partition.highWatermark) return perform(partition, whenCommitted(ErrorCode::None));
   const uint64_t number = ++lastNumber_;
   auto timeout = std::make_shared<CommitTimeout>(
       [weak = weak_from_this(), index = partition.index, incarnation = partition.incarnation, number] {
         if (const auto self = weak.lock()) self->onCommitTimeout(index, incarnation, number);
       });
-  partition.pending.push_back({partition.end, std::move(effects.whenCommitted), timeout, number});
+  partition.pending.push_back({partition.end, std::move(whenCommitted), timeout, number});
   timer_->add(timeout, options_.commitTimeout);
+}
+
+void CoordinatorRuntime::endTransaction(PartitionIndex index, const TransactionMarker& marker,
+                                        std::move_only_function<void(ErrorCode)> done) {
+  const auto found = partitions_.find(index);
+  if (found == partitions_.end()) return done(ErrorCode::NotCoordinator);
+  Partition& partition = *found->second;
+  if (partition.loading) return done(ErrorCode::CoordinatorLoadInProgress);
+  const auto end = dependencies_.partitions->appendTransactional(
+      index, partition.epoch,
+      records::buildEndTxnMarker(marker.producerId, marker.producerEpoch, {marker.commit, marker.coordinatorEpoch},
+                                 dependencies_.clock->wallMs()),
+      {.verification = std::nullopt, .transactionVersion = marker.transactionVersion});
+  if (!end) return done(end.error().code);
+  partition.end = *end;
+  partition.shard->replayEndTxn(*end - 1, marker.producerId, marker.commit);
+  awaitCommit(partition, [done = std::move(done)](ErrorCode code) mutable {
+    done(code);
+    return Effects();
+  });
 }
 
 Result<void> CoordinatorRuntime::write(Partition& partition, const Effects& effects) {
@@ -246,16 +268,22 @@ Result<void> CoordinatorRuntime::write(Partition& partition, const Effects& effe
       if (!effects.atomic && count > 0 && size > limit) break;
       ++count;
     }
-    TIDEMARK_TRY(writeBatch(partition, left.first(count), effects.replay));
+    TIDEMARK_TRY(writeBatch(partition, left.first(count), effects));
     left = left.subspan(count);
   }
   return {};
 }
 
 Result<void> CoordinatorRuntime::writeBatch(Partition& partition, std::span<const CoordinatorRecord> records,
-                                            bool replay) {
+                                            const Effects& effects) {
   records::BatchOptions options;
-  options.baseSequence = 0;  // as Kafka's coordinators write it, though without a producer id
+  options.baseSequence = options_.baseSequence;
+  if (effects.transaction) {
+    options.producerId = effects.transaction->producerId;
+    options.producerEpoch = effects.transaction->producerEpoch;
+    options.baseSequence = records::kNoSequence;
+    options.transactional = true;
+  }
   records::BatchBuilder builder(options);
   const int64_t nowMs = dependencies_.clock->wallMs();
   for (const CoordinatorRecord& record : records) {
@@ -268,13 +296,20 @@ Result<void> CoordinatorRuntime::writeBatch(Partition& partition, std::span<cons
     return fail(ErrorCode::RecordListTooLarge,
                 fmt::format("a write of {} bytes where the topic takes {}", builder.uncompressedSize(), limit));
   }
-  TIDEMARK_ASSIGN(partition.end, dependencies_.partitions->append(partition.index, partition.epoch, builder.build()));
-  if (!replay) return {};
+  if (effects.transaction) {
+    TIDEMARK_ASSIGN(partition.end, dependencies_.partitions->appendTransactional(
+                                       partition.index, partition.epoch, builder.build(),
+                                       {.verification = effects.transaction->verification, .transactionVersion = 0}));
+  } else {
+    TIDEMARK_ASSIGN(partition.end, dependencies_.partitions->append(partition.index, partition.epoch, builder.build()));
+  }
+  if (!effects.replay) return {};
+  const ProducerId producerId = effects.transaction ? effects.transaction->producerId : kNoProducerId;
   Offset offset = partition.end - static_cast<int64_t>(records.size());
   for (const CoordinatorRecord& record : records) {
     std::optional<ByteView> value;
     if (record.value) value = *record.value;
-    const Result<void> replayed = partition.shard->replay(offset, kNoProducerId, record.key, value);
+    const Result<void> replayed = partition.shard->replay(offset, producerId, record.key, value);
     TIDEMARK_INVARIANT(replayed.has_value(), "a coordinator cannot replay what it wrote: " + replayed.error().message);
     offset = offset.next();
   }

@@ -39,6 +39,15 @@ class Shard {
   virtual Effects onTimeout(const TimerKey& key) = 0;
 };
 
+/// The end of a producer's transaction, as WriteTxnMarkers brings it.
+struct TransactionMarker {
+  ProducerId producerId;
+  ProducerEpoch producerEpoch;
+  bool commit = false;
+  int32_t coordinatorEpoch = 0;
+  int16_t transactionVersion = 0;
+};
+
 /// Runs the shards of one coordinator (Kafka's CoordinatorRuntime): loads them when this broker becomes the leader of
 /// their partition, serialises what happens to them, appends what they write, and holds answers back until the high
 /// watermark has passed. One serial executor for all. All public calls on that executor, but for those marked.
@@ -54,6 +63,8 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
     std::string name;
     platform::milliseconds commitTimeout{5000};
     size_t loadBufferSize = 5242880;
+    /// Of the batches that are written, which have no producer: Kafka's coordinators differ in it.
+    int32_t baseSequence = 0;
   };
   using ShardFactory = std::function<std::unique_ptr<Shard>(PartitionIndex)>;
 
@@ -70,6 +81,11 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
   /// with CoordinatorLoadInProgress.
   void run(PartitionIndex partition, std::move_only_function<Effects(Shard&)> handler,
            std::move_only_function<void(ErrorCode)> unavailable);
+  /// Writes the marker that ends a producer's transaction in the partition and has the shard take it up. `done` at its
+  /// commit or failure: as append(), NotCoordinator, CoordinatorLoadInProgress, InvalidProducerEpoch,
+  /// TransactionCoordinatorFenced.
+  void endTransaction(PartitionIndex partition, const TransactionMarker& marker,
+                      std::move_only_function<void(ErrorCode)> done);
   /// Each shard that serves.
   void forEach(const std::function<void(PartitionIndex, Shard&)>& visit);
   /// Runs `handler` on every shard that serves, effects included.
@@ -109,7 +125,9 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
   void finishLoading(Partition& partition);
   void perform(Partition& partition, Effects effects);
   Result<void> write(Partition& partition, const Effects& effects);
-  Result<void> writeBatch(Partition& partition, std::span<const CoordinatorRecord> records, bool replay);
+  Result<void> writeBatch(Partition& partition, std::span<const CoordinatorRecord> records, const Effects& effects);
+  /// Calls it once all that is written by now is committed.
+  void awaitCommit(Partition& partition, Effects::Committed whenCommitted);
   void change(Partition& partition, TimerChange change);
   void advance(Partition& partition, Offset highWatermark);
   void completeUpTo(Partition& partition);

@@ -128,7 +128,7 @@ Effects ClassicGroups::onTimeout(const TimerKey& key) {
     case TimerKey::Kind::Sync:
       onSyncTimeout(*group, out);
       break;
-    case TimerKey::Kind::Expiry:
+    default:  // of others
       break;
   }
   return out;

@@ -33,6 +33,8 @@ using protocol::OffsetFetchRequest;
 using protocol::OffsetFetchResponse;
 using protocol::SyncGroupRequest;
 using protocol::SyncGroupResponse;
+using protocol::TxnOffsetCommitRequest;
+using protocol::TxnOffsetCommitResponse;
 
 namespace {
 
@@ -255,6 +257,40 @@ void GroupCoordinator::commitOffsets(const RequestInfo& info, const OffsetCommit
                                      [to](OffsetCommitResponse response) { (*to)(std::move(response)); });
         },
         [&](ErrorCode code) { (*to)(refusedCommit(request, code)); });
+  });
+}
+
+void GroupCoordinator::commitTransactionalOffsets(const RequestInfo&, const TxnOffsetCommitRequest& request,
+                                                  std::optional<uint64_t> verification,
+                                                  Reply<TxnOffsetCommitResponse> reply) {
+  impl_->post([request, verification, reply = std::move(reply)](Impl& impl) mutable {
+    const auto to = shared(std::move(reply));
+    const auto refuse = [&](ErrorCode code) {
+      TxnOffsetCommitResponse response;
+      for (const auto& topic : request.topics) {
+        auto& answered = response.topics.emplace_back();
+        answered.name = topic.name;
+        answered.topicId = topic.topicId;
+        for (const auto& partition : topic.partitions)
+          answered.partitions.push_back({.partitionIndex = partition.partitionIndex, .errorCode = number(code)});
+      }
+      (*to)(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.commitTransactionalOffsets(
+              request, verification, [to](TxnOffsetCommitResponse response) { (*to)(std::move(response)); });
+        },
+        refuse);
+  });
+}
+
+void GroupCoordinator::endTransaction(PartitionIndex partition, const TransactionMarker& marker,
+                                      Reply<ErrorCode> reply) {
+  impl_->post([partition, marker, reply = std::move(reply)](Impl& impl) mutable {
+    impl.runtime->endTransaction(partition, marker, std::move(reply));
   });
 }
 

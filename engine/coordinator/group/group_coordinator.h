@@ -18,6 +18,8 @@
 
 namespace tidemark::coordinator {
 
+struct TransactionMarker;
+
 /// The group coordinator of one broker: members, generations and committed offsets of the groups whose partition of
 /// `__consumer_offsets` it leads. Event-sourced: a handler decides and gives records, the state follows the log, and an
 /// answer waits until its records are committed. Everything runs on one serial executor; all calls from any thread.
@@ -69,6 +71,14 @@ class GroupCoordinator {
   /// UNKNOWN_TOPIC_OR_PARTITION.
   void commitOffsets(const RequestInfo& info, const protocol::OffsetCommitRequest& request,
                      Reply<protocol::OffsetCommitResponse> reply);
+  /// TxnOffsetCommit: offsets that count once the producer's transaction is committed. Topics carry name and, where it
+  /// is known, id. `verification`: as in TransactionalWriter.
+  void commitTransactionalOffsets(const RequestInfo& info, const protocol::TxnOffsetCommitRequest& request,
+                                  std::optional<uint64_t> verification,
+                                  Reply<protocol::TxnOffsetCommitResponse> reply);
+  /// The marker for a partition of `__consumer_offsets`: its pending offsets count from now on, or never. Errors as of
+  /// CoordinatorRuntime::endTransaction.
+  void endTransaction(PartitionIndex partition, const TransactionMarker& marker, Reply<ErrorCode> reply);
   /// All versions: one group (1 to 7) or several (8 and later).
   void fetchOffsets(const RequestInfo& info, const protocol::OffsetFetchRequest& request,
                     Reply<protocol::OffsetFetchResponse> reply);

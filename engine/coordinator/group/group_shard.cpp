@@ -54,6 +54,39 @@ std::vector<Accepted> acceptedOf(const OffsetCommitRequest& request, const Offse
   return accepted;
 }
 
+OffsetCommitRequest plainCommitOf(const protocol::TxnOffsetCommitRequest& request) {
+  OffsetCommitRequest plain;
+  plain.groupId = request.groupId;
+  plain.memberId = request.memberId;
+  plain.groupInstanceId = request.groupInstanceId;
+  plain.generationIdOrMemberEpoch = request.generationIdOrMemberEpoch;
+  for (const auto& topic : request.topics) {
+    auto& into = plain.topics.emplace_back();
+    into.name = topic.name;
+    into.topicId = topic.topicId;
+    for (const auto& partition : topic.partitions) {
+      auto& one = into.partitions.emplace_back();
+      one.partitionIndex = partition.partitionIndex;
+      one.committedOffset = partition.committedOffset;
+      one.committedLeaderEpoch = partition.committedLeaderEpoch;
+      one.committedMetadata = partition.committedMetadata;
+    }
+  }
+  return plain;
+}
+
+protocol::TxnOffsetCommitResponse transactionalAnswer(OffsetCommitResponse plain) {
+  protocol::TxnOffsetCommitResponse response;
+  for (auto& topic : plain.topics) {
+    auto& into = response.topics.emplace_back();
+    into.name = std::move(topic.name);
+    into.topicId = topic.topicId;
+    for (const auto& partition : topic.partitions)
+      into.partitions.push_back({.partitionIndex = partition.partitionIndex, .errorCode = partition.errorCode});
+  }
+  return response;
+}
+
 std::string lowerCase(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -181,6 +214,15 @@ ErrorCode GroupShard::validateCommit(const RequestInfo& info, const OffsetCommit
   return group->validateOffsetCommit(request.memberId, instanceId, request.generationIdOrMemberEpoch);
 }
 
+ErrorCode GroupShard::validateTransactionalCommit(const OffsetCommitRequest& request) const {
+  // Producers before version 3 of the request do not say who they are.
+  if (request.generationIdOrMemberEpoch < 0 && request.memberId.empty() && !request.groupInstanceId)
+    return ErrorCode::None;
+  const ErrorCode error = validateCommit({}, request);
+  // Its members may not hear of the assignment before the transaction ends.
+  return error == ErrorCode::RebalanceInProgress ? ErrorCode::None : error;
+}
+
 Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitRequest& request,
                                   Reply<OffsetCommitResponse> reply) {
   Effects out;
@@ -211,6 +253,32 @@ Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitReq
                                                .group = std::string_view(group),
                                                .offset = one.offset});
     }
+    reply(std::move(response));
+    return Effects();
+  };
+  return out;
+}
+
+Effects GroupShard::commitTransactionalOffsets(const protocol::TxnOffsetCommitRequest& request,
+                                               std::optional<uint64_t> verification,
+                                               Reply<protocol::TxnOffsetCommitResponse> reply) const {
+  const OffsetCommitRequest plain = plainCommitOf(request);
+  Effects out;
+  if (const ErrorCode error = validateTransactionalCommit(plain); error != ErrorCode::None) {
+    out.replies.emplace_back(
+        [reply = std::move(reply), response = transactionalAnswer(refusedCommit(plain, error))]() mutable {
+          reply(std::move(response));
+        });
+    return out;
+  }
+  Offsets::Commit commit = offsets_.commit(plain, clock_.wallMs());
+  out.records = std::move(commit.records);
+  out.transaction = {ProducerId(request.producerId), ProducerEpoch(request.producerEpoch), verification};
+  out.whenCommitted = [reply = std::move(reply),
+                       response = transactionalAnswer(std::move(commit.response))](ErrorCode code) mutable {
+    if (code != ErrorCode::None)
+      for (auto& topic : response.topics)
+        for (auto& partition : topic.partitions) partition.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
     reply(std::move(response));
     return Effects();
   };

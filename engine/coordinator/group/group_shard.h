@@ -15,6 +15,8 @@
 #include "protocol/generated/describe_groups_response.h"
 #include "protocol/generated/list_groups_request.h"
 #include "protocol/generated/list_groups_response.h"
+#include "protocol/generated/txn_offset_commit_request.h"
+#include "protocol/generated/txn_offset_commit_response.h"
 
 namespace tidemark::coordinator {
 
@@ -41,6 +43,10 @@ class GroupShard final : public Shard {
 
   Effects commitOffsets(const RequestInfo& info, const protocol::OffsetCommitRequest& request,
                         Reply<protocol::OffsetCommitResponse> reply);
+  /// Offsets that count once the producer's transaction is committed.
+  Effects commitTransactionalOffsets(const protocol::TxnOffsetCommitRequest& request,
+                                     std::optional<uint64_t> verification,
+                                     Reply<protocol::TxnOffsetCommitResponse> reply) const;
   Effects fetchOffsets(const protocol::OffsetFetchRequest::OffsetFetchRequestGroup& request, bool stable,
                        Reply<protocol::OffsetFetchResponse::OffsetFetchResponseGroup> reply) const;
   Effects deleteOffsets(const protocol::OffsetDeleteRequest& request,
@@ -56,6 +62,7 @@ class GroupShard final : public Shard {
 
  private:
   ErrorCode validateCommit(const RequestInfo& info, const protocol::OffsetCommitRequest& request) const;
+  ErrorCode validateTransactionalCommit(const protocol::OffsetCommitRequest& request) const;
   Effects expire();
 
   const PartitionIndex partition_;
