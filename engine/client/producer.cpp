@@ -83,6 +83,8 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
     idTimer_.cancel();
     metadataTimers_.clear();
   }
+  void adopt(ProducerId id, ProducerEpoch epoch);
+  void dropPending(const Error& error);
   size_t pending() const noexcept { return pending_; }
   ProducerId id() const noexcept { return id_; }
   ProducerEpoch epoch() const noexcept { return epoch_; }
@@ -202,7 +204,10 @@ void Producer::Core::append(Lane& lane, ProducerRecord record, Waiter waiter) {
   }
   if (!lane.open) {
     lane.open.emplace(
-        OpenBatch{.builder = records::BatchBuilder({.codec = options_.codec}), .waiters = {}, .opened = now()});
+        OpenBatch{.builder = records::BatchBuilder(
+                      {.codec = options_.codec, .transactional = !options_.transactionalId.empty()}),
+                  .waiters = {},
+                  .opened = now()});
   }
   lane.open->builder.append(record.timestampMs.value_or(client_.process().clock().wallMs()), key, value, headers);
   lane.open->waiters.push_back(std::move(waiter));
@@ -307,6 +312,8 @@ void Producer::Core::sendTo(NodeId leader, std::vector<Sending> group) {
   ProduceRequest request;
   request.acks = options_.acks;
   request.timeoutMs = millis(options_.requestTimeout);
+  request.transactionalId.reset();
+  if (!options_.transactionalId.empty()) request.transactionalId = options_.transactionalId;
   for (const Sending& sending : group) {
     Lane& lane = *sending.lane;
     Batch& batch = *sending.batch;
@@ -515,6 +522,8 @@ void Producer::Core::flush(platform::Task done) {
 /// Whether sending has to wait for a producer id.
 bool Producer::Core::numbersMissing() {
   if (!options_.idempotent) return false;
+  // The coordinator's to give, and a failure ends the transaction.
+  if (!options_.transactionalId.empty()) return idState_ != IdState::Known;
   if (renewId_) {
     const bool numbered = std::any_of(lanes_.begin(), lanes_.end(), [](const auto& each) {
       return std::any_of(each.second.batches.begin(), each.second.batches.end(),
@@ -561,7 +570,11 @@ void Producer::Core::askForId() {
 
 /// Numbers of this partition are lost: what has one fails, and the rest waits for a new id.
 void Producer::Core::giveUpId(Lane& lane, const Error& error) {
-  renewId_ = true;
+  if (options_.transactionalId.empty()) {
+    renewId_ = true;
+  } else {
+    idState_ = IdState::None;
+  }
   std::vector<BatchPtr> numbered;
   for (const BatchPtr& batch : lane.batches) {
     if (batch->sequence != records::kNoSequence) numbered.push_back(batch);
@@ -569,6 +582,32 @@ void Producer::Core::giveUpId(Lane& lane, const Error& error) {
   for (const BatchPtr& batch : numbered) {
     if (stopped_) return;
     failBatch({&lane, batch}, error);
+  }
+}
+
+void Producer::Core::adopt(ProducerId id, ProducerEpoch epoch) {
+  id_ = id;
+  epoch_ = epoch;
+  idState_ = IdState::Known;
+  for (auto& [where, lane] : lanes_) {
+    lane.nextSequence = 0;
+    lane.notBefore = {};
+  }
+  pumpSoon();
+}
+
+void Producer::Core::dropPending(const Error& error) {
+  const auto self = shared_from_this();
+  for (auto& [where, lane] : lanes_) {
+    if (lane.open) close(lane);
+    for (const BatchPtr& batch : std::deque<BatchPtr>(lane.batches)) {
+      if (stopped_) return;
+      failBatch({&lane, batch}, error);
+    }
+  }
+  for (auto& item : std::exchange(unplaced_, {})) {
+    if (stopped_) return;
+    resolve(std::move(item.waiter), std::unexpected(error));
   }
 }
 
@@ -586,6 +625,14 @@ void Producer::send(ProducerRecord record, Handler handler) {
 
 void Producer::flush(platform::Task done) {
   core_->flush(std::move(done));
+}
+
+void Producer::adopt(ProducerId id, ProducerEpoch epoch) {
+  core_->adopt(id, epoch);
+}
+
+void Producer::dropPending(const Error& error) {
+  core_->dropPending(error);
 }
 
 size_t Producer::pending() const noexcept {

@@ -19,6 +19,8 @@ struct ProducerOptions {
   int16_t acks = -1;
   /// Numbers the batches, so that one that is sent again is stored once. Needs acks −1.
   bool idempotent = true;
+  /// All that is sent belongs to a transaction of this id: nothing goes before adopt(). For TransactionalProducer.
+  std::string transactionalId;
   records::Codec codec = records::Codec::None;
   /// How long a batch waits for more records; it goes at once when it is full.
   platform::Duration linger{0};
@@ -72,6 +74,11 @@ class Producer {
   void send(ProducerRecord record, Handler handler = {});
   /// Sends what lingers and calls `done` when everything that was sent before has its result.
   void flush(platform::Task done);
+
+  /// Of a transactional producer, with nothing pending: what the coordinator says it is from now on. Numbers begin anew.
+  void adopt(ProducerId id, ProducerEpoch epoch);
+  /// Gives up what has no result yet.
+  void dropPending(const Error& error);
 
   /// Records without a result yet.
   size_t pending() const noexcept;

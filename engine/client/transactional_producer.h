@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "client/client.h"
+#include "client/producer.h"
+
+namespace tidemark::client {
+
+struct TransactionalProducerOptions {
+  std::string transactionalId;
+  /// transaction.timeout.ms: the coordinator aborts what is open for longer.
+  platform::Duration transactionTimeout = std::chrono::seconds(60);
+  /// Of everything that is asked of coordinators, repetitions included.
+  platform::Duration patience = std::chrono::seconds(60);
+  ProducerOptions producer;
+};
+
+/// Sends records in transactions (transaction.version 2): begin(), which fences whoever had the id before; then send() and
+/// sendOffsets(), then end(), over and over. One call to the coordinator at a time. Executor as the Client's.
+///
+/// Errors that mean that this producer has to go: ProducerFenced, InvalidProducerEpoch. After any other error of a send the
+/// transaction can only be aborted.
+class TransactionalProducer {
+ public:
+  using Done = std::move_only_function<void(Result<void>)>;
+  using Offsets = std::map<TopicPartition, Offset>;
+
+  TransactionalProducer(Client& client, TransactionalProducerOptions options);
+  ~TransactionalProducer();
+  TransactionalProducer(const TransactionalProducer&) = delete;
+  TransactionalProducer& operator=(const TransactionalProducer&) = delete;
+
+  /// InitProducerId; aborts what the last producer of the id left open.
+  void begin(Done done);
+  void send(ProducerRecord record, Producer::Handler handler = {});
+  /// Offsets of a group, which count if the transaction is committed.
+  void sendOffsets(std::string group, Offsets offsets, Done done);
+  /// Waits for what was sent, then commits; if some of it failed, the commit is refused with that error. An abort gives up
+  /// what has no result yet. RequestTimedOut: nobody knows how it ended.
+  void end(bool commit, Done done);
+
+  ProducerId producerId() const noexcept;
+  ProducerEpoch producerEpoch() const noexcept;
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace tidemark::client
