@@ -44,6 +44,11 @@ constexpr std::array kServed = {
     Served{ApiKey::DeleteRecords, handleDeleteRecords},
     Served{ApiKey::InitProducerId, handleInitProducerId},
     Served{ApiKey::OffsetForLeaderEpoch, handleOffsetForLeaderEpoch},
+    Served{ApiKey::AddPartitionsToTxn, handleAddPartitionsToTxn},
+    Served{ApiKey::AddOffsetsToTxn, handleAddOffsetsToTxn},
+    Served{ApiKey::EndTxn, handleEndTxn},
+    Served{ApiKey::WriteTxnMarkers, handleWriteTxnMarkers},
+    Served{ApiKey::TxnOffsetCommit, handleTxnOffsetCommit},
     Served{ApiKey::DescribeConfigs, handleDescribeConfigs},
     Served{ApiKey::AlterConfigs, handleForwarded},
     Served{ApiKey::AlterReplicaLogDirs, handleAlterReplicaLogDirs},
@@ -58,6 +63,8 @@ constexpr std::array kServed = {
     Served{ApiKey::DescribeQuorum, handleForwarded},
     Served{ApiKey::DescribeCluster, handleDescribeCluster},
     Served{ApiKey::DescribeProducers, handleDescribeProducers},
+    Served{ApiKey::DescribeTransactions, handleDescribeTransactions},
+    Served{ApiKey::ListTransactions, handleListTransactions},
     Served{ApiKey::DescribeTopicPartitions, handleDescribeTopicPartitions},
     Served{ApiKey::InitializeShareGroupState, handleInitializeShareGroupState},
     Served{ApiKey::ReadShareGroupState, handleReadShareGroupState},
@@ -217,6 +224,8 @@ BrokerServer::BrokerServer(Shared& shared)
   producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(), [this] { return lifecycle_->epoch(); });
   groups_ = std::make_unique<GroupService>(shared.process, *replicas_, groupConfig(config, shared.recorder));
   shareStates_ = std::make_unique<ShareStateService>(shared.process, *replicas_, shareStateConfig(config));
+  transactions_ = std::make_unique<TransactionService>(shared.process, *replicas_, *groups_, *producerIds_, shared.self(), config,
+                                                       shared.recorder);
   context_ = std::make_unique<BrokerContext>(BrokerContext{.self = shared.self(),
                                                            .clusterId = shared.clusterId,
                                                            .process = shared.process,
@@ -229,6 +238,7 @@ BrokerServer::BrokerServer(Shared& shared)
                                                            .producerIds = *producerIds_,
                                                            .groups = *groups_,
                                                            .shareStates = *shareStates_,
+                                                           .transactions = *transactions_,
                                                            .fetchMaxBytes = config.getInt("fetch.max.bytes"),
                                                            .traffic = traffic_,
                                                            .byMetadata =
@@ -371,6 +381,7 @@ void BrokerServer::apply(const replication::MetadataChange& change) {
   replicas_->apply(change);
   groups_->apply(change, shared_.self());
   shareStates_->apply(change, shared_.self());
+  transactions_->apply(change, shared_.self());
   if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
   if (onMetadataApplied_) onMetadataApplied_();
 }
@@ -436,6 +447,7 @@ void BrokerServer::shutdown(platform::Duration timeout, platform::Task done) {
 }
 
 void BrokerServer::stopRoles(platform::Task done) {
+  transactions_->stop();
   groups_->stop();
   shareStates_->stop();
   replicas_->shutdown();

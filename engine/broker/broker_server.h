@@ -16,6 +16,7 @@
 #include "broker/share/share_state_service.h"
 #include "broker/shared.h"
 #include "broker/traffic.h"
+#include "broker/transaction/transaction_service.h"
 #include "metadata/publisher.h"
 #include "network/server.h"
 #include "replication/replica_manager.h"
@@ -52,6 +53,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
 
   replication::ReplicaManager& replicas() noexcept { return *replicas_; }
   GroupService& groups() noexcept { return *groups_; }
+  TransactionService& transactions() noexcept { return *transactions_; }
   network::Server& server() noexcept { return *server_; }
   Traffic& traffic() noexcept { return traffic_; }
   /// What was taken up of the metadata. Any thread.
@@ -98,6 +100,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::unique_ptr<ProducerIds> producerIds_;
   std::unique_ptr<GroupService> groups_;
   std::unique_ptr<ShareStateService> shareStates_;
+  std::unique_ptr<TransactionService> transactions_;
   Traffic traffic_;
   std::unique_ptr<BrokerContext> context_;
   /// Null: requests come straight to us.

@@ -40,11 +40,24 @@ size_t CoordinatorTopic::maxBatchSize(PartitionIndex partition) const {
 }
 
 Result<Offset> CoordinatorTopic::append(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch) {
+  return write(partition, epoch, batch, {.origin = records::Origin::Coordinator});
+}
+
+Result<Offset> CoordinatorTopic::appendTransactional(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch,
+                                                     const TransactionTerms& terms) {
+  return write(partition, epoch, batch,
+               {.origin = records::Origin::Coordinator,
+                .verification = terms.verification,
+                .transactionVersion = terms.transactionVersion});
+}
+
+Result<Offset> CoordinatorTopic::write(PartitionIndex partition, LeaderEpoch epoch, MutableBytes batch,
+                                       const log::AppendOptions& options) {
   const auto found = find(partition);
   if (!found || found->leaderEpoch() != epoch)
     return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not led here in epoch {}", nameOf(partition), epoch));
   // acks=all, so that too small an ISR refuses it; the coordinator itself waits for the high watermark.
-  auto appended = found->appendAsLeader(batch, -1, {.origin = records::Origin::Coordinator});
+  auto appended = found->appendAsLeader(batch, -1, options);
   if (!appended) return fail(std::move(appended.error().error));
   replicas_.appended(*found);
   return appended->requiredOffset;

@@ -33,11 +33,14 @@ class CoordinatorTopic final : public coordinator::CoordinatorLog {
 
   size_t maxBatchSize(PartitionIndex partition) const override;
   Result<Offset> append(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch) override;
+  Result<Offset> appendTransactional(PartitionIndex partition, LeaderEpoch epoch, ByteVector batch,
+                                     const TransactionTerms& terms) override;
   Result<coordinator::LogRange> range(PartitionIndex partition) const override;
   Result<SharedBytes> read(PartitionIndex partition, Offset from, size_t maxBytes) const override;
 
  private:
   TopicPartition nameOf(PartitionIndex partition) const { return {topic_, partition}; }
+  Result<Offset> write(PartitionIndex partition, LeaderEpoch epoch, MutableBytes batch, const log::AppendOptions& options);
   std::shared_ptr<replication::Partition> find(PartitionIndex partition) const { return replicas_.find(nameOf(partition)); }
 
   replication::ReplicaManager& replicas_;

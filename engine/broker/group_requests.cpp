@@ -2,6 +2,7 @@
 #include "broker/group_service.h"
 #include "broker/requests.h"
 #include "broker/share/share_state_service.h"
+#include "broker/transaction/transaction_service.h"
 #include "protocol/generated/delete_groups_request.h"
 #include "protocol/generated/delete_groups_response.h"
 #include "protocol/generated/describe_groups_request.h"
@@ -68,6 +69,7 @@ void handleGroup(BrokerContext& broker, network::RequestPtr request, AclOperatio
 // --- FindCoordinator --------------------------------------------------------------------------------------------------
 
 constexpr int8_t kGroupKey = 0;
+constexpr int8_t kTransactionKey = 1;
 constexpr int8_t kShareKey = 2;
 
 struct Coordinator {
@@ -100,8 +102,14 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
     }
     topicName = kShareStateTopic;
     partition = broker.shareStates.states().partitionFor(*share);
+  } else if (type == kTransactionKey) {
+    if (!allows(broker, request, AclOperation::Describe, ResourceType::TransactionalId, key)) {
+      found.error = ErrorCode::TransactionalIdAuthorizationFailed;
+      return found;
+    }
+    topicName = "__transaction_state";
+    partition = broker.transactions.coordinator().partitionFor(key.view());
   } else {
-    // Transactions come with their coordinator.
     found.error = ErrorCode::CoordinatorNotAvailable;
     return found;
   }

@@ -1,7 +1,10 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "broker/requests.h"
 #include "broker/traffic.h"
+#include "broker/transaction/transaction_service.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
 #include "records/batch.h"
@@ -16,6 +19,8 @@ using protocol::ProduceResponse;
 
 constexpr int16_t kProduceWithTopicIds = 13;
 constexpr int16_t kProduceWithLeaderHint = 10;
+constexpr int16_t kProduceWithAbortable = 11;
+constexpr int16_t kProduceThatAddsPartitions = 12;
 
 /// A partition of the request in the order of its answer.
 struct Asked {
@@ -42,8 +47,6 @@ int64_t appendedBytes(const std::vector<Asked>& asked, const std::vector<replica
   return bytes;
 }
 
-/// Transactions come with their coordinator. Until then a batch of one would hold back every reader of committed data for
-/// good, for nobody could end it.
 bool isTransactional(ByteView batch) noexcept {
   return batch.size() >= records::kBatchHeaderSize &&
          (readBigEndian<int16_t>(batch.data() + records::kAttributesAt) & records::kTransactionalBit) != 0;
@@ -97,6 +100,91 @@ ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::
   return response;
 }
 
+/// A produce on its way to the logs.
+struct Produce {
+  network::RequestPtr request;
+  /// Holds the records until they are appended.
+  network::FramePtr frame;
+  std::string transactionalId;
+  int16_t acks = 0;
+  std::chrono::milliseconds timeout{};
+  std::vector<Asked> asked;
+  std::vector<replication::ProduceItem> items;
+  /// For each item, its place in `asked`.
+  std::vector<size_t> places;
+};
+
+void append(BrokerContext& broker, Produce produce) {
+  const replication::RequestLabel label{.client = produce.request->context().clientId(),
+                                        .correlation = produce.request->context().correlationId};
+  const int16_t acks = produce.acks;
+  const int16_t version = produce.request->apiVersion();
+  const bool acksValid = acks == 0 || acks == 1 || acks == -1;
+  broker.replicas.append(
+      acksValid ? acks : int16_t{1}, produce.timeout, produce.items, {.origin = records::Origin::Client, .apiVersion = version}, label,
+      [&broker, answered = std::move(produce.request), asked = std::move(produce.asked),
+       acks](std::vector<replication::ProduceResult> results) mutable {
+        broker.traffic.produced(appendedBytes(asked, results));
+        if (acks == 0) {
+          bool failed = false;
+          for (const Asked& each : asked) failed = failed || each.refused.code != ErrorCode::None;
+          for (const auto& result : results) failed = failed || result.error != ErrorCode::None;
+          // There is no answer to put an error into: closing makes the client look for the leader again.
+          if (failed) {
+            answered->close("a produce with acks=0 failed");
+          } else {
+            answered->noResponse();
+          }
+          return;
+        }
+        const int16_t answeredIn = answered->apiVersion();
+        answered->respond(answer(broker, answeredIn, asked, std::move(results)));
+      });
+}
+
+VerificationMode verificationMode(int16_t version) {
+  return version >= kProduceThatAddsPartitions ? VerificationMode::Add
+         : version >= kProduceWithAbortable    ? VerificationMode::VerifyAbortable
+                                               : VerificationMode::Verify;
+}
+
+/// The question for the coordinator: those partitions of the transaction in which it is not open yet.
+TransactionVerification::Question questionOf(BrokerContext& broker, Produce& produce) {
+  TransactionVerification::Question question{.transactionalId = produce.transactionalId,
+                                             .producer = {},
+                                             .partitions = {},
+                                             .mode = verificationMode(produce.request->apiVersion())};
+  if (question.mode != VerificationMode::Add && !broker.config()->getBool("transaction.partition.verification.enable")) return question;
+  for (replication::ProduceItem& item : produce.items) {
+    if (!isTransactional(item.records)) continue;
+    const auto partition = broker.replicas.find(item.partition);
+    // Who does not lead says so when it comes to the append.
+    if (!partition || !partition->isLeader()) continue;
+    const records::BatchHeader header = records::BatchHeader::read(item.records.data());
+    const auto guard = partition->log()->beginVerification(header.producerId, header.producerEpoch, header.baseSequence);
+    item.verification = guard.value_or(0);
+    if (!guard) continue;
+    question.producer = {header.producerId, header.producerEpoch};
+    question.partitions.insert(item.partition);
+  }
+  return question;
+}
+
+/// Takes out the items that are not in the transaction.
+void applyAnswers(Produce& produce, const coordinator::PartitionErrors& errors) {
+  std::vector<replication::ProduceItem> accepted;
+  for (size_t i = 0; i < produce.items.size(); ++i) {
+    const auto found = std::ranges::find(errors, produce.items[i].partition, &coordinator::PartitionErrors::value_type::first);
+    if (found == errors.end() || found->second == ErrorCode::None) {
+      accepted.push_back(produce.items[i]);
+    } else {
+      produce.asked[produce.places[i]].refused = {
+          found->second, fmt::format("the partition is not in the transaction of {}", produce.transactionalId)};
+    }
+  }
+  produce.items = std::move(accepted);
+}
+
 }  // namespace
 
 void handleProduce(BrokerContext& broker, network::RequestPtr request) {
@@ -107,6 +195,12 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
     const metadata::ImagePtr image = broker.image();
     std::vector<Asked> asked;
     std::vector<replication::ProduceItem> items;
+    std::vector<size_t> places;
+    bool transactional = false;
+    const network::FramePtr frame = held->frame();
+    const bool mayUseTransaction =
+        message.transactionalId && broker.allows(held->context(), network::AclOperation::Write,
+                                                 network::ResourceType::TransactionalId, message.transactionalId->view());
     const bool acksValid = acks == 0 || acks == 1 || acks == -1;
     for (auto& topic : message.topicData) {
       Error refused{ErrorCode::None, {}};
@@ -138,39 +232,41 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
         // The records are stamped where they lie, in the request's own frame.
         const ByteView records = partition.records.view();
         if (isTransactional(records)) {
-          each.refused = {ErrorCode::InvalidTxnState, "the batch is of a transaction that nobody began"};
-          continue;
+          if (!message.transactionalId || !mayUseTransaction) {
+            each.refused = {ErrorCode::TransactionalIdAuthorizationFailed, "not allowed to write in that transaction"};
+            continue;
+          }
+          transactional = true;
         }
         each.bytes = static_cast<int64_t>(records.size());
         const auto offset = records.data() - held->body().data();
+        places.push_back(asked.size() - 1);
         items.push_back({.partition = {name, PartitionIndex(partition.index)},
                          .records = held->mutableBody().subspan(static_cast<size_t>(offset), records.size())});
       }
     }
-    const replication::RequestLabel label{.client = held->context().clientId(), .correlation = held->context().correlationId};
-    const auto timeout = std::chrono::milliseconds(message.timeoutMs);
     // The frame stays until the append is done, then goes: a parked produce holds no records.
-    const network::FramePtr frame = held->frame();
-    held->releaseFrame();
-    broker.replicas.append(
-        acksValid ? acks : int16_t{1}, timeout, items, {.origin = records::Origin::Client, .apiVersion = version}, label,
-        [&broker, answered = std::move(held), asked = std::move(asked), acks](std::vector<replication::ProduceResult> results) mutable {
-          broker.traffic.produced(appendedBytes(asked, results));
-          if (acks == 0) {
-            bool failed = false;
-            for (const Asked& each : asked) failed = failed || each.refused.code != ErrorCode::None;
-            for (const auto& result : results) failed = failed || result.error != ErrorCode::None;
-            // There is no answer to put an error into: closing makes the client look for the leader again.
-            if (failed) {
-              answered->close("a produce with acks=0 failed");
-            } else {
-              answered->noResponse();
-            }
-            return;
-          }
-          const int16_t answeredIn = answered->apiVersion();
-          answered->respond(answer(broker, answeredIn, asked, std::move(results)));
-        });
+    Produce produce{.request = std::move(held),
+                    .frame = frame,
+                    .transactionalId = message.transactionalId ? message.transactionalId->str() : std::string(),
+                    .acks = acks,
+                    .timeout = std::chrono::milliseconds(message.timeoutMs),
+                    .asked = std::move(asked),
+                    .items = std::move(items),
+                    .places = std::move(places)};
+    produce.request->releaseFrame();
+    if (transactional) {
+      auto question = questionOf(broker, produce);
+      if (!question.partitions.empty()) {
+        broker.transactions.verification().ask(
+            std::move(question), [&broker, produce = std::move(produce)](const coordinator::PartitionErrors& errors) mutable {
+              applyAnswers(produce, errors);
+              append(broker, std::move(produce));
+            });
+        return;
+      }
+    }
+    append(broker, std::move(produce));
   });
 }
 

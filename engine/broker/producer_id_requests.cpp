@@ -1,35 +1,64 @@
 #include "broker/producer_ids.h"
 #include "broker/requests.h"
+#include "broker/transaction/transaction_service.h"
 #include "protocol/generated/describe_producers_request.h"
 #include "protocol/generated/describe_producers_response.h"
 #include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
 
-// InitProducerId 0–5 for idempotent producers, DescribeProducers 0.
+// InitProducerId 0–5, DescribeProducers 0.
 
 namespace tidemark::broker {
 
+namespace {
+
+/// Before it a fenced producer is told INVALID_PRODUCER_EPOCH.
+constexpr int16_t kFirstInitWithProducerFenced = 4;
+
+protocol::InitProducerIdResponse initAnswer(ErrorCode error, coordinator::ProducerIdAndEpoch producer) {
+  protocol::InitProducerIdResponse response;
+  response.errorCode = static_cast<int16_t>(error);
+  response.producerId = producer.id.value();
+  response.producerEpoch = producer.epoch.value();
+  return response;
+}
+
+/// Of a transactional id: from its coordinator.
+void initTransactional(BrokerContext& broker, network::RequestPtr held, coordinator::BeginProducer begin) {
+  held->releaseFrame();
+  broker.transactions.coordinator().beginProducer(std::move(begin), [held = std::move(held)](const coordinator::ProducerAnswer& answer) {
+    const bool old = answer.error == ErrorCode::ProducerFenced && held->apiVersion() < kFirstInitWithProducerFenced;
+    held->respond(initAnswer(old ? ErrorCode::InvalidProducerEpoch : answer.error, answer.producer));
+  });
+}
+
+}  // namespace
+
 void handleInitProducerId(BrokerContext& broker, network::RequestPtr request) {
   withDecoded<protocol::InitProducerIdRequest>(std::move(request), [&broker](network::RequestPtr held, const protocol::InitProducerIdRequest& message) {
-    const auto refuse = [&held](ErrorCode error) {
-      protocol::InitProducerIdResponse response;
-      response.errorCode = static_cast<int16_t>(error);
-      response.producerId = -1;
-      response.producerEpoch = -1;
-      held->respond(response);
-    };
-    // Transactions come with their coordinator.
-    if (message.transactionalId) return refuse(ErrorCode::CoordinatorNotAvailable);
-    if (!broker.allows(held->context(), network::AclOperation::IdempotentWrite, network::ResourceType::Cluster, network::kClusterResource))
+    const auto refuse = [&held](ErrorCode error) { held->respond(initAnswer(error, {})); };
+    if (message.transactionalId) {
+      const std::string id = message.transactionalId->str();
+      if (!broker.allows(held->context(), network::AclOperation::Write, network::ResourceType::TransactionalId, id))
+        return refuse(ErrorCode::TransactionalIdAuthorizationFailed);
+    } else if (!broker.allows(held->context(), network::AclOperation::IdempotentWrite, network::ResourceType::Cluster,
+                              network::kClusterResource)) {
       return refuse(ErrorCode::ClusterAuthorizationFailed);
+    }
+    const bool hasId = message.producerId != -1;
+    // Half of what a producer believes to be.
+    if (hasId != (message.producerEpoch != -1)) return refuse(ErrorCode::InvalidRequest);
+    if (message.transactionalId) {
+      coordinator::BeginProducer begin{.transactionalId = message.transactionalId->str(),
+                                       .timeout = platform::milliseconds(message.transactionTimeoutMs),
+                                       .expected = std::nullopt};
+      if (hasId) begin.expected = {ProducerId(message.producerId), ProducerEpoch(message.producerEpoch)};
+      return initTransactional(broker, std::move(held), std::move(begin));
+    }
     // A producer that lost its place (KIP-360) and has no transactional id starts anew: another id is as good.
     held->releaseFrame();
     broker.producerIds.next([held = std::move(held)](Result<ProducerId> id) mutable {
-      protocol::InitProducerIdResponse response;
-      response.errorCode = static_cast<int16_t>(id ? ErrorCode::None : id.error().code);
-      response.producerId = id ? id->value() : -1;
-      response.producerEpoch = id ? int16_t{0} : int16_t{-1};
-      held->respond(response);
+      held->respond(id ? initAnswer(ErrorCode::None, {*id, ProducerEpoch(0)}) : initAnswer(id.error().code, {}));
     });
   });
 }

@@ -24,6 +24,7 @@ class GroupService;
 class ProducerIds;
 class ShareStateService;
 class Traffic;
+class TransactionService;
 
 /// What the handlers of a broker's requests share. Everything in it outlives them and may be used on any thread.
 struct BrokerContext {
@@ -39,6 +40,7 @@ struct BrokerContext {
   ProducerIds& producerIds;
   GroupService& groups;
   ShareStateService& shareStates;
+  TransactionService& transactions;
   /// fetch.max.bytes, which cannot change while a broker runs.
   int32_t fetchMaxBytes;
   Traffic& traffic;
@@ -94,6 +96,14 @@ void handleAlterReplicaLogDirs(BrokerContext& broker, network::RequestPtr reques
 void handleDescribeLogDirs(BrokerContext& broker, network::RequestPtr request);  // log_dir_requests.cpp
 void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request);  // producer_id_requests.cpp
 void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);
+// transaction/: transaction_requests.cpp, txn_offset_commit_requests.cpp, marker_requests.cpp
+void handleAddPartitionsToTxn(BrokerContext& broker, network::RequestPtr request);
+void handleAddOffsetsToTxn(BrokerContext& broker, network::RequestPtr request);
+void handleEndTxn(BrokerContext& broker, network::RequestPtr request);
+void handleDescribeTransactions(BrokerContext& broker, network::RequestPtr request);
+void handleListTransactions(BrokerContext& broker, network::RequestPtr request);
+void handleTxnOffsetCommit(BrokerContext& broker, network::RequestPtr request);
+void handleWriteTxnMarkers(BrokerContext& broker, network::RequestPtr request);
 void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request);  // group_requests.cpp
 void handleJoinGroup(BrokerContext& broker, network::RequestPtr request);
 void handleSyncGroup(BrokerContext& broker, network::RequestPtr request);

@@ -16,7 +16,7 @@ constexpr std::array kFeatures = {
     FeatureDefinition{kKRaftVersionFeature, 0, 1, 1},
     FeatureDefinition{kShareVersionFeature, 0, 0, 0},
     FeatureDefinition{kStreamsVersionFeature, 0, 0, 0},
-    FeatureDefinition{kTransactionVersionFeature, 0, 0, 0},
+    FeatureDefinition{kTransactionVersionFeature, 0, 2, 2},
 };
 
 }  // namespace

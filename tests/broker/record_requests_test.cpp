@@ -109,11 +109,12 @@ TEST_F(RecordRequests, ProduceSaysWhatItRefusesInEachVersion) {
             Offset(0));
 }
 
-TEST_F(RecordRequests, ABatchOfATransactionIsRefusedSoThatNoReaderWaitsForItsEnd) {
+TEST_F(RecordRequests, ABatchOfNoTransactionalIdIsRefusedSoThatNoReaderWaitsForItsEnd) {
   const int leader = leaderOf("orders");
   records::BatchBuilder builder({.producerId = ProducerId(5), .producerEpoch = ProducerEpoch(0), .baseSequence = 0, .transactional = true});
   builder.append(1'767'225'600'000, std::nullopt, asBytes("x"));
-  EXPECT_EQ(code(produced(leader, producing(0, builder.build()), 12).errorCode), ErrorCode::InvalidTxnState);
+  EXPECT_EQ(code(produced(leader, producing(0, builder.build()), 12).errorCode),
+            ErrorCode::TransactionalIdAuthorizationFailed);
   EXPECT_EQ(code(produced(leader, producing(0, batch({"y"})), 12).errorCode), ErrorCode::None);
   const auto data = fetched(leader, fetching(0, 0), 12);
   EXPECT_EQ(data.lastStableOffset, data.highWatermark);
@@ -230,7 +231,7 @@ TEST_F(RecordRequests, InitProducerIdGivesEachProducerAnIdOfItsOwnInEachVersion)
     }
     request.transactionalId = protocol::Text("tx");
     const auto refused = ask(1, request, version);
-    EXPECT_EQ(code(refused.errorCode), ErrorCode::CoordinatorNotAvailable);
+    EXPECT_EQ(code(refused.errorCode), ErrorCode::InvalidTransactionTimeout) << "it names none";
     EXPECT_EQ(refused.producerId, -1);
   });
 }
