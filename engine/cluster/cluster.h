@@ -183,6 +183,8 @@ class Cluster final : public observe::ClusterSource {
   void describeFaults(observe::ClusterSnapshot& into) const;
   void describeQuorum(observe::ClusterSnapshot& into) const;
   void describeCleaners(observe::ClusterSnapshot& into) const;
+  void describeTransactions(observe::ClusterSnapshot& into);
+  void askForTransactions(Slot& slot);
   void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
   void describeReplica(const Slot& slot, const TopicPartition& name, bool watched,
                        observe::ReplicaSnapshot& into) const;

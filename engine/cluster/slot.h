@@ -41,6 +41,9 @@ struct Cluster::Slot {
   std::map<TopicPartition, observe::ReplicaSnapshot> lastSeen;
   int64_t lastDiskBytes = 0;
   int lastSegmentCount = 0;
+  /// As its coordinator answered last, and the life in which it was asked and has not answered yet; 0: none.
+  std::vector<observe::TransactionSnapshot> transactions;
+  uint64_t transactionsAsked = 0;
 };
 
 inline bool isAlive(observe::BrokerState state) {

@@ -140,6 +140,7 @@ std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
   describeFaults(*cluster);
   describeQuorum(*cluster);
   describeCleaners(*cluster);
+  describeTransactions(*cluster);
   if (const metadata::ImagePtr image = newestImage()) describeTopics(*image, *cluster);
   return cluster;
 }
@@ -307,7 +308,7 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
         copy.eligible = std::ranges::find(registration->elr, node) != registration->elr.end();
         if (copy.leader) {
           partition.highWatermark = copy.highWatermark;
-          partition.lastStable = copy.highWatermark;
+          partition.lastStable = copy.lastStable;
           partition.logStart = copy.logStart;
           partition.logEnd = copy.logEnd;
           ++std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id)->leaderCount;
@@ -348,6 +349,7 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
   into.logStart = ends.logStartOffset;
   into.logEnd = ends.logEndOffset.offset;
   into.highWatermark = ends.highWatermark.offset;
+  into.lastStable = ends.lastStableOffset.offset;
   into.sizeInBytes = log.sizeInBytes();
   if (!watched) return;
   for (const log::SegmentInfo& segment : log.segments())

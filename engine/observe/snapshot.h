@@ -130,6 +130,8 @@ struct ReplicaSnapshot {
   Offset logEnd;
   /// As this broker knows it.
   Offset highWatermark;
+  /// Up to where a read_committed consumer is given records; behind it a transaction is open.
+  Offset lastStable;
   /// Of a follower, known by the leader: since it was last caught up.
   std::optional<Duration> sinceCaughtUp;
   /// Of a follower: where its newest fetch began, and how long ago that fetch reached the leader.
