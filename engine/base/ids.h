@@ -53,19 +53,27 @@ class LeaderEpoch {
 };
 inline constexpr LeaderEpoch kNoLeaderEpoch{-1};
 
-/// A record's place in its partition. Offset − Offset is a count; Offset + count is an Offset.
+/// A record's place in its partition. Offset − Offset is a count; Offset + count is an Offset. At the ends of 64 bits
+/// both wrap around: bytes of others name any offset, and it is looked at before it is believed.
 class Offset {
  public:
   constexpr Offset() = default;
   explicit constexpr Offset(int64_t value) noexcept : value_(value) {}
   constexpr int64_t value() const noexcept { return value_; }
-  constexpr Offset next() const noexcept { return Offset(value_ + 1); }
+  constexpr Offset next() const noexcept { return *this + 1; }
   friend constexpr auto operator<=>(Offset, Offset) = default;
-  friend constexpr Offset operator+(Offset a, int64_t count) noexcept { return Offset(a.value_ + count); }
-  friend constexpr Offset operator-(Offset a, int64_t count) noexcept { return Offset(a.value_ - count); }
-  friend constexpr int64_t operator-(Offset a, Offset b) noexcept { return a.value_ - b.value_; }
+  friend constexpr Offset operator+(Offset a, int64_t count) noexcept { return Offset(sum(a.value_, count)); }
+  friend constexpr Offset operator-(Offset a, int64_t count) noexcept { return Offset(difference(a.value_, count)); }
+  friend constexpr int64_t operator-(Offset a, Offset b) noexcept { return difference(a.value_, b.value_); }
 
  private:
+  static constexpr int64_t sum(int64_t a, int64_t b) noexcept {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+  static constexpr int64_t difference(int64_t a, int64_t b) noexcept {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+  }
+
   int64_t value_ = -1;
 };
 inline constexpr Offset kNoOffset{-1};
