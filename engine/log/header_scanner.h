@@ -19,6 +19,8 @@ class HeaderScanner {
   /// Next: header() is the batch that starts at position(). End: nothing more lies below the end. Corrupt: what is
   /// there is no whole batch of format 2.
   Result<records::Step> next();
+  /// From byte `from` on again.
+  void restart(uint64_t from) noexcept { position_ = from; }
   const records::BatchHeader& header() const noexcept { return header_; }
   uint64_t position() const noexcept { return batchStart_; }
 

@@ -29,6 +29,10 @@ struct LookupStep {
     FloorEntry,
     /// Every entry of `index` (there are `count`) is above what is sought: the segment's first byte it is.
     NoFloorEntry,
+    /// What the last entry of `index` says is not so: at byte `position` there is no such batch, or the batch that
+    /// holds
+    /// `offset` does not have `timestampMs` as its largest. The index is wrong; the search goes on without it.
+    EntryFalse,
     /// Batches are read from byte `position` on, for `offset`.
     ScanBegins,
     /// The header of the batch at byte `position`. `taken`: it may hold what is sought.

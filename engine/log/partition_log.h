@@ -26,6 +26,7 @@ namespace tidemark::log {
 
 class LookupTrace;
 class ProducerStateManager;
+struct EndedTransaction;
 class Segment;
 class SegmentList;
 struct LoadedLog;
@@ -262,6 +263,8 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset) REQUIRES(mutex_);
   Result<void> rollTo(Offset baseOffset) REQUIRES(mutex_);
   Result<void> write(const Group& group, bool asLeader) REQUIRES(mutex_);
+  /// What a batch that was appended opened or ended.
+  void tellTransaction(const records::BatchHeader& header, const std::optional<EndedTransaction>& ended) const REQUIRES(mutex_);
   Result<void> noteAppended(const Group& group, int64_t position, Segment& segment, bool asLeader) REQUIRES(mutex_);
   void assignEpoch(LeaderEpoch epoch, Offset startOffset) REQUIRES(mutex_);
   /// `flush.messages` were appended: whoever appended waits until all below this is on disk.

@@ -75,7 +75,11 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
                                                             .baseOffset = info.firstOffset});
         return {};
       }
-      TIDEMARK_TRY(producers_->check(header, marker, options));
+      if (const auto checked = producers_->check(header, marker, options); !checked) {
+        if (context_.recorder != nullptr && checked.error().code == ErrorCode::InvalidProducerEpoch)
+          context_.recorder->emit(events::ProducerFenced{.partition = tag_, .producer = header.producerId, .epoch = header.producerEpoch});
+        return fail(checked.error());
+      }
     }
     records::stamp(bytes, header.baseOffset, epoch);
     assignEpoch(epoch, header.baseOffset);
@@ -194,6 +198,7 @@ Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Se
         const AbortedTxn entry{ended->producerId, ended->firstOffset, ended->lastOffset, ended->lastStableOffset};
         TIDEMARK_TRY(segment.appendAborted(std::span(&entry, 1)));
       }
+      if (asLeader && header.isTransactional()) tellTransaction(header, ended);
     }
     if (context_.recorder != nullptr)
       context_.recorder->emit(events::BatchAppended{.partition = tag_,
@@ -203,6 +208,9 @@ Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Se
                                                     .recordCount = header.recordCount,
                                                     .sizeInBytes = static_cast<int32_t>(header.sizeInBytes()),
                                                     .position = batchPosition,
+                                                    .producer = header.producerId,
+                                                    .transactional = header.isTransactional(),
+                                                    .control = header.isControl(),
                                                     .asLeader = asLeader});
     recordsSinceFlush_ += header.recordCount;
     at += header.sizeInBytes();
@@ -214,6 +222,24 @@ Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Se
     due_.any = true;
   }
   return {};
+}
+
+void PartitionLog::tellTransaction(const BatchHeader& header, const std::optional<EndedTransaction>& ended) const {
+  if (context_.recorder == nullptr || !context_.recorder->enabled()) return;
+  if (ended) {
+    context_.recorder->emit(events::MarkerWritten{.partition = tag_,
+                                                  .producer = header.producerId,
+                                                  .epoch = header.producerEpoch,
+                                                  .committed = !ended->aborted,
+                                                  .first = ended->firstOffset,
+                                                  .marker = ended->lastOffset,
+                                                  .lastStable = ended->lastStableOffset});
+  } else if (!header.isControl() && producers_->transactionStart(header.producerId) == header.baseOffset) {
+    context_.recorder->emit(events::TransactionOpened{.partition = tag_,
+                                                      .producer = header.producerId,
+                                                      .epoch = header.producerEpoch,
+                                                      .first = header.baseOffset});
+  }
 }
 
 std::optional<Offset> PartitionLog::dueFlush() const {

@@ -26,8 +26,8 @@ auto PartitionLog::stable(const Look& look) const -> decltype(look()) {
   }
 }
 
-Result<ReadResult> PartitionLog::read(Offset start, size_t maxBytes, FetchIsolation isolation,
-                                      bool minOneMessage, LookupTrace* trace) const {
+Result<ReadResult> PartitionLog::read(Offset start, size_t maxBytes, FetchIsolation isolation, bool minOneMessage,
+                                      LookupTrace* trace) const {
   return stable([&] { return readBounded(start, maxBytes, isolation, kNoOffset, minOneMessage, trace); });
 }
 
@@ -243,7 +243,7 @@ Result<std::optional<TimestampAndOffset>> PartitionLog::offsetForTimestamp(int64
                     .count = segments.size(),
                     .timestampMs = largest});
     };
-    if (timestampMs == kMaxTimestamp) {
+    while (timestampMs == kMaxTimestamp) {
       std::optional<size_t> best;
       int64_t bestTimestamp = records::kNoTimestamp;
       for (size_t i = 0; i < segments.size(); ++i) {
@@ -259,7 +259,11 @@ Result<std::optional<TimestampAndOffset>> PartitionLog::offsetForTimestamp(int64
       }
       if (!best) return std::nullopt;
       told(Kind::SegmentChosen, *best, bestTimestamp);
-      return segments[*best]->findMaxTimestamp(segments[*best]->size(), trace);
+      TIDEMARK_ASSIGN(auto found, segments[*best]->findMaxTimestamp(segments[*best]->size(), trace));
+      if (found) return found;
+      // Its time index was wrong: now that its largest is known, it may be another segment.
+      TIDEMARK_ASSIGN(const int64_t largest, segments[*best]->maxTimestampMs());
+      if (largest >= bestTimestamp) return std::nullopt;
     }
     for (size_t i = 0; i < segments.size(); ++i) {
       TIDEMARK_ASSIGN(const int64_t largest, segments[i]->maxTimestampMs());

@@ -201,6 +201,11 @@ std::optional<LogOffsetMetadata> ProducerStateManager::firstUnstableOffset() con
   return first;
 }
 
+Offset ProducerStateManager::transactionStart(ProducerId producer) const {
+  const auto found = producers_.find(producer);
+  return found == producers_.end() ? kNoOffset : found->second.transactionStart();
+}
+
 void ProducerStateManager::onHighWatermark(Offset highWatermark) {
   // In order of first offsets, while the marker lies below: one behind an unfinished one waits, as in Kafka.
   while (!unreplicated_.empty() && unreplicated_.begin()->second.last < highWatermark)

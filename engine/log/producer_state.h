@@ -132,6 +132,8 @@ class ProducerStateManager {
   // --- transactions ---
   /// First offset of the oldest transaction that is open or whose marker is not below the high watermark.
   std::optional<LogOffsetMetadata> firstUnstableOffset() const;
+  /// First offset of the transaction that a producer has open; kNoOffset: none.
+  Offset transactionStart(ProducerId producer) const;
   void onHighWatermark(Offset highWatermark);
   void onLogStart(Offset logStart);
 

@@ -5,8 +5,6 @@
 #include "events/log_events.h"
 #include "events/recorder.h"
 #include "log/file_names.h"
-#include "log/header_scanner.h"
-#include "records/record.h"
 
 namespace tidemark::log {
 
@@ -20,48 +18,6 @@ constexpr uint64_t kReserveFrom = 1 << 20;
 constexpr uint64_t kReservedPart = 8;
 constexpr uint64_t kLeastReserved = 256 << 10;
 constexpr uint64_t kMostReserved = 8 << 20;
-
-/// A batch's bytes, whole.
-Result<ByteVector> readBatch(const platform::File& file, const BatchPosition& at) {
-  ByteVector bytes(at.header.sizeInBytes());
-  TIDEMARK_ASSIGN(const size_t got, file.readAt(at.position, bytes));
-  if (got != bytes.size()) return fail(ErrorCode::KafkaStorageError, file.path() + " ends inside a batch");
-  return bytes;
-}
-
-/// The first record of the batch for which `wanted` holds.
-template <class Predicate>
-Result<std::optional<TimestampAndOffset>> findRecord(const platform::File& file, const BatchPosition& at,
-                                                     const Predicate& wanted, LookupTrace* trace) {
-  if (trace != nullptr) trace->addBatch(LookupStep::Kind::BatchFound, at.position, at.header, true);
-  TIDEMARK_ASSIGN(const ByteVector bytes, readBatch(file, at));
-  const records::BatchView batch{at.header, bytes};
-  ByteVector buffer;
-  TIDEMARK_ASSIGN(const ByteView payload, records::openPayload(batch, buffer));
-  records::RecordCursor cursor(batch.header, payload);
-  Step step = cursor.next();
-  size_t looked = 0;
-  for (; step == Step::Next; step = cursor.next()) {
-    const records::RecordView record = cursor.record();
-    if (wanted(record)) {
-      if (trace != nullptr)
-        trace->add({.kind = LookupStep::Kind::RecordFound,
-                    .entry = looked,
-                    .count = static_cast<size_t>(batch.header.recordCount),
-                    .offset = record.offset,
-                    .timestampMs = record.timestampMs,
-                    .position = static_cast<int64_t>(at.position)});
-      return TimestampAndOffset{record.timestampMs, record.offset, batch.header.leaderEpoch};
-    }
-    ++looked;
-  }
-  if (step == Step::Corrupt) return fail(ErrorCode::CorruptMessage, file.path() + ": " + cursor.reason());
-  if (trace != nullptr)
-    trace->add({.kind = LookupStep::Kind::NoRecordInBatch,
-                .count = looked,
-                .position = static_cast<int64_t>(at.position)});
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -176,7 +132,8 @@ Result<std::shared_ptr<SegmentFiles>> Segment::openChecked() const {
 }
 
 Result<std::shared_ptr<SegmentFiles>> Segment::openFiles() const {
-  if (context_.files->exists(path(kOffsetIndexSuffix)) && context_.files->exists(path(kTimeIndexSuffix))) {
+  const bool wrong = indexesFalse_.exchange(false) && !context_.readOnly;
+  if (!wrong && context_.files->exists(path(kOffsetIndexSuffix)) && context_.files->exists(path(kTimeIndexSuffix))) {
     TIDEMARK_ASSIGN(auto files, openChecked());
     if (files) return files;
   }
@@ -189,6 +146,11 @@ Result<std::shared_ptr<SegmentFiles>> Segment::openFiles() const {
   TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
   TIDEMARK_ASSIGN(auto scan, scanSegment(*log, size(), base_, indexIntervalBytes_, {}));
   if (scan.rule.takeTimeEntry()) scan.timeEntries.push_back(scan.rule.timeEntry());
+  {
+    // What was read of the time index before may have been wrong.
+    const Lock lock(mutex_);
+    maxTimestamp_ = std::nullopt;
+  }
   return writeIndexes(std::move(log), scan.offsetEntries, scan.timeEntries);
 }
 
@@ -204,172 +166,6 @@ Result<std::shared_ptr<SegmentFiles>> Segment::files() const {
   TIDEMARK_ASSIGN(auto opened, openFiles());
   context_.handles->insert(id_, opened);
   return opened;
-}
-
-// --- readers ---
-Result<uint64_t> Segment::startOfSearch(const SegmentFiles& files, Offset target, LookupTrace* trace) const {
-  if (trace != nullptr) {
-    trace->enter(base_);
-    if (!files.indexesUsable()) trace->add({.kind = LookupStep::Kind::IndexUnusable});
-  }
-  TIDEMARK_ASSIGN(const auto view, files.offsetIndex().view());
-  const auto floor = view.floor(target.value(), trace);
-  const uint64_t start = floor ? static_cast<uint64_t>(floor->position) : 0;
-  if (trace != nullptr)
-    trace->add({.kind = LookupStep::Kind::ScanBegins, .offset = target, .position = static_cast<int64_t>(start)});
-  return start;
-}
-
-Result<std::optional<BatchPosition>> Segment::find(Offset target, uint64_t end, LookupTrace* trace) const {
-  TIDEMARK_ASSIGN(const auto open, files());
-  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, target, trace));
-  HeaderScanner scanner(*open->log(), start, std::min(end, size()));
-  while (true) {
-    TIDEMARK_ASSIGN(const Step step, scanner.next());
-    if (step == Step::Corrupt)
-      return fail(ErrorCode::CorruptMessage,
-                  fmt::format("{}: there is no batch at byte {}", open->log()->path(), scanner.position()));
-    if (step == Step::End) {
-      if (trace != nullptr)
-        trace->add({.kind = LookupStep::Kind::NotInSegment,
-                    .offset = target,
-                    .position = static_cast<int64_t>(scanner.position())});
-      return std::nullopt;
-    }
-    const bool found = scanner.header().lastOffset() >= target;
-    if (trace != nullptr) [[unlikely]]
-      trace->addBatch(LookupStep::Kind::BatchScanned, scanner.position(), scanner.header(), found);
-    if (!found) continue;
-    if (trace != nullptr) trace->addBatch(LookupStep::Kind::BatchFound, scanner.position(), scanner.header(), true);
-    return BatchPosition{scanner.position(), scanner.header()};
-  }
-}
-
-Result<std::optional<TimestampAndOffset>> Segment::findByTimestamp(int64_t timestampMs, Offset startOffset,
-                                                                   uint64_t end, LookupTrace* trace) const {
-  TIDEMARK_ASSIGN(const auto open, files());
-  TIDEMARK_ASSIGN(const auto times, open->timeIndex().view());
-  if (trace != nullptr) trace->enter(base_);
-  const auto floor = times.floor(timestampMs, trace);
-  const Offset from = std::max(startOffset, floor ? floor->offset : base_);
-  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, from, trace));
-  HeaderScanner scanner(*open->log(), start, std::min(end, size()));
-  while (true) {
-    TIDEMARK_ASSIGN(const Step step, scanner.next());
-    if (step != Step::Next) {
-      if (trace != nullptr)
-        trace->add({.kind = LookupStep::Kind::NotInSegment,
-                    .timestampMs = timestampMs,
-                    .position = static_cast<int64_t>(scanner.position())});
-      return std::nullopt;
-    }
-    const bool possible =
-        scanner.header().maxTimestampMs >= timestampMs && scanner.header().lastOffset() >= startOffset;
-    if (trace != nullptr) [[unlikely]]
-      trace->addBatch(LookupStep::Kind::BatchScanned, scanner.position(), scanner.header(), possible);
-    if (!possible) continue;
-    TIDEMARK_ASSIGN(auto found, findRecord(
-                                    *open->log(), {scanner.position(), scanner.header()},
-                                    [&](const records::RecordView& record) {
-                                      return record.timestampMs >= timestampMs && record.offset >= startOffset;
-                                    },
-                                    trace));
-    if (found) return found;
-  }
-}
-
-Result<std::optional<TimestampAndOffset>> Segment::findMaxTimestamp(uint64_t end, LookupTrace* trace) const {
-  TIDEMARK_TRY(maxTimestampMs());
-  TimeIndexEntry max;
-  {
-    const Lock lock(mutex_);
-    max = *maxTimestamp_;
-  }
-  if (max.timestampMs < 0) return std::nullopt;
-  TIDEMARK_ASSIGN(const auto open, files());
-  // The entry names the last offset of the batch.
-  TIDEMARK_ASSIGN(const uint64_t start, startOfSearch(*open, max.offset, trace));
-  HeaderScanner scanner(*open->log(), start, std::min(end, size()));
-  while (true) {
-    TIDEMARK_ASSIGN(const Step step, scanner.next());
-    if (step != Step::Next) return std::nullopt;
-    const bool holdsIt = scanner.header().maxTimestampMs == max.timestampMs;
-    if (trace != nullptr) [[unlikely]]
-      trace->addBatch(LookupStep::Kind::BatchScanned, scanner.position(), scanner.header(), holdsIt);
-    if (!holdsIt) continue;
-    return findRecord(
-        *open->log(), {scanner.position(), scanner.header()},
-        [&](const records::RecordView& record) { return record.timestampMs == max.timestampMs; }, trace);
-  }
-}
-
-Result<int64_t> Segment::maxTimestampMs() const {
-  {
-    const Lock lock(mutex_);
-    if (maxTimestamp_) return maxTimestamp_->timestampMs;
-  }
-  TIDEMARK_ASSIGN(const auto open, files());
-  TimeIndexEntry last{records::kNoTimestamp, base_};
-  if (const size_t count = open->timeIndex().count(); count > 0) {
-    TIDEMARK_ASSIGN(last, open->timeIndex().readEntry(count - 1));
-  }
-  const Lock lock(mutex_);
-  if (!maxTimestamp_) maxTimestamp_ = last;
-  return maxTimestamp_->timestampMs;
-}
-
-Result<int64_t> Segment::firstTimestampMs() const {
-  {
-    const Lock lock(mutex_);
-    if (firstTimestampMs_) return *firstTimestampMs_;
-  }
-  if (size() == 0) return records::kNoTimestamp;
-  TIDEMARK_ASSIGN(const auto open, files());
-  HeaderScanner scanner(*open->log(), 0, size());
-  TIDEMARK_ASSIGN(const Step step, scanner.next());
-  const int64_t first = step == Step::Next ? scanner.header().maxTimestampMs : records::kNoTimestamp;
-  const Lock lock(mutex_);
-  firstTimestampMs_ = first;
-  return first;
-}
-
-SegmentInfo Segment::info() const {
-  SegmentInfo info{.baseOffset = base_, .sizeInBytes = static_cast<int64_t>(size())};
-  info.maxTimestampMs = maxTimestampMs().value_or(records::kNoTimestamp);
-  info.offsetIndexEntries = offsetEntries_.load();
-  info.timeIndexEntries = timeEntries_.load();
-  const Lock lock(mutex_);
-  info.active = pinned_ != nullptr;
-  return info;
-}
-
-Result<Offset> Segment::boundForReading() {
-  TIDEMARK_ASSIGN(const auto open, files());
-  TIDEMARK_ASSIGN(const auto view, open->offsetIndex().view());
-  TIDEMARK_ASSIGN(const uint64_t fileSize, open->log()->size());
-  uint64_t from = view.count() > 0 ? static_cast<uint64_t>(view.entryAt(view.count() - 1).position) : 0;
-  for (;; from = 0) {
-    Offset next = base_;
-    TimeIndexEntry max{records::kNoTimestamp, base_};
-    if (const size_t count = open->timeIndex().count(); from > 0 && count > 0) {
-      TIDEMARK_ASSIGN(max, open->timeIndex().readEntry(count - 1));
-    }
-    HeaderScanner scanner(*open->log(), from, fileSize);
-    Step step = Step::Next;
-    while (true) {
-      TIDEMARK_ASSIGN(step, scanner.next());
-      if (step != Step::Next) break;
-      next = std::max(next, scanner.header().nextOffset());
-      if (scanner.header().maxTimestampMs > max.timestampMs)
-        max = {scanner.header().maxTimestampMs, scanner.header().lastOffset()};
-    }
-    // An entry that leads into the middle of a batch: from the front then.
-    if (step == Step::Corrupt && from > 0 && next == base_) continue;
-    size_.store(scanner.position(), std::memory_order_release);
-    const Lock lock(mutex_);
-    maxTimestamp_ = max;
-    return next;
-  }
 }
 
 // --- writer ---
@@ -392,6 +188,9 @@ Result<std::optional<Offset>> Segment::activate() {
     TIDEMARK_ASSIGN(const Step step, scanner.next());
     if (step == Step::Corrupt) return std::nullopt;
     if (step == Step::End) break;
+    // Not the batch that the last entry names.
+    const bool isFirst = next == base_ && lastOffset;
+    if (isFirst && !leadsTo(*lastOffset, scanner.header())) return std::nullopt;
     rule.observe(scanner.header());
     next = std::max(next, scanner.header().nextOffset());
   }

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "events/text.h"
+#include "log/header_scanner.h"
 #include "log/index_file.h"
 #include "log/log_config.h"
 #include "log/log_context.h"
@@ -67,8 +68,8 @@ struct SegmentCut {
 /// bounds itself by the position it was given or size().
 class Segment {
  public:
-  /// Makes the files of an empty, active segment. `extra`: behind all their names, for a segment that is not yet part of
-  /// its log (a literal).
+  /// Makes the files of an empty, active segment. `extra`: behind all their names, for a segment that is not yet part
+  /// of its log (a literal).
   static Result<std::shared_ptr<Segment>> create(const LogContext& context, events::PartitionTag tag,
                                                  const std::string& directory, Offset base, const LogConfig& config,
                                                  std::string_view extra = {});
@@ -91,7 +92,8 @@ class Segment {
   /// The first record at or after `startOffset` whose timestamp is `timestampMs` or later, below byte `end`.
   Result<std::optional<TimestampAndOffset>> findByTimestamp(int64_t timestampMs, Offset startOffset, uint64_t end,
                                                             LookupTrace* trace = nullptr) const;
-  /// The first record that has the segment's largest timestamp.
+  /// The first record that has the segment's largest timestamp. Nothing as well if the time index was wrong about that
+  /// one: maxTimestampMs() is right from then on.
   Result<std::optional<TimestampAndOffset>> findMaxTimestamp(uint64_t end, LookupTrace* trace = nullptr) const;
   /// Largest timestamp of all records, −1 if none has one; from the time index for a segment that is not active.
   Result<int64_t> maxTimestampMs() const;
@@ -102,7 +104,9 @@ class Segment {
   Result<Offset> boundOfBytes(uint64_t end, Offset otherwise) const;
   /// Max timestamp of the first batch, by which the segment's age is told; −1: there is none.
   Result<int64_t> firstTimestampMs() const;
-  int64_t offsetIndexBytes() const noexcept { return offsetEntries_.load() * static_cast<int64_t>(OffsetIndexFormat::kSize); }
+  int64_t offsetIndexBytes() const noexcept {
+    return offsetEntries_.load() * static_cast<int64_t>(OffsetIndexFormat::kSize);
+  }
   int64_t timeIndexBytes() const noexcept { return timeEntries_.load() * static_cast<int64_t>(TimeIndexFormat::kSize); }
   /// For views; opens nothing of an inactive segment but, once, its time index.
   SegmentInfo info() const;
@@ -117,9 +121,9 @@ class Segment {
   /// next offset, for which it reads the headers behind the last index entry. Nothing: an index is wrong or what is
   /// behind its last entry is no batch; recover() then. Both indexes are there.
   Result<std::optional<Offset>> activate();
-  /// Reads everything, cuts the file behind the last valid batch and writes both indexes anew, with the time index entry
-  /// of a closed segment. `visit` gets each batch. The segment is not active afterwards.
-  /// `cut`: what went, may be null.
+  /// Reads everything, cuts the file behind the last valid batch and writes both indexes anew, with the time index
+  /// entry of a closed segment. `visit` gets each batch. The segment is not active afterwards. `cut`: what went, may be
+  /// null.
   Result<SegmentScan> recover(const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit,
                               SegmentCut* cut);
 
@@ -161,7 +165,23 @@ class Segment {
   Result<std::shared_ptr<SegmentFiles>> writeIndexes(std::shared_ptr<platform::File> log,
                                                      std::span<const OffsetIndexEntry> offsets,
                                                      std::span<const TimeIndexEntry> times) const;
-  Result<uint64_t> startOfSearch(const SegmentFiles& files, Offset target, LookupTrace* trace) const;
+  /// Where batches are read from for a target, and by which entry that is so.
+  struct SearchStart {
+    uint64_t position = 0;
+    std::optional<OffsetIndexEntry> entry;
+  };
+  /// Kafka before 4.0 named the last offset of all that was appended at once, which may be more than one batch.
+  bool leadsTo(const OffsetIndexEntry& entry, const records::BatchHeader& header) const noexcept;
+  /// No batch has the largest time that the time index names: finds out what it is.
+  Result<void> correctMaxTimestamp(const SegmentFiles& files, const TimeIndexEntry& wrong, LookupTrace* trace) const;
+  Result<SearchStart> startOfSearch(const SegmentFiles& files, Offset target, LookupTrace* trace) const;
+  /// The first header that `scanner` meets. Where an index entry leads to something else than the batch it names, the
+  /// index is wrong: then the scanner begins at the segment's front.
+  Result<records::Step> firstOfSearch(const SegmentFiles& files, const SearchStart& start, HeaderScanner& scanner,
+                                      LookupTrace* trace) const;
+  /// An entry was found to be false: unless the segment is active, both indexes are built anew when they are next
+  /// needed.
+  void distrustIndexes(const SegmentFiles& files, std::string_view why) const;
   Result<void> truncateAborted(Offset offset);
   Result<void> syncAborted() const;
 
@@ -182,10 +202,13 @@ class Segment {
   mutable std::atomic<bool> logDirty_{false};
   mutable std::atomic<bool> indexesDirty_{false};
   mutable std::atomic<bool> txnDirty_{false};
+  /// An entry was false.
+  mutable std::atomic<bool> indexesFalse_{false};
   /// In the .txnindex; 0: there is no such file.
   std::atomic<size_t> txnEntries_{0};
 
-  /// Held while files are opened (and perhaps indexes rebuilt), so that retire() knows nobody does. Taken before mutex_.
+  /// Held while files are opened (and perhaps indexes rebuilt), so that retire() knows nobody does. Taken before
+  /// mutex_.
   mutable Mutex openMutex_;
   bool retired_ GUARDED_BY(openMutex_) = false;
 

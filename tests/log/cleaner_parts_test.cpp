@@ -47,6 +47,24 @@ TEST(OffsetMapTest, manyKeysInAlmostAllItsSlotsAreAllFound) {
   EXPECT_EQ(get(map, "key-1000"), kNoOffset);
 }
 
+TEST(OffsetMapTest, itTakesNoMoreMemoryThanItsKeysNeed) {
+  constexpr int kKeys = 100'000;
+  for (const size_t slots : {size_t{kKeys} + 1, size_t{150'001}, size_t{10'000'000}}) {
+    OffsetMap map(slots, {77, 3});
+    EXPECT_EQ(map.slots(), slots);
+    for (int i = 0; i < kKeys; ++i) {
+      ASSERT_EQ(put(map, fmt::format("key-{}", i), i), kNoOffset);
+      // What came last and what came first, through every change of size.
+      ASSERT_EQ(get(map, fmt::format("key-{}", i)), Offset(i));
+      ASSERT_EQ(get(map, fmt::format("key-{}", i / 2)), Offset(i / 2));
+      ASSERT_EQ(map.size(), static_cast<size_t>(i) + 1);
+    }
+    for (int i = 0; i < kKeys; ++i) ASSERT_EQ(get(map, fmt::format("key-{}", i)), Offset(i));
+    EXPECT_EQ(get(map, "none"), kNoOffset);
+    EXPECT_LE(map.memoryBytes(), std::min<size_t>(slots, kKeys * 4) * OffsetMap::kEntrySize);
+  }
+}
+
 TEST(SupersededOffsetsTest, eachOffsetOfTheRangeHasItsOwnBit) {
   SupersededOffsets superseded(Offset(100), 130);
   for (const int64_t offset : {100, 163, 164, 229}) superseded.add(Offset(offset));

@@ -36,9 +36,7 @@ class SimulatedDiskTest : public testing::Test {
     return bytes ? std::string(asText(*bytes)) : "<none>";
   }
   /// A file that is certain to survive with these contents.
-  void keep(const std::string& path, const std::string& text) {
-    ASSERT_TRUE(files().replaceFile(path, asBytes(text)));
-  }
+  void keep(const std::string& path, const std::string& text) { ASSERT_TRUE(files().replaceFile(path, asBytes(text))); }
 
   std::unique_ptr<World> world_;
   std::shared_ptr<SimulatedProcess> process_;
@@ -65,6 +63,28 @@ TEST_F(SimulatedDiskTest, aPowerLossKeepsWhatWasSynced) {
     EXPECT_EQ(after.substr(0, 11), "certain too");
     EXPECT_LE(after.size(), 19u);
   }
+}
+
+TEST_F(SimulatedDiskTest, aLargerSectorIsWrittenWholeOrNotAtAll) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    make(seed);
+    process_->disk().setSectorSize(4096);
+    keep("/a", std::string(16'384, 'o'));
+    ASSERT_TRUE(open("/a")->writeAt(0, asBytes(std::string(16'384, 'n'))));
+    losePowerAndRestart();
+    const auto after = contents("/a");
+    ASSERT_EQ(after.size(), 16'384u);
+    std::string sectors;
+    for (size_t at = 0; at < after.size(); at += 4096) {
+      sectors += after[at];
+      ASSERT_EQ(after.substr(at, 4096), std::string(4096, after[at])) << at << " in " << seed;
+    }
+    seen.insert(sectors);
+  }
+  EXPECT_TRUE(seen.contains("nono") || seen.contains("onon") || seen.contains("oonn"))
+      << "later ones without earlier ones";
+  EXPECT_GT(seen.size(), 8u) << "of 16";
 }
 
 TEST_F(SimulatedDiskTest, aPowerLossTearsWhatWasNotSyncedAtSectors) {

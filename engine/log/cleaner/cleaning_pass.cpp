@@ -20,8 +20,8 @@ namespace {
 constexpr size_t kSpareSlots = 64;
 /// One bit for each dirty offset may take this part of the memory of a map, or is done without.
 constexpr size_t kPartOfBits = 16;
-/// Keys that are looked up together.
-constexpr size_t kMostWaiting = 64;
+/// Keys that are looked up together: as many as a batch may well have.
+constexpr size_t kMostWaiting = 128;
 
 std::unexpected<Error> ended() {
   return fail(ErrorCode::UnknownServerError, "the cleaning was ended");

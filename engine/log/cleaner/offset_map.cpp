@@ -8,7 +8,11 @@
 namespace tidemark::log {
 namespace {
 
-/// The state of SipHash-2-4 with 128 bits of output (Aumasson, Bernstein).
+/// At first, and how many of ten may be taken before there are twice as many.
+constexpr size_t kFirstSlots = 1024;
+constexpr size_t kTenthsTaken = 6;
+
+/// The state of SipHash-1-3 with 128 bits of output (Aumasson, Bernstein).
 struct SipState {
   uint64_t v0, v1, v2, v3;
 
@@ -28,7 +32,7 @@ struct SipState {
   }
   void word(uint64_t word) noexcept {
     v3 ^= word;
-    rounds(2);
+    rounds(1);
     v0 ^= word;
   }
 };
@@ -48,9 +52,10 @@ uint64_t lastWord(const uint8_t* bytes, size_t count) noexcept {
 }  // namespace
 
 OffsetMap::OffsetMap(size_t slots, HashKey key)
-    : slots_(std::max<size_t>(slots, 2)),
+    : mostSlots_(std::max<size_t>(slots, 2)),
       key_(key),
-      memory_(slots_ * sizeof(Entry)),
+      slots_(std::min(mostSlots_, kFirstSlots)),
+      memory_(mostSlots_ * sizeof(Entry)),
       entries_(static_cast<Entry*>(memory_.data())) {}
 
 OffsetMap::Hash OffsetMap::hashOf(ByteView key) const noexcept {
@@ -61,10 +66,10 @@ OffsetMap::Hash OffsetMap::hashOf(ByteView key) const noexcept {
   for (; left >= 8; left -= 8, at += 8) state.word(wholeWord(at));
   state.word((static_cast<uint64_t>(key.size()) << 56) | lastWord(at, left));
   state.v2 ^= 0xee;
-  state.rounds(4);
+  state.rounds(3);
   const uint64_t low = state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
   state.v1 ^= 0xdd;
-  state.rounds(4);
+  state.rounds(3);
   return {low, state.v0 ^ state.v1 ^ state.v2 ^ state.v3};
 }
 
@@ -75,16 +80,39 @@ OffsetMap::Entry& OffsetMap::place(const Hash& hash) const noexcept {
   return entries_[index];
 }
 
-Offset OffsetMap::put(const Hash& key, Offset offset) {
-  Entry& entry = place(key);
-  if (entry.offsetPlusOne == 0) {
-    // One stays free, so that a search for what is not there ends.
-    TIDEMARK_INVARIANT(size_ + 1 < slots_, std::string("a key too many for an offset map"));
-    ++size_;
-    entry.hash = key;
+void OffsetMap::grow() {
+  size_t end = slots_;
+  slots_ = mostSlots_ / 2 > slots_ ? 2 * slots_ : mostSlots_;
+  // A hash's slot lies in the map where the hash lies among all hashes. With more slots no entry belongs further to the
+  // front than it did: from the back on, what is moved never meets what is still to be.
+  while (end > 0) {
+    size_t first = end;
+    while (first > 0 && entries_[first - 1].offsetPlusOne != 0) --first;
+    placeAgain(first, end);
+    end = first == 0 ? 0 : first - 1;
   }
-  const Offset replaced(static_cast<int64_t>(entry.offsetPlusOne) - 1);
-  entry.offsetPlusOne = static_cast<uint64_t>(offset.value()) + 1;
+}
+
+void OffsetMap::placeAgain(size_t first, size_t last) {
+  moving_.assign(entries_ + first, entries_ + last);
+  std::fill(entries_ + first, entries_ + last, Entry());
+  for (const Entry& entry : moving_) place(entry.hash) = entry;
+}
+
+Offset OffsetMap::put(const Hash& key, Offset offset) {
+  Entry* entry = &place(key);
+  if (entry->offsetPlusOne == 0) {
+    // One stays free, so that a search for what is not there ends.
+    TIDEMARK_INVARIANT(size_ + 1 < mostSlots_, std::string("a key too many for an offset map"));
+    if (slots_ < mostSlots_ && size_ >= slots_ / 10 * kTenthsTaken) {
+      grow();
+      entry = &place(key);
+    }
+    ++size_;
+    entry->hash = key;
+  }
+  const Offset replaced(static_cast<int64_t>(entry->offsetPlusOne) - 1);
+  entry->offsetPlusOne = static_cast<uint64_t>(offset.value()) + 1;
   return replaced;
 }
 

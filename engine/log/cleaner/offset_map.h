@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -8,10 +9,11 @@
 
 namespace tidemark::log {
 
-/// The last offset of each key in the dirty part of a log, in memory of a fixed size (Kafka's SkimpyOffsetMap). A key
-/// is kept as a keyed 128-bit hash (SipHash-2-4), 24 bytes an entry whatever its length: two keys that meet there would
-/// cost the older one its value, which at 128 bits does not happen, and the hash's own key keeps anybody from arranging
-/// it. Open addressing; used by one thread.
+/// The last offset of each key in the dirty part of a log, in memory of a fixed size at most (Kafka's SkimpyOffsetMap).
+/// A key is kept as a keyed 128-bit hash (SipHash-1-3), 24 bytes an entry whatever its length: two keys that meet there
+/// would cost the older one its value, which at 128 bits does not happen, and the hash's own key keeps anybody from
+/// arranging it. Open addressing over as many slots as the keys so far need, since each look into a map that is larger
+/// than a processor's cache waits for the memory; it grows in place. Used by one thread.
 class OffsetMap {
  public:
   static constexpr size_t kEntrySize = 24;
@@ -30,15 +32,22 @@ class OffsetMap {
   /// Room for `slots` − 1 keys; at least one.
   OffsetMap(size_t slots, HashKey key);
 
-  size_t slots() const noexcept { return slots_; }
+  /// Most that it will use.
+  size_t slots() const noexcept { return mostSlots_; }
   /// Keys in it.
   size_t size() const noexcept { return size_; }
+  /// What it takes now.
   size_t memoryBytes() const noexcept { return slots_ * kEntrySize; }
 
   Hash hashOf(ByteView key) const noexcept;
   /// Has the memory brought near that the next put() or get() of the key will look at: each look into a large map is a
   /// cache miss, and a few dozen on their way together take hardly longer than one.
-  void prefetch(const Hash& key) const noexcept { __builtin_prefetch(entries_ + slotOf(key), 1); }
+  void prefetch(const Hash& key) const noexcept {
+    const auto* const entry = reinterpret_cast<const uint8_t*>(entries_ + slotOf(key));
+    __builtin_prefetch(entry, 1);
+    // Of eight entries three begin in one cache line and end in the next.
+    __builtin_prefetch(entry + sizeof(Entry) - 1, 1);
+  }
   /// Later offsets replace earlier ones. The map must not be full. Returns the offset that it replaced; kNoOffset: the
   /// key is new.
   Offset put(const Hash& key, Offset offset);
@@ -60,10 +69,17 @@ class OffsetMap {
   }
   /// Where the hash is, or the free entry where it would be.
   Entry& place(const Hash& hash) const noexcept;
+  void grow();
+  /// Puts the entries in [first, last), all there are between two free ones, where they belong now.
+  void placeAgain(size_t first, size_t last);
 
-  const size_t slots_;
+  const size_t mostSlots_;
   const HashKey key_;
+  /// In use; only grows.
+  size_t slots_;
   size_t size_ = 0;
+  /// Of placeAgain().
+  std::vector<Entry> moving_;
   const ZeroedMemory memory_;
   Entry* const entries_;
 };

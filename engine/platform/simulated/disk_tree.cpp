@@ -40,7 +40,8 @@ void DiskNode::dirty(uint64_t from, uint64_t to) {
     if (end > start) std::memcpy(before.data(), content.data() + start, end - start);
   }
   // Pages beyond the durable size that a failed sync gave up: written again, the next sync takes them.
-  lost_.erase(lost_.lower_bound(std::max(from, durableEnd) / kPageSize), lost_.lower_bound((to + kPageSize - 1) / kPageSize));
+  lost_.erase(lost_.lower_bound(std::max(from, durableEnd) / kPageSize),
+              lost_.lower_bound((to + kPageSize - 1) / kPageSize));
 }
 
 void DiskNode::write(uint64_t position, ByteView bytes) {
@@ -77,7 +78,7 @@ void DiskNode::failSync() {
   }
 }
 
-void DiskNode::losePower(Generator& choices) {
+void DiskNode::losePower(Generator& choices, size_t sectorSize) {
   const uint64_t size = content.size();
   uint64_t survived = size;
   if (size != durableSize_) {
@@ -90,8 +91,8 @@ void DiskNode::losePower(Generator& choices) {
       case 1:
         break;
       default: {
-        const uint64_t sectors = (high - low) / kSectorSize;
-        survived = low + (sectors == 0 ? choices.below(high - low + 1) : choices.below(sectors + 1) * kSectorSize);
+        const uint64_t sectors = (high - low) / sectorSize;
+        survived = low + (sectors == 0 ? choices.below(high - low + 1) : choices.below(sectors + 1) * sectorSize);
         break;
       }
     }
@@ -116,13 +117,13 @@ void DiskNode::losePower(Generator& choices) {
     }
     const auto dirty = dirty_.find(page);
     if (dirty == dirty_.end() && start + kPageSize <= durableSize_) continue;
-    for (uint64_t sector = start; sector < start + kPageSize && sector < survived; sector += kSectorSize) {
+    for (uint64_t sector = start; sector < start + kPageSize && sector < survived; sector += sectorSize) {
       if (dirty != dirty_.end()) {
         // What was cut off cannot have been written in its new form.
         const uint64_t from = choices.chance(50) ? sector : std::max(sector, size);
-        restore(from, sector + kSectorSize, dirty->second);
+        restore(from, sector + sectorSize, dirty->second);
       } else if (sector >= durableSize_ && choices.chance(50)) {
-        restore(sector, sector + kSectorSize, kZeros);
+        restore(sector, sector + sectorSize, kZeros);
       }
     }
   }
@@ -175,7 +176,9 @@ DiskTree::Node DiskTree::create(const Place& place, bool directory) {
   return node;
 }
 
-void DiskTree::remove(const Place& place) { apply({{place.directory, place.name, nullptr}}); }
+void DiskTree::remove(const Place& place) {
+  apply({{place.directory, place.name, nullptr}});
+}
 
 void DiskTree::rename(const Place& from, const Place& to) {
   apply({{from.directory, from.name, nullptr}, {to.directory, to.name, from.node}});
@@ -209,11 +212,14 @@ void DiskTree::makeDurable(const Change& change) {
 void DiskTree::syncDirectory(const Node& directory) {
   // A change that touches two directories is certain in both or in neither, and so is what came before it there.
   std::vector<Node> touched{directory};
-  const auto isTouched = [&](const Node& node) { return std::find(touched.begin(), touched.end(), node) != touched.end(); };
+  const auto isTouched = [&](const Node& node) {
+    return std::find(touched.begin(), touched.end(), node) != touched.end();
+  };
   std::vector<bool> certain(changes_.size());
   for (size_t i = changes_.size(); i-- > 0;) {
     const auto& change = changes_[i];
-    if (std::none_of(change.begin(), change.end(), [&](const Entry& entry) { return isTouched(entry.directory); })) continue;
+    if (std::none_of(change.begin(), change.end(), [&](const Entry& entry) { return isTouched(entry.directory); }))
+      continue;
     certain[i] = true;
     for (const auto& entry : change) {
       if (!isTouched(entry.directory)) touched.push_back(entry.directory);
@@ -242,7 +248,7 @@ void DiskTree::losePower() {
       node->entries = node->durableEntries;
       for (const auto& [name, child] : node->entries) open.push_back(child);
     } else {
-      node->losePower(choices_);
+      node->losePower(choices_, sectorSize);
     }
   }
 }
@@ -251,18 +257,29 @@ uint64_t DiskTree::room(uint64_t bytes) const noexcept {
   return *used >= capacity ? 0 : std::min(bytes, capacity - *used);
 }
 
-void SimulatedDisk::setCapacity(uint64_t bytes) { tree_->capacity = bytes; }
-uint64_t SimulatedDisk::used() const noexcept { return *tree_->used; }
+void SimulatedDisk::setCapacity(uint64_t bytes) {
+  tree_->capacity = bytes;
+}
+uint64_t SimulatedDisk::used() const noexcept {
+  return *tree_->used;
+}
 void SimulatedDisk::failWhen(std::function<bool(FileCall, const std::string&)> predicate) {
   tree_->failWhen = std::move(predicate);
 }
-void SimulatedDisk::losePower() { tree_->losePower(); }
+void SimulatedDisk::losePower() {
+  tree_->losePower();
+}
 bool SimulatedDisk::isDurable(const std::string& path) const {
   const auto place = tree_->find(path);
   if (!place || !place->node || !place->node->isDurable()) return false;
   const auto name = place->directory->durableEntries.find(place->name);
   return name != place->directory->durableEntries.end() && name->second == place->node;
 }
-void SimulatedDisk::setStrictDirectories(bool strict) noexcept { tree_->strictDirectories = strict; }
+void SimulatedDisk::setStrictDirectories(bool strict) noexcept {
+  tree_->strictDirectories = strict;
+}
+void SimulatedDisk::setSectorSize(size_t bytes) noexcept {
+  tree_->sectorSize = bytes;
+}
 
 }  // namespace tidemark::platform

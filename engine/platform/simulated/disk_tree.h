@@ -42,7 +42,6 @@ struct LockToken {
 /// A file or a directory: what is in the page cache, and what a power loss would leave.
 struct DiskNode {
   static constexpr size_t kPageSize = 4096;
-  static constexpr size_t kSectorSize = 512;
   /// What the disk has of a page; nothing: zeros.
   using DurablePage = std::optional<std::array<uint8_t, kPageSize>>;
 
@@ -57,7 +56,8 @@ struct DiskNode {
   void sync();
   /// The disk refused: what should have been written is lost, though the page cache has it and looks clean.
   void failSync();
-  void losePower(Generator& choices);
+  /// `sectorSize`: what the disk writes whole or not at all; a page is a multiple of it.
+  void losePower(Generator& choices, size_t sectorSize);
   /// Every byte would survive a power loss.
   bool isDurable() const noexcept { return dirty_.empty() && lost_.empty() && durableSize_ == content.size(); }
   std::shared_ptr<const Mapping> map(uint64_t length);
@@ -109,6 +109,7 @@ class DiskTree {
   std::shared_ptr<uint64_t> used = std::make_shared<uint64_t>(0);
   std::function<bool(FileCall, const std::string&)> failWhen;
   bool strictDirectories = false;
+  size_t sectorSize = 512;
 
  private:
   struct Entry {

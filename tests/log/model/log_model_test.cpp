@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/seeds.h"
+#include "events/recorder.h"
+#include "log/checkpoints.h"
 #include "log/file_names.h"
 #include "log/log_manager.h"
 #include "log_fixture.h"
@@ -12,9 +14,9 @@
 #include "records/control.h"
 
 // Random operations on one log under a log manager with its cleaner, retention and background flushes, against a plain
-// list of records; with crashes at any file call, power losses that forget, tear and reorder unsynced writes, full
-// disks and calls that fail. After each step S1 to S4, R11 and T8. TIDEMARK_LOG_SEEDS=N runs more or fewer,
-// TIDEMARK_LOG_SEED=N one of them.
+// list of records; with crashes at any file call, power losses that forget, tear and reorder unsynced
+// writes, full disks and calls that fail. After each step S1 to S5, R11 and T8. TIDEMARK_LOG_SEEDS=N
+// runs more or fewer, TIDEMARK_LOG_SEED=N one of them.
 
 namespace tidemark::log {
 namespace {
@@ -31,6 +33,7 @@ struct Counts {
   int64_t passes = 0;
   int compactedAway = 0;
   int abortedSeen = 0;
+  int64_t segmentsScanned = 0;
 };
 
 class LogModelTest : public LogFixture {
@@ -93,7 +96,9 @@ class LogModelTest : public LogFixture {
     options.defaults = config_;
     options.openSegments = 2;
     options.cleaner = cleanerConfig();
-    auto manager = LogManager::open(*process_, background_, nullptr, options);
+    recorder_ = std::make_unique<events::Recorder>(process_->clock(), NodeId(1));
+    recorder_->enable(true);
+    auto manager = LogManager::open(*process_, background_, recorder_.get(), options);
     ASSERT_TRUE(manager || !alive()) << manager.error().message;
     if (!manager) return;
     const auto loaded = (*manager)->load({});
@@ -398,17 +403,47 @@ class LogModelTest : public LogFixture {
   }
 
   // --- crashes ---
+  /// S5: how many segments the next opening may read, by the files as they are.
+  int segmentsThatReachTheRecoveryPoint() {
+    if (files().exists("/data/" + std::string(kCleanShutdownFile))) return 0;
+    Offset point(0);
+    const auto text = readTextFile(files(), "/data/" + std::string(kRecoveryPointFile));
+    if (text && *text)
+      if (const auto offsets = decodeOffsetCheckpoint(**text); offsets && offsets->contains(kPartition))
+        point = offsets->at(kPartition);
+    std::set<Offset> bases;
+    if (files().exists("/data/orders-0"))
+      for (const std::string& name : names())
+        for (const std::string_view extra : {std::string_view(), kSwapSuffix})
+          if (const auto base = offsetOfFileName(name, std::string(kLogSuffix).append(extra))) bases.insert(*base);
+    int count = 0;
+    for (auto at = bases.begin(); at != bases.end(); ++at)
+      count += std::next(at) == bases.end() || *std::next(at) > point;
+    return count;
+  }
+  void checkScanned(int most) {
+    std::vector<events::Event> told;
+    recorder_->drain(told);
+    int scanned = 0;
+    for (const events::Event& event : told)
+      if (const auto* recovered = std::get_if<events::LogRecovered>(&event.payload))
+        scanned += recovered->segmentsScanned;
+    ASSERT_LE(scanned, most);
+    counts_.segmentsScanned += scanned;
+  }
   void reopen(Crash how, bool certain) {
     if (alive()) crash(how);
-    // What a failed sync left in memory looks good, and later syncs do not bring it to the disk: only a power loss shows
-    // what is there.
+    // What a failed sync left in memory looks good, and later syncs do not bring it to the disk: only a power loss
+    // shows what is there.
     if (std::exchange(syncFailed_, false)) world_->disk("broker-1").losePower();
     process_->disk().failWhen(nullptr);
     process_->disk().setCapacity(UINT64_MAX);
     forget();
     restart();
+    const int mayBeScanned = segmentsThatReachTheRecoveryPoint();
     openManager();
     ASSERT_TRUE(log_);
+    checkScanned(mayBeScanned);
     // S1: what is there is the front of what was appended, at least what was flushed.
     const Offset end = log_->logEndOffset();
     note("after the crash: end {} start {}; was {} to {}, flushed {}", end, log_->logStartOffset(), model_.start(),
@@ -551,9 +586,36 @@ class LogModelTest : public LogFixture {
     expectIndexesTrue();
   }
 
+  // --- each file call once ---
+  /// What a broker does with a log in an hour, in the same order each time. Ends early if the process dies.
+  void live() {
+    const auto goesOn = [this] { return !HasFatalFailure() && alive() && log_ && !log_->offline(); };
+    const auto each = [&](int times, const auto& what) {
+      for (int i = 0; i < times && goesOn(); ++i) what();
+    };
+    each(6, [&] { appendAsLeader(); });
+    each(1, [&] { endTransaction(); });
+    each(1, [&] { flush(); });
+    each(3, [&] { appendAsFollower(); });
+    each(1, [&] { moveHighWatermark(); });
+    each(1, [&] { came(log_->roll()); });
+    each(4, [&] { appendAsLeader(); });
+    each(1, [&] { truncate(); });
+    each(3, [&] { appendAsLeader(); });
+    each(1, [&] { moveHighWatermark(); });
+    each(1, [&] { deleteRecords(); });
+    each(1, [&] { came(log_->roll()); });
+    each(1, [&] { world_->runFor(std::chrono::seconds(3)); });
+    each(1, [&] { cleanUp(); });
+    each(1, [&] { manager_->checkpoint(); });
+    each(2, [&] { appendAsLeader(); });
+    if (goesOn()) static_cast<void>(manager_->shutdown(BrokerEpoch(1)));
+  }
+
   LogConfig config_;
   int64_t dedupeBytes_ = 0;
   bool cleans_ = true;
+  std::unique_ptr<events::Recorder> recorder_;
   std::shared_ptr<LogManager> manager_;
   RecordModel model_;
   int32_t epoch_ = 0;
@@ -579,9 +641,9 @@ TEST_F(LogModelTest, aLogIsWhatWasAppendedWhateverHappensToIt) {
   }
   fmt::print(
       "{} steps, {} crashes, {} lost tails, {} disk failures, {} passes of living brokers, {} records compacted away, "
-      "{} aborted seen\n",
+      "{} aborted seen, {} segments scanned\n",
       counts_.steps, counts_.crashes, counts_.lostTails, counts_.diskFailures, counts_.passes, counts_.compactedAway,
-      counts_.abortedSeen);
+      counts_.abortedSeen, counts_.segmentsScanned);
   // What a run of so many seeds must have seen, or it proves little.
   if (seeds < 100) return;
   const auto expected = [seeds](int64_t each100) { return static_cast<int64_t>(seeds) * each100 / 100; };
@@ -591,6 +653,39 @@ TEST_F(LogModelTest, aLogIsWhatWasAppendedWhateverHappensToIt) {
   EXPECT_GT(counts_.passes, expected(33));
   EXPECT_GT(counts_.compactedAway, expected(660));
   EXPECT_GT(counts_.abortedSeen, expected(66));
+}
+
+/// Each call that a log makes is once the last one, in the middle of which the process dies or the power goes.
+TEST_F(LogModelTest, aCrashInAnyFileCallLeavesTheFrontOfTheLog) {
+  struct Way {
+    Crash how;
+    size_t sectorSize;
+  };
+  int calls = 0;
+  for (const uint64_t seed : {3, 8, 21})
+    for (const Way& way : {Way{Crash::Kill, 512}, Way{Crash::PowerLoss, 512}, Way{Crash::PowerLoss, 4096}}) {
+      bool died = true;
+      for (uint64_t call = 1; died && !HasFailure(); ++call) {
+        story_.clear();
+        start(seed);
+        ASSERT_TRUE(log_);
+        SCOPED_TRACE(fmt::format("seed {}, {} in file call {}, sectors of {}", seed,
+                                 way.how == Crash::Kill ? "killed" : "without power", call, way.sectorSize));
+        process_->disk().setSectorSize(way.sectorSize);
+        process_->crashAtFileCall(call, way.how);
+        live();
+        died = !alive();
+        if (!died) break;
+        reopen(way.how, false);
+        if (HasFatalFailure()) break;
+        process_->crashAtFileCall(kNever, Crash::Kill);
+        check();
+        ++calls;
+      }
+    }
+  EXPECT_GT(calls, 300);
+  for (const std::string& line : story_)
+    if (HasFailure()) fmt::print("{}\n", line);
 }
 
 }  // namespace
