@@ -5,14 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "inspect/batch_reader.h"
 #include "inspect/check.h"
 #include "inspect/file_kind.h"
+#include "inspect/known_topics.h"
+#include "inspect/lab_folder.h"
 #include "log/checkpoints.h"
-#include "protocol/framing.h"
-#include "protocol/generated/remove_topic_record.h"
-#include "protocol/generated/topic_record.h"
-#include "records/record.h"
 
 namespace tidemark::inspect {
 
@@ -21,66 +18,6 @@ namespace {
 constexpr std::string_view kMetadataTopic = "__cluster_metadata";
 /// TOPIC-PARTITION.32 hex digits-delete
 constexpr size_t kUniqueDigits = 32;
-/// In the folder of a lab, which holds the log directories of its nodes.
-constexpr std::string_view kLabFile = "tidemark.json";
-
-/// The topics that the metadata log of this node tells of: by name, their ids.
-class KnownTopics {
- public:
-  /// `folder`: of the metadata log. What cannot be read is told elsewhere.
-  void read(platform::FileSystem& files, const std::string& folder) {
-    const auto entries = files.list(folder);
-    if (!entries) return;
-    std::string newest;
-    Offset end(0);
-    std::vector<std::string> logs;
-    for (const auto& entry : *entries) {
-      const FileKind kind = kindOf(entry.name);
-      if (!kind.extra.empty()) continue;
-      if (kind.type == FileType::Log) logs.push_back(folder + "/" + entry.name);
-      if (kind.type == FileType::MetadataSnapshot && (newest.empty() || kind.offset >= end)) {
-        newest = folder + "/" + entry.name;
-        end = kind.offset;
-      }
-    }
-    if (!newest.empty()) readFile(files, newest, Offset(0));
-    for (const std::string& path : logs) readFile(files, path, end);
-  }
-  std::optional<Uuid> idOf(const std::string& topic) const {
-    const auto found = ids_.find(topic);
-    return found == ids_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  void readFile(platform::FileSystem& files, const std::string& path, Offset from) {
-    const auto file = files.open(path, platform::OpenMode::Read);
-    if (!file) return;
-    const auto size = (*file)->size();
-    if (!size) return;
-    BatchReader reader(**file, 0, *size);
-    for (auto item = reader.next(); item && *item == BatchReader::Item::Batch; item = reader.next()) {
-      const records::BatchView& batch = reader.batch();
-      if (!reader.crcValid() || batch.header.isControl() || batch.header.lastOffset() < from) continue;
-      (void)records::forEachRecord(batch, [&](const records::RecordView& record) {
-        if (record.offset >= from && record.value) apply(*record.value);
-      });
-    }
-  }
-  void apply(ByteView value) {
-    const auto framed = protocol::decodeMetadataFrame(value);
-    if (!framed) return;
-    if (framed->type == protocol::TopicRecord::kRecordType) {
-      if (const auto record = protocol::decode<protocol::TopicRecord>(framed->body, framed->version))
-        ids_[std::string(record->name.view())] = record->topicId;
-    } else if (framed->type == protocol::RemoveTopicRecord::kRecordType) {
-      if (const auto record = protocol::decode<protocol::RemoveTopicRecord>(framed->body, framed->version))
-        std::erase_if(ids_, [&](const auto& topic) { return topic.second == record->topicId; });
-    }
-  }
-
-  std::map<std::string, Uuid> ids_;
-};
-
 class Verification {
  public:
   Verification(platform::Process& process, const VerifyOptions& options, const FindingSink& sink)
@@ -95,7 +32,7 @@ class Verification {
     std::vector<Named> directories;
     for (std::string directory : given) {
       while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
-      const auto ofLab = logDirectoriesOfLab(directory);
+      const auto ofLab = logDirectoriesOfLab(files_, directory);
       for (const std::string& inside : ofLab) directories.push_back({inside, true});
       if (ofLab.empty()) directories.push_back({std::move(directory), false});
     }
@@ -141,22 +78,6 @@ class Verification {
     std::map<std::string, std::string> topicsById;
   };
 
-  /// The log directories in the folder of a lab; nothing if it is none.
-  std::vector<std::string> logDirectoriesOfLab(const std::string& folder) {
-    std::vector<std::string> found;
-    if (!files_.exists(folder + "/" + std::string(kLabFile)) || files_.exists(folder + "/meta.properties")) return found;
-    const auto entries = files_.list(folder);
-    if (!entries) return found;
-    for (const auto& entry : *entries) {
-      const std::string inside = folder + "/" + entry.name;
-      if (entry.isDirectory && entry.name.find(".before-repair-") == std::string::npos &&
-          files_.exists(inside + "/meta.properties"))
-        found.push_back(inside);
-    }
-    std::ranges::sort(found);
-    return found;
-  }
-
   /// By cluster and node id; where these cannot be read it is one with the first.
   Node& nodeOf(const std::string& directory) {
     const auto meta = log::readMetaProperties(files_, directory);
@@ -167,16 +88,18 @@ class Verification {
 
   /// Anything that belongs into one is there.
   bool isLogDirectory(const std::string& directory, const std::vector<platform::DirectoryEntry>& entries) {
-    return std::ranges::any_of(entries, [&](const platform::DirectoryEntry& entry) {
-      if (kindOf(entry.name).type != FileType::Unknown) return true;
-      if (!entry.isDirectory || !log::partitionOfFolder(entry.name)) return false;
-      const auto inside = files_.list(directory + "/" + entry.name);
-      return inside && std::ranges::any_of(*inside, [](const platform::DirectoryEntry& file) {
-               return kindOf(file.name).type != FileType::Unknown;
-             });
-    }) || std::ranges::any_of(files_.brokenLinks(directory), [](const std::string& name) {
-      return kindOf(name).type != FileType::Unknown;
-    });
+    return std::ranges::any_of(entries,
+                               [&](const platform::DirectoryEntry& entry) {
+                                 if (kindOf(entry.name).type != FileType::Unknown) return true;
+                                 if (!entry.isDirectory || !log::partitionOfFolder(entry.name)) return false;
+                                 const auto inside = files_.list(directory + "/" + entry.name);
+                                 return inside &&
+                                        std::ranges::any_of(*inside, [](const platform::DirectoryEntry& file) {
+                                          return kindOf(file.name).type != FileType::Unknown;
+                                        });
+                               }) ||
+           std::ranges::any_of(files_.brokenLinks(directory),
+                               [](const std::string& name) { return kindOf(name).type != FileType::Unknown; });
   }
 
   /// A log directory's own files.
@@ -359,8 +282,8 @@ class Verification {
     if (lock) return false;
     const bool held = lock.error().message.find("locked") != std::string::npos;
     if (held)
-      tell(FindingKind::InUse, Severity::Warning, path, "a directory that no broker runs on", lock.error().message,
-           "stop it first: what is found may be about to change");
+      tell(FindingKind::InUse, Severity::Note, path, "a directory that no broker runs on", lock.error().message,
+           "nothing: what a broker is about to change is not held against it, the rest is checked as it is now");
     else
       tell(FindingKind::Unreadable, Severity::Note, path, "a file that can be locked", lock.error().message,
            "nothing if it is a copy that is only to be read: a broker does not start without the lock");

@@ -17,6 +17,7 @@
 #include "log/file_names.h"
 #include "log/producer_state.h"
 #include "log/txn_index.h"
+#include "network/frame_assembler.h"
 #include "platform/simulated/world.h"
 #include "protocol/framing.h"
 #include "protocol/generated/fetch_request.h"
@@ -24,6 +25,7 @@
 #include "protocol/generated/metadata_request.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/reflect.h"
+#include "raft/quorum_state_store.h"
 #include "records/batch_builder.h"
 #include "records/codec.h"
 #include "records/message_set.h"
@@ -233,7 +235,47 @@ void properties(ByteView bytes) {
     require(log::decodeCleanShutdown(log::encodeCleanShutdown(*epoch)) == *epoch, "a broker epoch comes back");
 }
 
+void quorumState(ByteView bytes) {
+  const auto state = raft::decodeQuorumState(asText(bytes));
+  if (!state) return;
+  const std::string written = raft::encodeQuorumState(*state);
+  const auto again = raft::decodeQuorumState(written);
+  require(again.has_value() && raft::encodeQuorumState(*again) == written,
+          "a vote that was read can be written and read");
+}
+
 // --- frames ---
+/// The first byte says how many bytes arrive at a time. Whatever the portions, the frames are the same.
+void frameStream(ByteView bytes) {
+  if (bytes.empty()) return;
+  constexpr uint32_t kLargestFrame = 1u << 16;
+  const auto cut = [](ByteView stream, size_t portion, std::vector<ByteVector>& frames) {
+    using Next = network::FrameAssembler::Next;
+    network::FrameAssembler assembler(std::make_shared<network::FrameMemory>(kLimit, kLimit), kLargestFrame);
+    while (true) {
+      const Next next = assembler.next([] { return platform::Task([] {}); });
+      if (next == Next::Complete) {
+        const auto frame = assembler.take();
+        frames.emplace_back(frame->bytes().begin(), frame->bytes().end());
+        require(frames.back().size() <= kLargestFrame, "no frame is larger than allowed");
+        continue;
+      }
+      if (next != Next::NeedsBytes || stream.empty()) return next == Next::BadLength;
+      const MutableBytes room = assembler.room();
+      require(!room.empty(), "who asks for bytes has room for them");
+      const size_t count = std::min({portion, stream.size(), room.size()});
+      std::copy_n(stream.begin(), count, room.begin());
+      assembler.received(count);
+      stream = stream.subspan(count);
+    }
+  };
+  std::vector<ByteVector> whole;
+  std::vector<ByteVector> parts;
+  const ByteView stream = bytes.subspan(1);
+  const bool bad = cut(stream, stream.size(), whole);
+  require(cut(stream, 1u + bytes[0] % 32, parts) == bad && parts == whole, "portions do not change a stream's frames");
+}
+
 template <class Request>
 void decodeRequest(ByteView body, int16_t version) {
   protocol::Reader reader(body);
@@ -297,6 +339,8 @@ constexpr std::array kTargets{
     Target{"producer-snapshot", producerSnapshot},
     Target{"checkpoint", checkpoint},
     Target{"properties", properties},
+    Target{"quorum-state", quorumState},
+    Target{"frame-stream", frameStream},
     Target{"request-frame", requestFrame},
     Target{"named-record", namedRecord},
 };

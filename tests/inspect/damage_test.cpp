@@ -359,7 +359,9 @@ TEST_F(DamageTest, aFileOfAPartitionsNameIsFound) {
 TEST_F(DamageTest, aVoteThatNoNodeWouldReadIsFound) {
   ASSERT_TRUE(process_->files().createDirectories("/data/__cluster_metadata-0"));
   const std::string path = "/data/__cluster_metadata-0/quorum-state";
-  writeText(path, R"({"leaderId":1,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1})");
+  writeText(
+      path,
+      R"({"leaderId":1,"leaderEpoch":3,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1})");
   EXPECT_THAT(textOf(verified()), testing::Not(HasSubstr("quorum-state")));
   writeText(path, R"({"leaderId":1,"leaderEpoch":3,"votedId":-1,"data_version":7})");
   expectFound(FindingKind::CheckpointDamaged, path, 0);
@@ -385,7 +387,7 @@ TEST_F(DamageTest, aDirectoryThatABrokerHasIsToldToBe) {
   write("/data/.lock", {});
   const auto lock = process_->files().lock("/data/.lock");
   ASSERT_TRUE(lock);
-  expectFound(FindingKind::InUse, "/data/.lock", std::nullopt, Severity::Warning);
+  expectFound(FindingKind::InUse, "/data/.lock", std::nullopt, Severity::Note);
 }
 
 }  // namespace

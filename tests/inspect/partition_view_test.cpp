@@ -210,6 +210,24 @@ TEST_F(PartitionViewTest, lookingChangesNothing) {
   EXPECT_EQ(bytes(file(160, ".index")).size(), 4096u);
 }
 
+TEST_F(PartitionViewTest, anEntryThatIsNotTrueIsToldAndLeadsNobodyAstray) {
+  closeLog();
+  const std::string path = file(80, ".index");
+  poke(path, 4, readBigEndian<int32_t>(bytes(path).data() + 4) + 9);
+  const ByteVector damaged = bytes(path);
+  const Offset entry = Offset(80) + readBigEndian<int32_t>(damaged.data());
+  const auto stored = view();
+  const Lookup lookup = stored->lookupOffset(entry.next());
+  const auto told = stepsOf(lookup, Kind::EntryFalse);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].index, LookupStep::Index::Offset);
+  EXPECT_EQ(told[0].offset, entry);
+  EXPECT_EQ(told[0].segmentBase, Offset(80));
+  EXPECT_EQ(stepsOf(lookup, Kind::BatchScanned)[0].position, 0) << "from the segment's front";
+  EXPECT_EQ(lookup.batch->header.baseOffset, entry.next());
+  EXPECT_EQ(bytes(path), damaged) << "who only looks changes nothing";
+}
+
 TEST_F(PartitionViewTest, aSingleFileUnderAnotherNameIsRead) {
   closeLog();
   ASSERT_TRUE(process_->files().rename(file(80, ".log"), file(80, ".log.deleted")));

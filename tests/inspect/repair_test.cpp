@@ -1,11 +1,13 @@
 #include "inspect/repair.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <map>
 
 #include "golden_case.h"
 #include "inspect/dump_printer.h"
+#include "inspect/repair_copies.h"
 #include "inspect_fixture.h"
 #include "log/checkpoints.h"
 #include "log/file_names.h"
@@ -107,6 +109,59 @@ TEST_F(RepairTest, aDamagedBatchIsCutOffWithAllThatFollows) {
   EXPECT_EQ(view()->bounds().logEndOffset.offset, Offset(180));
   EXPECT_EQ(view()->segments().size(), 2u);
   EXPECT_THAT(std::string(asText(bytes("/data/replication-offset-checkpoint"))), HasSubstr("orders 0 180"));
+}
+
+TEST_F(RepairTest, whatACutCostsIsToldInRecordsBeforeItIsDone) {
+  const uint64_t at = view()->batches(Offset(120), 0, 100)->batches[30].position;
+  flip(file(120, ".log"), at + 80);
+  repaired(false);
+  const auto cut = std::ranges::find(steps_, RepairStep::Kind::CutLog, &RepairStep::kind);
+  ASSERT_NE(cut, steps_.end());
+  EXPECT_EQ(cut->path, file(120, ".log"));
+  const uint64_t behind = bytes(file(240, ".log")).size();
+  // The marker of the transaction has an offset, and is no record of anybody's.
+  EXPECT_EQ(cut->what,
+            fmt::format("at byte {}: {} bytes go with the {} records of them that can be told, offsets 180 to {}, "
+                        "1 later segment among them",
+                        at, bytes(file(120, ".log")).size() - at + behind, end_ - Offset(180) - 1, end_ - 1));
+}
+
+/// Its records are lost; that the log goes on behind a gap is told for good, and everything else is put right once.
+TEST_F(RepairTest, aSegmentInTheMiddleThatWasEmptiedSettles) {
+  openLog();
+  append({.firstTimestampMs = nextTimestampMs_,
+          .producer = ProducerId(8),
+          .producerEpoch = ProducerEpoch(0),
+          .baseSequence = 0,
+          .transactional = true});
+  endTransaction(ProducerId(8), ProducerEpoch(0), false);
+  ASSERT_TRUE(log_->roll());
+  appendMany(3);
+  end_ = log_->logEndOffset();
+  closeLog();
+  for (const char* name : {"recovery-point", "replication"})
+    write(fmt::format("/data/{}-offset-checkpoint", name), asBytes(fmt::format("0\n1\norders 0 {}\n", end_)));
+  ASSERT_EQ(repaired(false).steps, 0) << repairStepName(steps_[0].kind) << steps_[0].path << steps_[0].what;
+  ASSERT_GT(bytes(file(240, ".txnindex")).size(), 0u);
+
+  for (const int64_t base : {120, 240}) {
+    write(file(base, ".log"), {});
+    const RepairSummary first = repaired(true);
+    std::string told;
+    for (const RepairStep& step : steps_)
+      told += fmt::format("{} {}: {}\n", repairStepName(step.kind), step.path, step.what);
+    ASSERT_TRUE(first.after) << told;
+    EXPECT_EQ(first.after->errors, 0) << told;
+    EXPECT_EQ(first.impossible, base == 120 ? 1 : 2) << told;
+    const auto before = everything();
+    const RepairSummary second = repaired(true);
+    told.clear();
+    for (const RepairStep& step : steps_)
+      told += fmt::format("{} {}: {}\n", repairStepName(step.kind), step.path, step.what);
+    EXPECT_EQ(second.steps, second.impossible) << told;
+    EXPECT_EQ(everything(), before);
+    EXPECT_EQ(view()->bounds().logEndOffset.offset, end_);
+  }
 }
 
 TEST_F(RepairTest, aTornTailIsCutOff) {
@@ -218,7 +273,8 @@ TEST_F(RepairTest, aFolderThatIsNoLogDirectoryIsNotTouched) {
       write("/data/meta.properties", asBytes("version=9\n"));
     }
     const auto before = everything();
-    const auto refused = repair(*process_, {"/data"}, {.apply = true, .indexIntervalBytes = {}, .progress = {}}, [](const RepairStep&) {});
+    const auto refused = repair(*process_, {"/data"}, {.apply = true, .indexIntervalBytes = {}, .progress = {}},
+                                [](const RepairStep&) {});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::InvalidRequest);
     EXPECT_THAT(refused.error().message, HasSubstr("meta.properties"));
@@ -304,7 +360,10 @@ TEST_F(RepairTest, whatTheCleanersCheckpointMightHaveSaidIsNotHeldAgainstALog) {
 TEST_F(RepairTest, batchesThatAreMissingInsideASegmentAreTakenForCompactedEvenWithoutTheCleanersCheckpoint) {
   openLog();
   for (int i = 0; i < 3; ++i)
-    append({.firstTimestampMs = nextTimestampMs_, .producer = ProducerId(9), .producerEpoch = ProducerEpoch(0), .baseSequence = i * 2});
+    append({.firstTimestampMs = nextTimestampMs_,
+            .producer = ProducerId(9),
+            .producerEpoch = ProducerEpoch(0),
+            .baseSequence = i * 2});
   ASSERT_TRUE(log_->roll());
   appendMany(3);
   end_ = log_->logEndOffset();
@@ -335,6 +394,33 @@ TEST_F(RepairTest, aSnapshotOfTheMetadataThatWasNotFinishedGoes) {
     write(std::string("/data/__cluster_metadata-0/") + name, {});
   write("/data/__cluster_metadata-0/00000000000000000007-0000000001.checkpoint.part", asBytes("half"));
   expectRepairable(RepairStep::Kind::FinishChange);
+}
+
+/// On a real disk, which knows of holes.
+TEST(RepairCopiesTest, holesOfAFileAreHolesInItsCopy) {
+  GoldenCase golden("single-formatted");
+  const std::filesystem::path data = golden.folder() / "data" / golden.directories()[0];
+  const std::string path = data / "sparse";
+  constexpr uint64_t kSize = 64 << 20;
+  platform::FileSystem& files = golden.process().files();
+  ByteVector block(10'000, 7);
+  {
+    const auto file = files.open(path, platform::OpenMode::Create);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE((*file)->writeAt(3, ByteView(block)));
+    ASSERT_TRUE((*file)->writeAt(kSize / 2, ByteView(block)));
+    ASSERT_TRUE((*file)->truncate(kSize));
+  }
+  RepairCopies copies(files, 0);
+  copies.enter(data);
+  ASSERT_TRUE(copies.copy(path));
+  ASSERT_EQ(copies.folders().size(), 1u);
+  const std::string copy = copies.folders()[0] + "/sparse";
+  EXPECT_EQ(files.readFile(copy, kSize).value(), files.readFile(path, kSize).value());
+  struct stat status = {};
+  ASSERT_EQ(::stat(copy.c_str(), &status), 0);
+  EXPECT_EQ(status.st_size, static_cast<off_t>(kSize));
+  EXPECT_LT(status.st_blocks * 512, 200'000);
 }
 
 /// The log directories of a golden case on a simulated disk, which syncs at no cost.
@@ -396,8 +482,7 @@ class RepairGoldenTest : public testing::Test {
     return summary ? *summary : RepairSummary();
   }
   bool planned(RepairStep::Kind kind, const std::string& path) const {
-    return std::ranges::any_of(steps_,
-                               [&](const RepairStep& step) { return step.kind == kind && step.path == path; });
+    return std::ranges::any_of(steps_, [&](const RepairStep& step) { return step.kind == kind && step.path == path; });
   }
   std::string told() const {
     std::string text;
@@ -406,8 +491,8 @@ class RepairGoldenTest : public testing::Test {
     return text;
   }
 
-  platform::World world_{platform::WorldOptions{
-      .start = platform::WallTime(platform::milliseconds(1'795'963'000'000))}};
+  platform::World world_{
+      platform::WorldOptions{.start = platform::WallTime(platform::milliseconds(1'795'963'000'000))}};
   std::shared_ptr<platform::SimulatedProcess> process_ = world_.createProcess("tool");
   std::vector<std::string> directories_;
   std::vector<RepairStep> steps_;
@@ -420,6 +505,32 @@ TEST_F(RepairGoldenTest, aTornDirectoryOfApacheKafkaIsGoodAfterwards) {
   EXPECT_EQ(summary.after->errors, 0);
   EXPECT_EQ(summary.after->warnings, 0);
   EXPECT_EQ(summary.copies.size(), 2u);
+}
+
+TEST_F(RepairGoldenTest, theFolderOfALabStandsForItsLogDirectories) {
+  unpack("cluster-clean");
+  ASSERT_TRUE(process_->files().createDirectories("/lab"));
+  for (std::string& directory : directories_) {
+    const std::string inside = "/lab" + directory;
+    ASSERT_TRUE(process_->files().rename(directory, inside));
+    directory = inside;
+  }
+  write("/lab/tidemark.json", asBytes("{}"));
+  ASSERT_GE(directories_.size(), 3u);
+  std::vector<std::string> damaged;
+  for (const std::string& directory : directories_) {
+    damaged.push_back(directory + "/replication-offset-checkpoint");
+    write(damaged.back(), asBytes("0\n1\nnonsense\n"));
+  }
+  directories_ = {"/lab/"};
+  repaired(false);
+  for (const std::string& path : damaged) EXPECT_TRUE(planned(RepairStep::Kind::SetAside, path)) << told();
+  const RepairSummary done = repaired(true);
+  EXPECT_EQ(done.copies.size(), damaged.size());
+  ASSERT_TRUE(done.after);
+  EXPECT_EQ(done.after->errors, 0);
+  EXPECT_EQ(done.after->warnings, 0);
+  EXPECT_EQ(repaired(false).steps, 0) << "the copies in it are no log directories";
 }
 
 TEST_F(RepairGoldenTest, whoseLogIsCutHasNotStoppedCleanly) {
