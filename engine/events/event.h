@@ -22,9 +22,9 @@ namespace tidemark::events {
 /// Which event it is and what it tells.
 using Payload =
     std::variant<BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated,
-                 LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, CleanerPassStarted,
+                 LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, TransactionOpened, MarkerWritten, ProducerFenced, CleanerPassStarted,
                  CleanerPassFinished, CleanerSetAside, HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected,
-                 BecameLeader, BecameFollower, RecordsLost, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled, ProduceParked, ProduceCompleted, ProduceExpired,
+                 BecameLeader, BecameFollower, RecordsLost, LogDiverged, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled, ProduceParked, ProduceCompleted, ProduceExpired,
                  FetchParked, FetchCompleted, FetchExpired, PreVoteStarted, ElectionStarted, VoteGranted, VoteRefused,
                  QuorumLeaderChanged, ControllerActivated, SnapshotTaken, BrokerRegistered, BrokerFenced,
                  BrokerUnfenced, BrokerStarted, BrokerDown, BrokerPaused, BrokerResumed, ConnectionOpened,

@@ -32,6 +32,8 @@ std::string_view nameOf(GroupState value) noexcept {
       return "Assigning";
     case GroupState::Reconciling:
       return "Reconciling";
+    case GroupState::NotReady:
+      return "NotReady";
   }
   return "?";
 }

@@ -26,7 +26,8 @@ enum class GroupState : uint8_t {
   Stable,
   Dead,
   Assigning,
-  Reconciling
+  Reconciling,
+  NotReady
 };
 std::string_view nameOf(GroupState value) noexcept;
 

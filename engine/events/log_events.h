@@ -12,7 +12,8 @@ namespace tidemark::events {
 // Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them
 // in order, which is what text, JSON and tables are made of.
 
-/// A batch came to stand at the end of a replica's log. `position`: of its first byte in the active segment.
+/// A batch came to stand at the end of a replica's log. `position`: of its first byte in the active segment. `producer`: none
+/// unless it is idempotent.
 struct BatchAppended {
   static constexpr std::string_view kName = "BatchAppended";
   PartitionTag partition;
@@ -22,6 +23,9 @@ struct BatchAppended {
   int32_t recordCount = 0;
   int32_t sizeInBytes = 0;
   int64_t position = 0;
+  ProducerId producer;
+  bool transactional = false;
+  bool control = false;
   bool asLeader = false;
   template <class Visit>
   void fields(Visit&& visit) const {
@@ -32,6 +36,9 @@ struct BatchAppended {
     visit("recordCount", recordCount);
     visit("sizeInBytes", sizeInBytes);
     visit("position", position);
+    visit("producer", producer);
+    visit("transactional", transactional);
+    visit("control", control);
     visit("asLeader", asLeader);
   }
 };
@@ -193,6 +200,60 @@ struct DuplicateAnswered {
     visit("producer", producer);
     visit("baseSequence", baseSequence);
     visit("baseOffset", baseOffset);
+  }
+};
+
+/// At the leader: the first batch of a producer's transaction is in the log, from now on it holds back the last stable
+/// offset.
+struct TransactionOpened {
+  static constexpr std::string_view kName = "TransactionOpened";
+  PartitionTag partition;
+  ProducerId producer;
+  ProducerEpoch epoch;
+  Offset first;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("producer", producer);
+    visit("epoch", epoch);
+    visit("first", first);
+  }
+};
+
+/// At the leader: a marker ended a producer's transaction on this partition. `marker`: its offset. `lastStable`: where the
+/// next open transaction begins, else behind the marker.
+struct MarkerWritten {
+  static constexpr std::string_view kName = "MarkerWritten";
+  PartitionTag partition;
+  ProducerId producer;
+  ProducerEpoch epoch;
+  bool committed = false;
+  Offset first;
+  Offset marker;
+  Offset lastStable;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("producer", producer);
+    visit("epoch", epoch);
+    visit("committed", committed);
+    visit("first", first);
+    visit("marker", marker);
+    visit("lastStable", lastStable);
+  }
+};
+
+/// At the leader: a batch was refused, since a newer epoch has fenced its producer. Nothing was appended.
+struct ProducerFenced {
+  static constexpr std::string_view kName = "ProducerFenced";
+  PartitionTag partition;
+  ProducerId producer;
+  ProducerEpoch epoch;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("producer", producer);
+    visit("epoch", epoch);
   }
 };
 

@@ -149,6 +149,29 @@ struct RecordsLost {
   }
 };
 
+/// A follower learnt from its fetch that its log parts from its leader's: there epoch `inEpoch` ends at `leaderEnd`. It gives
+/// up what it has from `from` to `logEnd`, or part of it first, and asks again.
+struct LogDiverged {
+  static constexpr std::string_view kName = "LogDiverged";
+  PartitionTag partition;
+  NodeId leader;
+  LeaderEpoch epoch;
+  LeaderEpoch inEpoch;
+  Offset leaderEnd;
+  Offset from;
+  Offset logEnd;
+  template <class Visit>
+  void fields(Visit&& visit) const {
+    visit("partition", partition);
+    visit("leader", leader);
+    visit("epoch", epoch);
+    visit("inEpoch", inEpoch);
+    visit("leaderEnd", leaderEnd);
+    visit("from", from);
+    visit("logEnd", logEnd);
+  }
+};
+
 /// The leader learnt a follower's log end from its fetch.
 struct FollowerFetched {
   static constexpr std::string_view kName = "FollowerFetched";
