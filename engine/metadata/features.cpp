@@ -12,10 +12,10 @@ namespace {
 constexpr std::array kFeatures = {
     FeatureDefinition{kMetadataVersionFeature, kMinimumMetadataVersion, kLatestMetadataVersion, kLatestMetadataVersion},
     FeatureDefinition{kEligibleLeaderReplicasFeature, 0, 1, 1},
-    FeatureDefinition{kGroupVersionFeature, 0, 0, 0},
+    FeatureDefinition{kGroupVersionFeature, 0, 1, 1},
     FeatureDefinition{kKRaftVersionFeature, 0, 1, 1},
-    FeatureDefinition{kShareVersionFeature, 0, 0, 0},
-    FeatureDefinition{kStreamsVersionFeature, 0, 0, 0},
+    FeatureDefinition{kShareVersionFeature, 0, 2, 2},
+    FeatureDefinition{kStreamsVersionFeature, 0, 1, 1},
     FeatureDefinition{kTransactionVersionFeature, 0, 2, 2},
 };
 
