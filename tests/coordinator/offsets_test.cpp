@@ -368,6 +368,12 @@ TEST_F(Groups, OfARealKafkaAreReadAsItsClientsSawThem) {
     ASSERT_FALSE(bytes.empty());
     log_.load(PartitionIndex(i), {bytes.begin(), bytes.end()});
   }
+  const std::map<std::string, std::string> ids{{"codec-snappy", "_jU6qTMeTj2f69XWHddIMw"},
+                                               {"codec-gzip", "oiQIYonmRxOlS6eYTH0xFg"},
+                                               {"codec-lz4", "pIxSEHPFTdekzFle31QqTw"},
+                                               {"codec-none", "RrJDi3vqQB2K4cV9G_HQ3w"},
+                                               {"codec-zstd", "ZNw6KZHoT6WAcOYeWUyXoQ"}};
+  for (const auto& [name, id] : ids) topics_.topics[name] = {.name = name, .id = *Uuid::parse(id), .racks = {{}}};
   resign();
   start();
   Answer<std::vector<GroupSnapshot>> answer;
@@ -397,7 +403,26 @@ TEST_F(Groups, OfARealKafkaAreReadAsItsClientsSawThem) {
   EXPECT_EQ(groups["classic-static"].members.at(0).groupInstanceId, "static-1");
   EXPECT_EQ(groups["classic-static"].members.at(0).assigned.at(0).topic, "codec-gzip");
   EXPECT_FALSE(groups.contains("deleted-group"));
-  EXPECT_EQ(join({.group = "new-group"}).error(), ErrorCode::InconsistentGroupProtocol);
+  // Groups of the consumer protocol: one that everybody left, and one whose only member is away for a while.
+  EXPECT_EQ(groups["new-group"].kind, events::GroupKind::Consumer);
+  EXPECT_EQ(groups["new-group"].state, "Empty");
+  EXPECT_EQ(groups["new-group"].generation, 3);
+  const GroupSnapshot& away = groups["new-static"];
+  EXPECT_EQ(away.state, "Reconciling");
+  EXPECT_EQ(away.protocol, "range");
+  EXPECT_EQ(away.generation, 3);
+  EXPECT_EQ(away.assignmentEpoch, 3);
+  ASSERT_EQ(away.members.size(), 1u);
+  EXPECT_EQ(away.members[0].groupInstanceId, "inst-1");
+  EXPECT_EQ(away.members[0].clientId, "new-s");
+  EXPECT_EQ(away.members[0].epoch, -2);
+  EXPECT_EQ(away.members[0].subscribedRegex, "codec-.*");
+  std::vector<std::string> owned;
+  for (const TopicPartition& one : away.members[0].assigned) owned.push_back(one.topic);
+  EXPECT_EQ(owned, (std::vector<std::string>{"codec-gzip", "codec-lz4", "codec-none", "codec-snappy", "codec-zstd"}));
+  EXPECT_EQ(away.members[0].target, away.members[0].assigned);
+  const auto classic = join({.group = "new-group"});
+  EXPECT_EQ(classic.error(), ErrorCode::MemberIdRequired) << "an empty group makes room";
 }
 
 TEST(KeyPartitions, AreThoseThatKafkaComputes) {

@@ -392,6 +392,29 @@ void ClassicGroups::onLoaded(Effects& out) {
   }
 }
 
+void ClassicGroups::dismiss(std::string_view groupId, Effects& out) {
+  ClassicGroup* group = find(groupId);
+  if (group == nullptr) return;
+  for (const auto& [memberId, _] : group->members()) {
+    ClassicMember& member = *group->member(memberId);
+    if (JoinReply parked = group->takeJoin(member)) {
+      answerJoin(out, std::move(parked), memberId, ErrorCode::RebalanceInProgress);
+    }
+    if (SyncReply parked = group->takeSync(member)) {
+      answerSync(out, std::move(parked), ErrorCode::RebalanceInProgress);
+    }
+  }
+  teller_.forget(groupId);
+}
+
+Effects ClassicGroups::rebalanceDowngraded(std::string_view groupId) {
+  Effects out;
+  ClassicGroup* group = find(groupId);
+  if (group == nullptr || !group->isIn(ClassicState::Stable)) return out;
+  prepareRebalance(*group, {events::GroupCause::Downgraded, {}, "downgraded from the consumer protocol"}, out);
+  return out;
+}
+
 void ClassicGroups::onUnloaded(Effects& out) {
   for (auto& [id, group] : groups_) {
     group.transitionTo(ClassicState::Dead, clock_.wall());

@@ -60,6 +60,10 @@ class ClassicGroups {
 
   const ClassicGroup* find(std::string_view groupId) const;
   const std::map<std::string, ClassicGroup, std::less<>>& all() const noexcept { return groups_; }
+  /// The group is to follow another protocol: who waits is told to join again.
+  void dismiss(std::string_view groupId, Effects& out);
+  /// A group that was read from the record of a downgrade: its members gather.
+  Effects rebalanceDowngraded(std::string_view groupId);
   /// A member shows a sign of life other than a heartbeat. Nothing for one that is unknown.
   void keepAlive(std::string_view groupId, std::string_view memberId, Effects& out);
 

@@ -20,4 +20,18 @@ std::optional<std::vector<std::string>> subscribedTopicsOf(ByteView subscription
 /// Partitions of an encoded ConsumerProtocolAssignment, likewise. Nothing also for no bytes.
 std::optional<std::vector<TopicPartition>> assignedPartitionsOf(ByteView assignment);
 
+/// What a consumer asks for, all versions.
+struct Subscription {
+  std::vector<std::string> topics;
+  /// What it still has; versions 1 and later.
+  std::vector<TopicPartition> owned;
+  std::optional<std::string> rackId;
+};
+/// Nothing if it cannot be read. A later version than is known is read as far as that goes.
+std::optional<Subscription> subscriptionOf(ByteView subscription);
+/// The version of an encoded subscription, or the latest that is known.
+int16_t protocolVersionOf(ByteView subscription);
+/// A ConsumerProtocolAssignment without user data.
+ByteVector encodedAssignment(const std::vector<TopicPartition>& partitions, int16_t version = 0);
+
 }  // namespace tidemark::coordinator

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "coordinator/consumer/consumer_config.h"
+#include "coordinator/share/share_groups.h"
 #include "events/recorder.h"
 #include "platform/clock.h"
 
@@ -28,6 +30,10 @@ struct GroupConfig {
   platform::milliseconds commitTimeout{5000};
   /// `offsets.load.buffer.size`: read at a time while a partition is loaded.
   size_t loadBufferSize = 5242880;
+
+  /// `group.consumer.*`
+  ConsumerGroupConfig consumer;
+  ShareGroupsEnvironment share;
 
   /// What groups do is told there. May be null; outlives the coordinator.
   events::Recorder* recorder = nullptr;

@@ -8,8 +8,10 @@
 #include "coordinator/key_partition.h"
 #include "coordinator/offsets/offset_requests.h"
 #include "coordinator/runtime.h"
+#include "protocol/generated/consumer_group_describe_request.h"
 #include "protocol/generated/delete_groups_request.h"
 #include "protocol/generated/describe_groups_request.h"
+#include "protocol/generated/streams_group_describe_request.h"
 
 namespace tidemark::coordinator {
 
@@ -31,6 +33,9 @@ using protocol::OffsetDeleteRequest;
 using protocol::OffsetDeleteResponse;
 using protocol::OffsetFetchRequest;
 using protocol::OffsetFetchResponse;
+using protocol::StreamsGroupDescribeRequest;
+using protocol::StreamsGroupDescribeResponse;
+using protocol::StreamsGroupHeartbeatRequest;
 using protocol::SyncGroupRequest;
 using protocol::SyncGroupResponse;
 using protocol::TxnOffsetCommitRequest;
@@ -54,17 +59,48 @@ std::shared_ptr<Reply<Response>> shared(Reply<Response> reply) {
   return std::make_shared<Reply<Response>>(std::move(reply));
 }
 
+/// Answers once the last of several groups has been answered for, each in its place of the response's list.
+template <class Response, class One>
+class GroupGather : public std::enable_shared_from_this<GroupGather<Response, One>> {
+ public:
+  GroupGather(Reply<Response> reply, std::vector<One> Response::*list, size_t count)
+      : reply_(std::move(reply)), list_(list), left_(count) {
+    (response_.*list_).resize(count);
+  }
+  GroupGather(const GroupGather&) = delete;
+  GroupGather& operator=(const GroupGather&) = delete;
+  ~GroupGather() {
+    if (left_ == 0) reply_(std::move(response_));
+  }
+
+  auto answerOf(size_t i) {
+    return [self = this->shared_from_this(), i](One one) {
+      (self->response_.*self->list_)[i] = std::move(one);
+      --self->left_;
+    };
+  }
+
+ private:
+  Reply<Response> reply_;
+  std::vector<One> Response::*const list_;
+  Response response_;
+  size_t left_;
+};
+
 }  // namespace
 
 struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
-  Impl(Dependencies given, GroupConfig settings) : dependencies(std::move(given)), config(settings) {
+  Impl(Dependencies given, GroupConfig settings)
+      : dependencies(std::move(given)), config(settings), hashes(*dependencies.topics) {
     const CoordinatorRuntime::Options options{std::string(kName), config.commitTimeout, config.loadBufferSize};
     runtime = std::make_shared<CoordinatorRuntime>(
         CoordinatorRuntime::Dependencies{dependencies.executor, dependencies.clock, dependencies.log,
                                          dependencies.partitions},
         options, [this](PartitionIndex partition) {
-          return std::make_unique<GroupShard>(partition, config, *dependencies.clock, *dependencies.random,
-                                              *dependencies.log);
+          return std::make_unique<GroupShard>(
+              partition,
+              GroupShard::Surroundings{config, dependencies.streamsConfigOf, *dependencies.clock, *dependencies.random,
+                                       *dependencies.log, *dependencies.topics, hashes});
         });
   }
 
@@ -97,6 +133,7 @@ struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
 
   const Dependencies dependencies;
   const GroupConfig config;
+  TopicHashes hashes;
   std::shared_ptr<CoordinatorRuntime> runtime;
   std::atomic<int32_t> partitionCount{0};
 };
@@ -129,6 +166,14 @@ void GroupCoordinator::onHighWatermark(PartitionIndex partition, Offset highWate
 void GroupCoordinator::onTopicsDeleted(std::vector<std::string> topics) {
   impl_->post([topics = std::move(topics)](Impl& impl) {
     impl.runtime->runOnAll([&](Shard& shard) { return static_cast<GroupShard&>(shard).onTopicsDeleted(topics); });
+  });
+}
+
+void GroupCoordinator::onTopicsChanged(std::set<std::string, std::less<>> topics) {
+  impl_->post([topics = std::move(topics)](Impl& impl) {
+    for (const std::string& topic : topics) impl.hashes.forget(topic);
+    impl.runtime->forEach(
+        [&](PartitionIndex, Shard& shard) { static_cast<GroupShard&>(shard).onTopicsChanged(topics); });
   });
 }
 
@@ -180,7 +225,7 @@ void GroupCoordinator::syncGroup(const RequestInfo&, const SyncGroupRequest& req
     impl.run(
         request.groupId,
         [&](GroupShard& shard) {
-          return shard.groups().sync(request, [to](SyncGroupResponse response) { (*to)(std::move(response)); });
+          return shard.sync(request, [to](SyncGroupResponse response) { (*to)(std::move(response)); });
         },
         refuse);
   });
@@ -199,7 +244,7 @@ void GroupCoordinator::heartbeat(const RequestInfo&, const HeartbeatRequest& req
     impl.run(
         request.groupId,
         [&](GroupShard& shard) {
-          return shard.groups().heartbeat(request, [to](HeartbeatResponse response) { (*to)(std::move(response)); });
+          return shard.heartbeat(request, [to](HeartbeatResponse response) { (*to)(std::move(response)); });
         },
         refuse);
   });
@@ -231,9 +276,81 @@ void GroupCoordinator::leaveGroup(const RequestInfo& info, const LeaveGroupReque
     impl.run(
         request.groupId,
         [&](GroupShard& shard) {
-          return shard.groups().leave(request, [to](LeaveGroupResponse response) { (*to)(std::move(response)); });
+          return shard.leave(request, [to](LeaveGroupResponse response) { (*to)(std::move(response)); });
         },
         refuse);
+  });
+}
+
+void GroupCoordinator::consumerHeartbeat(const RequestInfo& info,
+                                         const protocol::ConsumerGroupHeartbeatRequest& request,
+                                         Reply<protocol::ConsumerGroupHeartbeatResponse> reply) {
+  impl_->post([info, request = protocol::ConsumerGroupHeartbeatRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+    using Response = protocol::ConsumerGroupHeartbeatResponse;
+    const auto to = shared(std::move(reply));
+    const auto refuse = [&](ErrorCode code) {
+      Response response;
+      response.errorCode = number(code);
+      response.memberId.reset();
+      response.assignment.reset();
+      (*to)(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidRequest);
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.consumerHeartbeat(info, request, [to](Response response) { (*to)(std::move(response)); });
+        },
+        refuse);
+  });
+}
+
+void GroupCoordinator::describeConsumerGroups(const RequestInfo&, const protocol::ConsumerGroupDescribeRequest& request,
+                                              Reply<protocol::ConsumerGroupDescribeResponse> reply) {
+  impl_->post([request = protocol::ConsumerGroupDescribeRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+    protocol::ConsumerGroupDescribeResponse response;
+    const auto refuse = [&](const protocol::Text& id, ErrorCode code) {
+      auto& described = response.groups.emplace_back();
+      described.groupId = id;
+      described.errorCode = number(code);
+    };
+    for (const protocol::Text& id : request.groupIds) {
+      if (id.empty()) {
+        refuse(id, ErrorCode::InvalidGroupId);
+        continue;
+      }
+      impl.run(
+          id,
+          [&](GroupShard& shard) {
+            response.groups.push_back(shard.describeConsumers(id));
+            return Effects();
+          },
+          [&](ErrorCode code) { refuse(id, code); });
+    }
+    reply(std::move(response));
+  });
+}
+
+void GroupCoordinator::streamsHeartbeat(const RequestInfo& info, const StreamsGroupHeartbeatRequest& request,
+                                        Reply<StreamsHeartbeatAnswer> reply) {
+  impl_->post([info, request = StreamsGroupHeartbeatRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+    const auto to = shared(std::move(reply));
+    const auto refuse = [&](ErrorCode code, std::string_view message) {
+      StreamsHeartbeatAnswer answer;
+      answer.response.errorCode = number(code);
+      if (!message.empty()) answer.response.errorMessage = protocol::Text(message);
+      (*to)(std::move(answer));
+    };
+    if (const Result<void> valid = validateHeartbeat(request); !valid) {
+      return refuse(valid.error().code, valid.error().message);
+    }
+    impl.run(
+        request.groupId,
+        [&](GroupShard& shard) {
+          return shard.streamsHeartbeat(info, request,
+                                        [to](StreamsHeartbeatAnswer answer) { (*to)(std::move(answer)); });
+        },
+        [&](ErrorCode code) { refuse(code, {}); });
   });
 }
 
@@ -374,28 +491,37 @@ void GroupCoordinator::listGroups(const RequestInfo&, const ListGroupsRequest& r
   });
 }
 
+void GroupCoordinator::describeStreamsGroups(const RequestInfo&, const StreamsGroupDescribeRequest& request,
+                                             Reply<StreamsGroupDescribeResponse> reply) {
+  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
+    const auto gather = std::make_shared<GroupGather<StreamsGroupDescribeResponse, StreamsGroupDescribeResponse::DescribedGroup>>(
+        std::move(reply), &StreamsGroupDescribeResponse::groups, request.groupIds.size());
+    for (size_t i = 0; i < request.groupIds.size(); ++i) {
+      const protocol::Text& id = request.groupIds[i];
+      const auto answer = gather->answerOf(i);
+      const auto refuse = [&](ErrorCode code) {
+        StreamsGroupDescribeResponse::DescribedGroup described;
+        described.groupId = id;
+        described.errorCode = number(code);
+        answer(std::move(described));
+      };
+      if (id.empty()) {
+        refuse(ErrorCode::InvalidGroupId);
+        continue;
+      }
+      impl.run(id, [&](GroupShard& shard) { return shard.describeStreams(id, answer); }, refuse);
+    }
+  });
+}
+
 void GroupCoordinator::deleteGroups(const RequestInfo&, const DeleteGroupsRequest& request,
                                     Reply<DeleteGroupsResponse> reply) {
   impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
-    /// Answers when the last group has been answered for.
-    struct Gather {
-      explicit Gather(Reply<DeleteGroupsResponse> to) : reply(std::move(to)) {}
-      ~Gather() {
-        if (left == 0) reply(std::move(response));
-      }
-      Reply<DeleteGroupsResponse> reply;
-      DeleteGroupsResponse response;
-      size_t left = 0;
-    };
-    const auto gather = std::make_shared<Gather>(std::move(reply));
-    gather->response.results.resize(request.groupsNames.size());
-    gather->left = request.groupsNames.size();
+    const auto gather = std::make_shared<GroupGather<DeleteGroupsResponse, DeleteGroupsResponse::DeletableGroupResult>>(
+        std::move(reply), &DeleteGroupsResponse::results, request.groupsNames.size());
     for (size_t i = 0; i < request.groupsNames.size(); ++i) {
       const protocol::Text& id = request.groupsNames[i];
-      const auto answer = [gather, i](DeleteGroupsResponse::DeletableGroupResult result) {
-        gather->response.results[i] = std::move(result);
-        --gather->left;
-      };
+      const auto answer = gather->answerOf(i);
       impl.run(
           id, [&](GroupShard& shard) { return shard.deleteGroup(id, answer); },
           [&](ErrorCode code) {
@@ -405,6 +531,13 @@ void GroupCoordinator::deleteGroups(const RequestInfo&, const DeleteGroupsReques
             answer(std::move(result));
           });
     }
+  });
+}
+
+void GroupCoordinator::run(std::string groupId, std::move_only_function<Effects(GroupShard&)> handler,
+                           std::move_only_function<void(ErrorCode)> unavailable) {
+  impl_->post([groupId = std::move(groupId), handler = std::move(handler), unavailable = std::move(unavailable)](Impl& impl) mutable {
+    impl.run(groupId, std::move(handler), std::move(unavailable));
   });
 }
 

@@ -2,15 +2,18 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/ids.h"
 #include "coordinator/coordinator_log.h"
+#include "coordinator/effects.h"
 #include "coordinator/group/group_config.h"
 #include "coordinator/group/group_snapshot.h"
 #include "coordinator/request_info.h"
+#include "coordinator/streams/streams_config.h"
 #include "platform/executor.h"
 #include "platform/logger.h"
 #include "platform/random.h"
@@ -18,6 +21,8 @@
 
 namespace tidemark::coordinator {
 
+class GroupShard;
+struct StreamsHeartbeatAnswer;
 struct TransactionMarker;
 
 /// The group coordinator of one broker: members, generations and committed offsets of the groups whose partition of
@@ -36,6 +41,8 @@ class GroupCoordinator {
     platform::Logger* log = nullptr;
     CoordinatorLog* partitions = nullptr;
     const TopicLookup* topics = nullptr;
+    /// What is in force for a streams group; Kafka's defaults without it.
+    StreamsConfigOf streamsConfigOf = [](std::string_view) { return StreamsGroupConfig(); };
   };
 
   GroupCoordinator(Dependencies dependencies, GroupConfig config);
@@ -54,6 +61,8 @@ class GroupCoordinator {
   void onHighWatermark(PartitionIndex partition, Offset highWatermark);
   /// Topics were deleted: their committed offsets go.
   void onTopicsDeleted(std::vector<std::string> topics);
+  /// Topics came, went or grew: groups that the coordinator assigns look again.
+  void onTopicsChanged(std::set<std::string, std::less<>> topics);
   /// Clean stop: as if it resigned from all partitions.
   void stop();
 
@@ -66,6 +75,18 @@ class GroupCoordinator {
                  Reply<protocol::HeartbeatResponse> reply);
   void leaveGroup(const RequestInfo& info, const protocol::LeaveGroupRequest& request,
                   Reply<protocol::LeaveGroupResponse> reply);
+
+  /// Joins, goes on, leaves (KIP-848).
+  void consumerHeartbeat(const RequestInfo& info, const protocol::ConsumerGroupHeartbeatRequest& request,
+                         Reply<protocol::ConsumerGroupHeartbeatResponse> reply);
+  void describeConsumerGroups(const RequestInfo& info, const protocol::ConsumerGroupDescribeRequest& request,
+                              Reply<protocol::ConsumerGroupDescribeResponse> reply);
+
+  /// Joins, goes on, leaves (KIP-1071). The topics in the answer are the caller's to create.
+  void streamsHeartbeat(const RequestInfo& info, const protocol::StreamsGroupHeartbeatRequest& request,
+                        Reply<StreamsHeartbeatAnswer> reply);
+  void describeStreamsGroups(const RequestInfo& info, const protocol::StreamsGroupDescribeRequest& request,
+                             Reply<protocol::StreamsGroupDescribeResponse> reply);
 
   /// Topics may come by name or (version 10) by id; ids that are unknown get UNKNOWN_TOPIC_ID, names that are unknown
   /// UNKNOWN_TOPIC_OR_PARTITION.
@@ -91,6 +112,11 @@ class GroupCoordinator {
                     Reply<protocol::DeleteGroupsResponse> reply);
   void deleteOffsets(const RequestInfo& info, const protocol::OffsetDeleteRequest& request,
                      Reply<protocol::OffsetDeleteResponse> reply);
+
+  /// Runs `handler` on the shard that holds the group. `unavailable` instead: CoordinatorNotAvailable, NotCoordinator,
+  /// CoordinatorLoadInProgress. Both on the executor. For who looks after kinds of group that have a door of their own.
+  void run(std::string groupId, std::move_only_function<Effects(GroupShard&)> handler,
+           std::move_only_function<void(ErrorCode)> unavailable);
 
   /// All groups of the partitions that are led here, by id.
   void snapshot(Reply<std::vector<GroupSnapshot>> reply);

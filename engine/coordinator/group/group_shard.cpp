@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/consumer/consumer_records.h"
 #include "protocol/framing.h"
-#include "protocol/generated/consumer_group_metadata_key.h"
 #include "protocol/generated/group_metadata_key.h"
 #include "protocol/generated/offset_commit_key.h"
-#include "protocol/generated/share_group_metadata_key.h"
-#include "protocol/generated/streams_group_metadata_key.h"
+#include "protocol/generated/share_group_describe_response.h"
 
 namespace tidemark::coordinator {
 
@@ -33,6 +32,9 @@ constexpr int16_t kLegacyOffsetType = 0;
 constexpr int16_t kFirstCommitVersionWithGroupIdNotFound = 9;
 constexpr int16_t kFirstDescribeVersionWithError = 6;
 constexpr std::string_view kClassicType = "classic";
+constexpr std::string_view kConsumerType = "consumer";
+constexpr std::string_view kShareType = "share";
+constexpr std::string_view kStreamsType = "streams";
 
 struct Accepted {
   std::string topic;
@@ -99,6 +101,41 @@ bool matches(const std::vector<protocol::Text>& filter, std::string_view value) 
                      [lower = lowerCase(value)](const protocol::Text& one) { return lowerCase(one) == lower; });
 }
 
+std::optional<std::string_view> textViewOf(const std::optional<protocol::Text>& text) {
+  if (!text) return std::nullopt;
+  return text->view();
+}
+
+OffsetOwner ownerOf(const ClassicGroup& group) {
+  OffsetOwner owner;
+  owner.groupId = group.id();
+  owner.isSubscribedTo = [&group](std::string_view topic) { return group.isSubscribedTo(topic); };
+  // A group without members: from when it lost the last one. One with members, in topics that it has left, or one that
+  // never had any: from each commit.
+  if (group.protocolType()) {
+    if (group.isIn(ClassicState::Empty)) {
+      if (group.stateSince()) owner.emptySinceMs = group.stateSince()->time_since_epoch().count();
+    } else {
+      owner.keepsAll = !group.isIn(ClassicState::Stable) || !group.subscribedTopics();
+    }
+  }
+  return owner;
+}
+
+OffsetOwner ownerOf(const ConsumerGroup& group) {
+  OffsetOwner owner;
+  owner.groupId = group.id();
+  owner.isSubscribedTo = [&group](std::string_view topic) { return group.isSubscribedTo(topic); };
+  return owner;
+}
+
+OffsetOwner ownerOf(const StreamsGroup& group) {
+  OffsetOwner owner;
+  owner.groupId = group.id();
+  owner.isSubscribedTo = [&group](std::string_view topic) { return group.isSubscribedTo(topic); };
+  return owner;
+}
+
 }  // namespace
 
 OffsetCommitResponse refusedCommit(const OffsetCommitRequest& request, ErrorCode error) {
@@ -136,33 +173,146 @@ Result<void> GroupShard::replay(Offset offset, ProducerId producerId, ByteView k
       return {};
     }
     TIDEMARK_ASSIGN(const auto committed, protocol::decodeVersionedAs<protocol::OffsetCommitValue>(*value));
-    groups_.ensureExists(group);
+    if (streams_.find(group) == nullptr && consumers_.find(group) == nullptr) groups_.ensureExists(group);
     offsets_.replay(offset, producerId, group, decoded.topic.str(), decoded.partition, &committed);
+    return {};
   }
-  if (framed.type == protocol::ConsumerGroupMetadataKey::kRecordType ||
-      framed.type == protocol::ShareGroupMetadataKey::kRecordType ||
-      framed.type == protocol::StreamsGroupMetadataKey::kRecordType) {
-    // All three have the group's id first, and nothing else.
-    TIDEMARK_ASSIGN(const auto decoded,
-                    protocol::decode<protocol::ConsumerGroupMetadataKey>(framed.body, framed.version));
-    if (value) {
-      foreign_.insert(decoded.groupId.str());
-    } else {
-      foreign_.erase(decoded.groupId.str());
-    }
+  return replayGroup(framed, value);
+}
+
+Result<void> GroupShard::replayGroup(const protocol::FramedRecord& framed, std::optional<ByteView> value) {
+  TIDEMARK_ASSIGN(const std::optional<std::string> streamsGroup, streams_.replay(framed, value));
+  if (streamsGroup) {
+    // Offsets that come before it in the log made a simple consumer's group of it.
+    const bool exists = streams_.find(*streamsGroup) != nullptr;
+    if (exists && std::as_const(groups_).find(*streamsGroup) != nullptr) groups_.replay(*streamsGroup, nullptr);
+    return {};
+  }
+  TIDEMARK_ASSIGN(const bool shares, shares_.replay(framed.type, framed.body, framed.version, value));
+  if (shares) return {};
+  TIDEMARK_ASSIGN(const std::optional<std::string> consumerGroup, consumers_.replay(framed, value));
+  if (consumerGroup && consumers_.find(*consumerGroup) != nullptr &&
+      std::as_const(groups_).find(*consumerGroup) != nullptr) {
+    groups_.replay(*consumerGroup, nullptr);
   }
   return {};
 }
 
 Effects GroupShard::join(const RequestInfo& info, const protocol::JoinGroupRequest& request, JoinReply reply) {
-  if (!foreign_.contains(request.groupId.view())) return groups_.join(info, request, std::move(reply));
+  const StreamsGroup* streams = streams_.find(request.groupId);
+  const ConsumerGroup* consumers = consumers_.find(request.groupId);
+  if (consumers != nullptr && !consumers->isEmpty()) return consumers_.join(info, request, std::move(reply));
+  if (streams == nullptr && consumers == nullptr && shares_.find(request.groupId) == nullptr) {
+    return groups_.join(info, request, std::move(reply));
+  }
   Effects out;
-  protocol::JoinGroupResponse refused;
-  refused.memberId = request.memberId;
-  refused.errorCode = static_cast<int16_t>(ErrorCode::InconsistentGroupProtocol);
-  out.replies.emplace_back(
-      [reply = std::move(reply), refused = std::move(refused)]() mutable { reply(std::move(refused)); });
+  const auto refused = [memberId = request.memberId](ErrorCode code) {
+    protocol::JoinGroupResponse response;
+    response.memberId = memberId;
+    response.errorCode = static_cast<int16_t>(code);
+    return response;
+  };
+  if (consumers == nullptr && (streams == nullptr || !streams->isEmpty())) {
+    out.replies.emplace_back([reply = std::move(reply), refused]() mutable {
+      reply(refused(ErrorCode::InconsistentGroupProtocol));
+    });
+    return out;
+  }
+  if (consumers != nullptr) {
+    removeGroupRecords(*consumers, out.records);
+  } else {
+    streams_.removeEmpty(request.groupId, out);
+  }
+  out.whenCommitted = [this, info, request, refused, reply = std::move(reply)](ErrorCode code) mutable {
+    if (code == ErrorCode::None) return groups_.join(info, request, std::move(reply));
+    reply(refused(clientErrorOfWrite(code)));
+    return Effects();
+  };
   return out;
+}
+
+bool GroupShard::isOfAnotherKind(std::string_view groupId) const {
+  return consumers_.find(groupId) != nullptr || groups_.find(groupId) != nullptr || streams_.find(groupId) != nullptr;
+}
+
+Effects GroupShard::sync(const protocol::SyncGroupRequest& request, SyncReply reply) {
+  return consumers_.find(request.groupId) != nullptr ? consumers_.sync(request, std::move(reply))
+                                                     : groups_.sync(request, std::move(reply));
+}
+
+Effects GroupShard::heartbeat(const protocol::HeartbeatRequest& request, Reply<protocol::HeartbeatResponse> reply) {
+  return consumers_.find(request.groupId) != nullptr ? consumers_.classicHeartbeat(request, std::move(reply))
+                                                     : groups_.heartbeat(request, std::move(reply));
+}
+
+Effects GroupShard::leave(const protocol::LeaveGroupRequest& request, Reply<protocol::LeaveGroupResponse> reply) {
+  return consumers_.find(request.groupId) != nullptr ? consumers_.leave(request, std::move(reply))
+                                                     : groups_.leave(request, std::move(reply));
+}
+
+Effects GroupShard::consumerHeartbeat(const RequestInfo& info, const protocol::ConsumerGroupHeartbeatRequest& request,
+                                      ConsumerHeartbeatReply reply) {
+  const StreamsGroup* streams = streams_.find(request.groupId);
+  if (streams == nullptr && shares_.find(request.groupId) == nullptr) {
+    return consumers_.heartbeat(info, request, std::move(reply));
+  }
+  Effects out;
+  const auto refused = [](ErrorCode code, std::string message) {
+    protocol::ConsumerGroupHeartbeatResponse response;
+    response.errorCode = static_cast<int16_t>(code);
+    if (!message.empty()) response.errorMessage = protocol::Text(std::move(message));
+    return response;
+  };
+  if (streams == nullptr || !streams->isEmpty() || request.memberEpoch != kJoinEpoch) {
+    out.replies.emplace_back([reply = std::move(reply), refused, id = request.groupId.str()]() mutable {
+      reply(refused(ErrorCode::GroupIdNotFound, fmt::format("Group {} is not a consumer group.", id)));
+    });
+    return out;
+  }
+  streams_.removeEmpty(request.groupId, out);
+  out.whenCommitted = [this, info, request, refused, reply = std::move(reply)](ErrorCode code) mutable {
+    if (code == ErrorCode::None) return consumers_.heartbeat(info, request, std::move(reply));
+    reply(refused(clientErrorOfWrite(code), {}));
+    return Effects();
+  };
+  return out;
+}
+
+Effects GroupShard::streamsHeartbeat(const RequestInfo& info, const protocol::StreamsGroupHeartbeatRequest& request,
+                                     Reply<StreamsHeartbeatAnswer> reply) {
+  std::vector<CoordinatorRecord> before;
+  if (streams_.find(request.groupId) == nullptr) {
+    const ClassicGroup* classic = std::as_const(groups_).find(request.groupId);
+    const ConsumerGroup* consumers = consumers_.find(request.groupId);
+    if ((consumers != nullptr && !consumers->isEmpty()) || shares_.find(request.groupId) != nullptr ||
+        (classic != nullptr && !classic->isIn(ClassicState::Empty))) {
+      Effects out;
+      StreamsHeartbeatAnswer refused;
+      refused.response.errorCode = static_cast<int16_t>(ErrorCode::GroupIdNotFound);
+      refused.response.errorMessage =
+          protocol::Text(fmt::format("Group {} is not a streams group.", request.groupId.view()));
+      out.replies.emplace_back(
+          [reply = std::move(reply), refused = std::move(refused)]() mutable { reply(std::move(refused)); });
+      return out;
+    }
+    if (classic != nullptr) before.push_back(groupTombstone(request.groupId));
+    if (consumers != nullptr) removeGroupRecords(*consumers, before);
+  }
+  return streams_.heartbeat(info, request, std::move(before), std::move(reply));
+}
+
+Effects GroupShard::describeStreams(std::string_view groupId,
+                                    Reply<protocol::StreamsGroupDescribeResponse::DescribedGroup> reply) const {
+  return answerWhenCommitted(
+      {}, [reply = std::move(reply), described = streams_.describe(groupId)](ErrorCode code) mutable {
+        if (code != ErrorCode::None) {
+          protocol::StreamsGroupDescribeResponse::DescribedGroup failed;
+          failed.groupId = described.groupId;
+          failed.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
+          described = std::move(failed);
+        }
+        reply(std::move(described));
+      });
 }
 
 void GroupShard::replayEndTxn(Offset offset, ProducerId producerId, bool commit) {
@@ -172,6 +322,9 @@ void GroupShard::replayEndTxn(Offset offset, ProducerId producerId, bool commit)
 Effects GroupShard::onLoaded() {
   Effects out;
   groups_.onLoaded(out);
+  consumers_.onLoaded(out);
+  shares_.onLoaded(out);
+  streams_.onLoaded(out);
   out.arm({TimerKey::Kind::Expiry, "", ""}, config_.offsetsRetentionCheckInterval);
   return out;
 }
@@ -183,17 +336,36 @@ Effects GroupShard::onUnloaded() {
 }
 
 Effects GroupShard::onTimeout(const TimerKey& key) {
-  return key.kind == TimerKey::Kind::Expiry ? expire() : groups_.onTimeout(key);
+  if (key.kind == TimerKey::Kind::Expiry) return expire();
+  switch (key.kind) {
+    case TimerKey::Kind::MemberSession:
+    case TimerKey::Kind::MemberRebalance:
+    case TimerKey::Kind::MemberJoin:
+    case TimerKey::Kind::MemberSync:
+    case TimerKey::Kind::Assignment:
+      return consumers_.onTimeout(key);
+    default:
+      break;
+  }
+  if (shares_.find(key.group) != nullptr) return shares_.onTimeout(key);
+  return streams_.find(key.group) != nullptr ? streams_.onTimeout(key) : groups_.onTimeout(key);
 }
 
 Effects GroupShard::expire() {
   Effects out;
   out.atomic = false;
   for (const auto& [id, group] : groups_.all()) {
-    if (foreign_.contains(id)) continue;
-    if (offsets_.expire(group, clock_.wallMs(), out.records) && group.isIn(ClassicState::Empty)) {
+    if (offsets_.expire(ownerOf(group), clock_.wallMs(), out.records) && group.isIn(ClassicState::Empty)) {
       out.records.push_back(groupTombstone(id));
     }
+  }
+  for (const auto& [id, group] : consumers_.all()) {
+    if (offsets_.expire(ownerOf(group), clock_.wallMs(), out.records) && group.isEmpty()) {
+      removeGroupRecords(group, out.records);
+    }
+  }
+  for (const auto& [id, group] : streams_.all()) {
+    if (offsets_.expire(ownerOf(group), clock_.wallMs(), out.records) && group.isEmpty()) streams_.removeEmpty(id, out);
   }
   out.arm({TimerKey::Kind::Expiry, "", ""}, config_.offsetsRetentionCheckInterval);
   return out;
@@ -202,6 +374,24 @@ Effects GroupShard::expire() {
 // ---- offsets
 
 ErrorCode GroupShard::validateCommit(const RequestInfo& info, const OffsetCommitRequest& request) const {
+  if (const StreamsGroup* streams = streams_.find(request.groupId)) {
+    std::vector<std::pair<std::string_view, int32_t>> partitions;
+    for (const auto& topic : request.topics) {
+      for (const auto& partition : topic.partitions) partitions.emplace_back(topic.name, partition.partitionIndex);
+    }
+    return streams->validateCommit(request.memberId, textViewOf(request.groupInstanceId),
+                                   request.generationIdOrMemberEpoch, false, info.apiVersion, partitions);
+  }
+  if (const ConsumerGroup* consumers = consumers_.find(request.groupId)) {
+    std::vector<TopicIdPartition> partitions;
+    for (const auto& topic : request.topics) {
+      for (const auto& one : topic.partitions) {
+        partitions.push_back({topic.topicId, PartitionIndex(one.partitionIndex)});
+      }
+    }
+    return consumers_.validateCommit(*consumers, request.memberId, request.generationIdOrMemberEpoch, info.apiVersion,
+                                     partitions);
+  }
   const ClassicGroup* group = groups_.find(request.groupId);
   if (group == nullptr) {
     // Without a generation it comes from somebody who only stores offsets: the group is made by the record.
@@ -209,16 +399,19 @@ ErrorCode GroupShard::validateCommit(const RequestInfo& info, const OffsetCommit
     return info.apiVersion >= kFirstCommitVersionWithGroupIdNotFound ? ErrorCode::GroupIdNotFound
                                                                      : ErrorCode::IllegalGeneration;
   }
-  std::optional<std::string_view> instanceId;
-  if (request.groupInstanceId) instanceId = request.groupInstanceId->view();
-  return group->validateOffsetCommit(request.memberId, instanceId, request.generationIdOrMemberEpoch);
+  return group->validateOffsetCommit(request.memberId, textViewOf(request.groupInstanceId),
+                                     request.generationIdOrMemberEpoch);
 }
 
 ErrorCode GroupShard::validateTransactionalCommit(const OffsetCommitRequest& request) const {
   // Producers before version 3 of the request do not say who they are.
   if (request.generationIdOrMemberEpoch < 0 && request.memberId.empty() && !request.groupInstanceId)
     return ErrorCode::None;
-  const ErrorCode error = validateCommit({}, request);
+  RequestInfo info;
+  const bool hasEpochs = consumers_.find(request.groupId) != nullptr || streams_.find(request.groupId) != nullptr;
+  // Whoever sends one for such a group knows of member epochs.
+  if (hasEpochs) info.apiVersion = OffsetCommitRequest::kMaxVersion;
+  const ErrorCode error = validateCommit(info, request);
   // Its members may not hear of the assignment before the transaction ends.
   return error == ErrorCode::RebalanceInProgress ? ErrorCode::None : error;
 }
@@ -289,6 +482,17 @@ Effects GroupShard::fetchOffsets(const OffsetFetchRequest::OffsetFetchRequestGro
                                  Reply<OffsetFetchResponse::OffsetFetchResponseGroup> reply) const {
   auto answer = offsets_.fetch(request, stable);
   Effects out;
+  ErrorCode error = ErrorCode::None;
+  if (const StreamsGroup* streams = streams_.find(request.groupId)) {
+    error = streams->validateFetch(request.memberId, request.memberEpoch);
+  } else if (const ConsumerGroup* consumers = consumers_.find(request.groupId)) {
+    error = consumers_.validateFetch(*consumers, textViewOf(request.memberId), request.memberEpoch);
+  }
+  if (error != ErrorCode::None) {
+    answer.topics.clear();
+    answer.errorCode = static_cast<int16_t>(error);
+    stable = false;
+  }
   if (!stable) {
     out.replies.emplace_back(
         [reply = std::move(reply), answer = std::move(answer)]() mutable { reply(std::move(answer)); });
@@ -310,14 +514,19 @@ Effects GroupShard::fetchOffsets(const OffsetFetchRequest::OffsetFetchRequestGro
 
 Effects GroupShard::deleteOffsets(const OffsetDeleteRequest& request, Reply<OffsetDeleteResponse> reply) const {
   const ClassicGroup* group = groups_.find(request.groupId);
+  const StreamsGroup* streams = streams_.find(request.groupId);
   OffsetDeleteResponse response;
   std::vector<CoordinatorRecord> records;
-  if (group == nullptr || group->isIn(ClassicState::Dead)) {
+  if (streams != nullptr) {
+    response = offsets_.remove(request, ownerOf(*streams), records);
+  } else if (const ConsumerGroup* consumers = consumers_.find(request.groupId)) {
+    response = offsets_.remove(request, ownerOf(*consumers), records);
+  } else if (group == nullptr || group->isIn(ClassicState::Dead)) {
     response.errorCode = static_cast<int16_t>(ErrorCode::GroupIdNotFound);
   } else if (!group->isIn(ClassicState::Empty) && !group->usesConsumerProtocol()) {
     response.errorCode = static_cast<int16_t>(ErrorCode::NonEmptyGroup);
   } else {
-    response = offsets_.remove(request, *group, records);
+    response = offsets_.remove(request, ownerOf(*group), records);
   }
   return answerWhenCommitted(std::move(records),
                              [reply = std::move(reply), response = std::move(response)](ErrorCode code) mutable {
@@ -331,24 +540,50 @@ Effects GroupShard::deleteOffsets(const OffsetDeleteRequest& request, Reply<Offs
 
 Effects GroupShard::deleteGroup(std::string_view groupId,
                                 Reply<DeleteGroupsResponse::DeletableGroupResult> reply) const {
-  const ClassicGroup* group = groups_.find(groupId);
-  ErrorCode error = ErrorCode::None;
-  std::vector<CoordinatorRecord> records;
-  if (group == nullptr || group->isIn(ClassicState::Dead)) {
-    error = ErrorCode::GroupIdNotFound;
-  } else if (!group->isIn(ClassicState::Empty)) {
-    error = ErrorCode::NonEmptyGroup;
-  } else {
-    offsets_.removeAll(groupId, records);
-    records.push_back(groupTombstone(groupId));
-  }
-  return answerWhenCommitted(
-      std::move(records), [reply = std::move(reply), id = std::string(groupId), error](ErrorCode code) mutable {
+  if (shares_.find(groupId) != nullptr) {
+    // Its state lies elsewhere as well, and goes first.
+    Effects out;
+    out.replies.emplace_back([remove = config_.share.remove, id = std::string(groupId), reply = std::move(reply)]() mutable {
+      remove(id, [id, reply = std::move(reply)](ErrorCode code) mutable {
         DeleteGroupsResponse::DeletableGroupResult result;
         result.groupId = id;
-        result.errorCode = static_cast<int16_t>(code == ErrorCode::None ? error : clientErrorOfWrite(code));
+        result.errorCode = static_cast<int16_t>(code);
         reply(std::move(result));
       });
+    });
+    return out;
+  }
+  const ClassicGroup* group = groups_.find(groupId);
+  const StreamsGroup* streams = streams_.find(groupId);
+  ErrorCode error = ErrorCode::None;
+  Effects out;
+  if (const ConsumerGroup* consumers = consumers_.find(groupId)) {
+    if (consumers->isEmpty()) {
+      offsets_.removeAll(groupId, out.records);
+      removeGroupRecords(*consumers, out.records);
+    } else {
+      error = ErrorCode::NonEmptyGroup;
+    }
+  } else if (streams == nullptr && (group == nullptr || group->isIn(ClassicState::Dead))) {
+    error = ErrorCode::GroupIdNotFound;
+  } else if (streams != nullptr ? !streams->isEmpty() : !group->isIn(ClassicState::Empty)) {
+    error = ErrorCode::NonEmptyGroup;
+  } else {
+    offsets_.removeAll(groupId, out.records);
+    if (streams != nullptr) {
+      streams_.removeEmpty(groupId, out);
+    } else {
+      out.records.push_back(groupTombstone(groupId));
+    }
+  }
+  out.whenCommitted = [reply = std::move(reply), id = std::string(groupId), error](ErrorCode code) mutable {
+    DeleteGroupsResponse::DeletableGroupResult result;
+    result.groupId = id;
+    result.errorCode = static_cast<int16_t>(code == ErrorCode::None ? error : clientErrorOfWrite(code));
+    reply(std::move(result));
+    return Effects();
+  };
+  return out;
 }
 
 Effects GroupShard::onTopicsDeleted(const std::vector<std::string>& topics) const {
@@ -368,7 +603,9 @@ DescribeGroupsResponse::DescribedGroup GroupShard::describe(std::string_view gro
     described.groupState = stateName(ClassicState::Dead);
     if (apiVersion >= kFirstDescribeVersionWithError) {
       described.errorCode = static_cast<int16_t>(ErrorCode::GroupIdNotFound);
-      described.errorMessage = fmt::format("Group {} not found.", groupId);
+      const bool isAnother = consumers_.find(groupId) != nullptr || streams_.find(groupId) != nullptr ||
+                             shares_.find(groupId) != nullptr;
+      described.errorMessage = fmt::format("Group {} {}.", groupId, isAnother ? "is not a classic group" : "not found");
     }
     return described;
   }
@@ -389,21 +626,89 @@ DescribeGroupsResponse::DescribedGroup GroupShard::describe(std::string_view gro
   return described;
 }
 
+protocol::ConsumerGroupDescribeResponse::DescribedGroup GroupShard::describeConsumers(std::string_view groupId) const {
+  if (const ConsumerGroup* group = consumers_.find(groupId)) return consumers_.describe(*group);
+  protocol::ConsumerGroupDescribeResponse::DescribedGroup described;
+  described.groupId = groupId;
+  described.errorCode = static_cast<int16_t>(ErrorCode::GroupIdNotFound);
+  const bool isAnother = isOfAnotherKind(groupId) || shares_.find(groupId) != nullptr;
+  described.errorMessage = fmt::format("Group {} {}.", groupId, isAnother ? "is not a consumer group" : "not found");
+  return described;
+}
+
 void GroupShard::list(const ListGroupsRequest& request, std::vector<ListGroupsResponse::ListedGroup>& into) const {
-  if (!matches(request.typesFilter, kClassicType)) return;
-  for (const auto& [id, group] : groups_.all()) {
-    if (!matches(request.statesFilter, stateName(group.state()))) continue;
+  const auto add = [&](std::string_view id, std::string_view protocolType, std::string_view state,
+                       std::string_view type) {
     auto& one = into.emplace_back();
     one.groupId = id;
-    one.protocolType = group.protocolType().value_or("");
-    one.groupState = stateName(group.state());
-    one.groupType = kClassicType;
+    one.protocolType = protocolType;
+    one.groupState = state;
+    one.groupType = type;
+  };
+  if (matches(request.typesFilter, kClassicType)) {
+    for (const auto& [id, group] : groups_.all()) {
+      if (!matches(request.statesFilter, stateName(group.state()))) continue;
+      add(id, group.protocolType().value_or(""), stateName(group.state()), kClassicType);
+    }
+  }
+  if (matches(request.typesFilter, kConsumerType)) {
+    for (const auto& [id, group] : consumers_.all()) {
+      const std::string_view state = events::nameOf(group.state());
+      if (matches(request.statesFilter, state)) add(id, kConsumerType, state, kConsumerType);
+    }
+  }
+  if (matches(request.typesFilter, kShareType)) {
+    for (const auto& [id, group] : shares_.all()) {
+      if (!matches(request.statesFilter, group.stateName())) continue;
+      add(id, kShareType, group.stateName(), kShareType);
+    }
+  }
+  if (matches(request.typesFilter, kStreamsType)) {
+    for (const auto& [id, group] : streams_.all()) {
+      // Kafka's own clients ask for this state with a word between.
+      const bool notReady = group.state() == StreamsState::NotReady && matches(request.statesFilter, "not_ready");
+      if (!notReady && !matches(request.statesFilter, stateName(group.state()))) continue;
+      add(id, kStreamsProtocolType, stateName(group.state()), kStreamsType);
+    }
   }
 }
+
+namespace {
+
+GroupSnapshot shareGroupShown(const protocol::ShareGroupDescribeResponse::DescribedGroup& told) {
+  GroupSnapshot group;
+  group.groupId = told.groupId.str();
+  group.kind = events::GroupKind::Share;
+  group.state = told.groupState.str();
+  group.protocolType = "share";
+  group.protocol = told.assignorName.str();
+  group.generation = told.groupEpoch;
+  group.assignmentEpoch = told.assignmentEpoch;
+  for (const auto& each : told.members) {
+    GroupMemberSnapshot& member = group.members.emplace_back();
+    member.memberId = each.memberId.str();
+    member.clientId = each.clientId.str();
+    member.clientHost = each.clientHost.str();
+    if (each.rackId) member.rackId = each.rackId->str();
+    member.state = "STABLE";
+    member.isClassic = false;
+    member.epoch = each.memberEpoch;
+    for (const auto& topic : each.subscribedTopicNames) member.subscribedTopics.push_back(topic.str());
+    for (const auto& topic : each.assignment.topicPartitions)
+      for (const int32_t partition : topic.partitions) member.assigned.push_back({topic.topicName.str(), PartitionIndex(partition)});
+    member.target = member.assigned;
+  }
+  return group;
+}
+
+}  // namespace
 
 void GroupShard::snapshot(std::vector<GroupSnapshot>& into) const {
   const size_t first = into.size();
   groups_.snapshot(into);
+  consumers_.snapshot(into);
+  streams_.snapshot(into);
+  for (const auto& [id, group] : shares_.all()) into.push_back(shareGroupShown(shares_.describe(id)));
   for (size_t i = first; i < into.size(); ++i) {
     GroupSnapshot& one = into[i];
     one.coordinatorPartition = partition_;

@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "coordinator/classic/classic_groups.h"
+#include "coordinator/consumer/consumer_groups.h"
 #include "coordinator/group/group_config.h"
 #include "coordinator/group/group_coordinator.h"
 #include "coordinator/offsets/offsets.h"
 #include "coordinator/runtime.h"
+#include "coordinator/share/share_groups.h"
+#include "coordinator/streams/streams_groups.h"
 #include "protocol/generated/delete_groups_response.h"
 #include "protocol/generated/describe_groups_response.h"
 #include "protocol/generated/list_groups_request.h"
@@ -20,14 +23,29 @@
 
 namespace tidemark::coordinator {
 
-/// One partition of `__consumer_offsets`: its groups and their committed offsets. Groups of the consumer, share and
-/// streams protocols (KIP-848, 932, 1071) have their records here as well; those are passed over until their managers
-/// stand beside ClassicGroups, but such a group is known as one, and neither expires nor takes classic members.
+/// One partition of `__consumer_offsets`: its groups of all kinds and their committed offsets. An id is that of one kind
+/// of group at a time; an empty group makes room for one of another kind.
 class GroupShard final : public Shard {
  public:
-  GroupShard(PartitionIndex partition, const GroupConfig& config, const platform::Clock& clock,
-             platform::Random& random, platform::Logger& log)
-      : partition_(partition), config_(config), clock_(clock), groups_(config, clock, random, log), offsets_(config) {}
+  /// All outlive the shard.
+  struct Surroundings {
+    const GroupConfig& config;
+    const StreamsConfigOf& streamsConfigOf;
+    const platform::Clock& clock;
+    platform::Random& random;
+    platform::Logger& log;
+    const TopicLookup& topics;
+    TopicHashes& hashes;
+  };
+  GroupShard(PartitionIndex partition, const Surroundings& around)
+      : partition_(partition),
+        config_(around.config),
+        clock_(around.clock),
+        groups_(around.config, around.clock, around.random, around.log),
+        consumers_({around.config, around.clock, around.random, around.log, around.topics, around.hashes, groups_}),
+        shares_(around.config.share, around.clock),
+        streams_({around.config, around.streamsConfigOf, around.clock, around.log, around.topics, around.hashes}),
+        offsets_(around.config) {}
 
   Result<void> replay(Offset offset, ProducerId producerId, ByteView key, std::optional<ByteView> value) override;
   void replayEndTxn(Offset offset, ProducerId producerId, bool commit) override;
@@ -36,10 +54,28 @@ class GroupShard final : public Shard {
   Effects onUnloaded() override;
   Effects onTimeout(const TimerKey& key) override;
 
-  /// INCONSISTENT_GROUP_PROTOCOL for a group of another protocol.
+  // The classic protocol, which groups of the consumer protocol understand as well. INCONSISTENT_GROUP_PROTOCOL for a
+  // group of another one.
   Effects join(const RequestInfo& info, const protocol::JoinGroupRequest& request, JoinReply reply);
-  /// SyncGroup, Heartbeat, LeaveGroup.
-  ClassicGroups& groups() noexcept { return groups_; }
+  Effects sync(const protocol::SyncGroupRequest& request, SyncReply reply);
+  Effects heartbeat(const protocol::HeartbeatRequest& request, Reply<protocol::HeartbeatResponse> reply);
+  /// `request.members` also for versions 0 to 2.
+  Effects leave(const protocol::LeaveGroupRequest& request, Reply<protocol::LeaveGroupResponse> reply);
+
+  /// GROUP_ID_NOT_FOUND for a group of another protocol that has members.
+  Effects consumerHeartbeat(const RequestInfo& info, const protocol::ConsumerGroupHeartbeatRequest& request,
+                            ConsumerHeartbeatReply reply);
+  protocol::ConsumerGroupDescribeResponse::DescribedGroup describeConsumers(std::string_view groupId) const;
+  ShareGroups& shares() noexcept { return shares_; }
+  /// Whether a group of that id is there that is no share group.
+  bool isOfAnotherKind(std::string_view groupId) const;
+
+  /// GROUP_ID_NOT_FOUND for a group of another protocol that has members.
+  Effects streamsHeartbeat(const RequestInfo& info, const protocol::StreamsGroupHeartbeatRequest& request,
+                           Reply<StreamsHeartbeatAnswer> reply);
+  /// What is committed when the answer comes.
+  Effects describeStreams(std::string_view groupId,
+                          Reply<protocol::StreamsGroupDescribeResponse::DescribedGroup> reply) const;
 
   Effects commitOffsets(const RequestInfo& info, const protocol::OffsetCommitRequest& request,
                         Reply<protocol::OffsetCommitResponse> reply);
@@ -54,6 +90,11 @@ class GroupShard final : public Shard {
   Effects deleteGroup(std::string_view groupId,
                       Reply<protocol::DeleteGroupsResponse::DeletableGroupResult> reply) const;
   Effects onTopicsDeleted(const std::vector<std::string>& topics) const;
+  /// They came, went or grew.
+  void onTopicsChanged(const std::set<std::string, std::less<>>& topics) {
+    consumers_.onTopicsChanged(topics);
+    streams_.onTopicsChanged(topics);
+  }
 
   protocol::DescribeGroupsResponse::DescribedGroup describe(std::string_view groupId, int16_t apiVersion) const;
   void list(const protocol::ListGroupsRequest& request,
@@ -62,6 +103,7 @@ class GroupShard final : public Shard {
 
  private:
   ErrorCode validateCommit(const RequestInfo& info, const protocol::OffsetCommitRequest& request) const;
+  Result<void> replayGroup(const protocol::FramedRecord& framed, std::optional<ByteView> value);
   ErrorCode validateTransactionalCommit(const protocol::OffsetCommitRequest& request) const;
   Effects expire();
 
@@ -69,9 +111,10 @@ class GroupShard final : public Shard {
   const GroupConfig& config_;
   const platform::Clock& clock_;
   ClassicGroups groups_;
+  ConsumerGroups consumers_;
+  ShareGroups shares_;
+  StreamsGroups streams_;
   Offsets offsets_;
-  /// Groups of protocols that are not served here.
-  std::set<std::string, std::less<>> foreign_;
 };
 
 /// The answer to a commit of which nothing was accepted.

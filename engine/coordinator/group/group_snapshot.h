@@ -10,6 +10,15 @@
 
 namespace tidemark::coordinator {
 
+enum class TaskRole : uint8_t { Active, Standby, Warmup };
+
+/// A task of a Kafka Streams application.
+struct GroupTaskSnapshot {
+  std::string subtopology;
+  int32_t partition = 0;
+  TaskRole role{};
+};
+
 /// A member as views show it.
 struct GroupMemberSnapshot {
   std::string memberId;
@@ -18,7 +27,7 @@ struct GroupMemberSnapshot {
   std::string clientHost;
   std::string rackId;
   /// How far it is. Classic: "Joining" (its JoinGroup waits), "Syncing" (its SyncGroup waits), "Away" (not heard of in
-  /// this rebalance), "Stable". Else Kafka's names: "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_PARTITIONS", and
+  /// this rebalance), "Stable". Else Kafka's names: "STABLE", "UNREVOKED_PARTITIONS", "UNRELEASED_TASKS" and so on, and
   /// "LEFT" for a static member that is away.
   std::string state;
   /// Follows the classic protocol (also inside a group of the consumer protocol).
@@ -31,6 +40,13 @@ struct GroupMemberSnapshot {
   std::vector<TopicPartition> assigned;
   std::vector<TopicPartition> target;
   std::vector<TopicPartition> revoking;
+  /// The same for members of streams groups: what it runs, is to run, has yet to give up; and the application instance
+  /// whose thread it is.
+  std::vector<GroupTaskSnapshot> tasks;
+  std::vector<GroupTaskSnapshot> targetTasks;
+  std::vector<GroupTaskSnapshot> revokingTasks;
+  std::string processId;
+  int32_t topologyEpoch = -1;
   /// Since its last sign of life, and how long it may be silent.
   platform::Duration silent{};
   platform::Duration sessionTimeout{};
@@ -49,7 +65,8 @@ struct GroupOffsetSnapshot {
 struct GroupSnapshot {
   std::string groupId;
   events::GroupKind kind = events::GroupKind::Classic;
-  /// Kafka's names: "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling".
+  /// Kafka's names: "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling",
+  /// "NotReady".
   std::string state;
   std::string protocolType;
   /// The protocol that the members share, or the assignor of the server.
@@ -59,6 +76,9 @@ struct GroupSnapshot {
   int32_t generation = 0;
   /// The group epoch that the target was made for; the generation of a classic group.
   int32_t assignmentEpoch = 0;
+  /// Of a streams group; −1 without one. What keeps it from being assigned, in Kafka's words; empty if nothing does.
+  int32_t topologyEpoch = -1;
+  std::string problem;
   PartitionIndex coordinatorPartition;
   std::vector<GroupMemberSnapshot> members;
   std::vector<GroupOffsetSnapshot> offsets;

@@ -128,7 +128,7 @@ OffsetFetchResponse::OffsetFetchResponseGroup Offsets::fetch(const OffsetFetchRe
   return answer;
 }
 
-OffsetDeleteResponse Offsets::remove(const OffsetDeleteRequest& request, const ClassicGroup& group,
+OffsetDeleteResponse Offsets::remove(const OffsetDeleteRequest& request, const OffsetOwner& group,
                                      std::vector<CoordinatorRecord>& records) const {
   OffsetDeleteResponse response;
   for (const auto& topic : request.topics) {
@@ -140,9 +140,9 @@ OffsetDeleteResponse Offsets::remove(const OffsetDeleteRequest& request, const C
       one.partitionIndex = partition.partitionIndex;
       if (subscribed) {
         one.errorCode = static_cast<int16_t>(ErrorCode::GroupSubscribedToTopic);
-      } else if (latest_.get(group.id(), topic.name, partition.partitionIndex) ||
-                 hasPendingTransaction(group.id(), topic.name, partition.partitionIndex)) {
-        records.push_back(offsetTombstone(group.id(), topic.name, partition.partitionIndex));
+      } else if (latest_.get(group.groupId, topic.name, partition.partitionIndex) ||
+                 hasPendingTransaction(group.groupId, topic.name, partition.partitionIndex)) {
+        records.push_back(offsetTombstone(group.groupId, topic.name, partition.partitionIndex));
       }
     }
   }
@@ -176,34 +176,25 @@ void Offsets::removeTopic(std::string_view topic, std::vector<CoordinatorRecord>
   for (const auto& [producer, table] : pending_) removeFrom(table);
 }
 
-bool Offsets::expire(const ClassicGroup& group, int64_t nowMs, std::vector<CoordinatorRecord>& records) const {
-  const OffsetTable::Topics* topics = latest_.topicsOf(group.id());
-  if (topics == nullptr) return !pendingByGroup_.contains(group.id());
-  // From when on the retention counts (KIP-211): a group without members from when it lost the last one, a group with
-  // members (only in topics it has left), or one that never had any, from each commit.
-  std::optional<int64_t> emptySinceMs;
-  if (group.protocolType()) {
-    if (group.isIn(ClassicState::Empty)) {
-      if (group.stateSince()) emptySinceMs = group.stateSince()->time_since_epoch().count();
-    } else if (!group.isIn(ClassicState::Stable) || !group.subscribedTopics()) {
-      return false;
-    }
-  }
+bool Offsets::expire(const OffsetOwner& group, int64_t nowMs, std::vector<CoordinatorRecord>& records) const {
+  const OffsetTable::Topics* topics = latest_.topicsOf(group.groupId);
+  if (topics == nullptr) return !pendingByGroup_.contains(group.groupId);
+  if (group.keepsAll) return false;
   bool allExpired = true;
   for (const auto& [topic, partitions] : *topics) {
     const bool subscribed = group.isSubscribedTo(topic);
     for (const auto& [partition, value] : partitions) {
       const bool expired = value->expireTimestampMs ? nowMs >= *value->expireTimestampMs
-                                                    : nowMs - emptySinceMs.value_or(value->commitTimestampMs) >=
+                                                    : nowMs - group.emptySinceMs.value_or(value->commitTimestampMs) >=
                                                           config_.offsetsRetention.count();
-      if (!subscribed && expired && !hasPendingTransaction(group.id(), topic, partition)) {
-        records.push_back(offsetTombstone(group.id(), topic, partition));
+      if (!subscribed && expired && !hasPendingTransaction(group.groupId, topic, partition)) {
+        records.push_back(offsetTombstone(group.groupId, topic, partition));
       } else {
         allExpired = false;
       }
     }
   }
-  return allExpired && !pendingByGroup_.contains(group.id());
+  return allExpired && !pendingByGroup_.contains(group.groupId);
 }
 
 bool Offsets::hasPendingTransaction(std::string_view group, std::string_view topic, int32_t partition) const {

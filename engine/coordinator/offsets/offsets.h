@@ -41,6 +41,17 @@ class OffsetTable {
   std::map<std::string, Topics, std::less<>> groups_;
 };
 
+/// What a group of any kind says about its offsets.
+struct OffsetOwner {
+  std::string groupId;
+  /// Its members read the topic: offsets in it are neither deleted nor do they expire.
+  std::function<bool(std::string_view topic)> isSubscribedTo;
+  /// From when on the retention counts; nothing: from each commit (KIP-211).
+  std::optional<int64_t> emptySinceMs;
+  /// Nothing of it expires now.
+  bool keepsAll = false;
+};
+
 /// The committed offsets of one shard (Kafka's OffsetMetadataManager). Handlers are const and give records; only replay
 /// changes the state. It is kept twice: as of the log's end, which is what is decided by, and as of the high watermark,
 /// which is what is shown to those who do not wait for it.
@@ -61,14 +72,14 @@ class Offsets {
   protocol::OffsetFetchResponse::OffsetFetchResponseGroup fetch(
       const protocol::OffsetFetchRequest::OffsetFetchRequestGroup& request, bool stable) const;
 
-  protocol::OffsetDeleteResponse remove(const protocol::OffsetDeleteRequest& request, const ClassicGroup& group,
+  protocol::OffsetDeleteResponse remove(const protocol::OffsetDeleteRequest& request, const OffsetOwner& group,
                                         std::vector<CoordinatorRecord>& records) const;
   /// Tombstones for all of a group's offsets.
   void removeAll(std::string_view groupId, std::vector<CoordinatorRecord>& records) const;
   /// Tombstones for all offsets in a topic.
   void removeTopic(std::string_view topic, std::vector<CoordinatorRecord>& records) const;
   /// Tombstones for what has expired. True if nothing of the group is left then.
-  bool expire(const ClassicGroup& group, int64_t nowMs, std::vector<CoordinatorRecord>& records) const;
+  bool expire(const OffsetOwner& group, int64_t nowMs, std::vector<CoordinatorRecord>& records) const;
 
   /// An OffsetCommit record; nothing for a tombstone.
   void replay(Offset recordOffset, ProducerId producerId, const std::string& group, const std::string& topic,

@@ -32,7 +32,7 @@ enum class DeliveryState : int8_t {
   Available = 0,     ///< to be delivered (again)
   Acquired = 1,      ///< locked by a consumer; never stored
   Acknowledged = 2,  ///< done
-  Archiving = 3,     ///< on its way to the dead letter queue; never stored
+  Archiving = 3,     ///< given up, and on its way to the dead letter queue
   Archived = 4,      ///< given up
 };
 

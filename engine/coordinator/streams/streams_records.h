@@ -27,8 +27,8 @@ struct StreamsGroupFacts {
   int32_t failedDescriptionTopologyEpoch = -1;
 };
 
-// Records of `__consumer_offsets` for streams groups, all in version 0, the only one of Kafka 4.4. Lists are in order of
-// subtopologies and partitions.
+// Records of `__consumer_offsets` for streams groups, all in version 0, the only one of Kafka 4.4. Lists are in order
+// of subtopologies and partitions.
 CoordinatorRecord streamsGroupRecord(std::string_view groupId, const StreamsGroupFacts& facts);
 CoordinatorRecord streamsTopologyRecord(std::string_view groupId, const StreamsTopology& topology);
 CoordinatorRecord streamsMemberRecord(std::string_view groupId, const StreamsMember& member);

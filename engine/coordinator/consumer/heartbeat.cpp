@@ -1,0 +1,454 @@
+// ConsumerGroupHeartbeat: a member that joins, goes on, or goes away for a while or for ever.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "coordinator/classic/classic_records.h"
+#include "coordinator/consumer/assignors.h"
+#include "coordinator/consumer/consumer_change.h"
+#include "coordinator/consumer/consumer_records.h"
+#include "coordinator/consumer/regex.h"
+
+namespace tidemark::coordinator {
+namespace {
+
+/// From here on clients make up their own ids.
+constexpr int16_t kFirstVersionWithOwnId = 1;
+
+bool isEmptyText(const std::optional<protocol::Text>& text) { return text && text->empty(); }
+
+std::optional<std::string> stringOf(const std::optional<protocol::Text>& text) {
+  if (!text) return std::nullopt;
+  return text->str();
+}
+
+}  // namespace
+
+Effects ConsumerGroups::heartbeat(const RequestInfo& info, const HeartbeatRequest& request,
+                                  ConsumerHeartbeatReply reply) {
+  Effects out;
+  const auto decide = [&]() -> Result<HeartbeatResponse> {
+    TIDEMARK_TRY(validate(info, request));
+    return request.memberEpoch < 0 ? away(request, out) : beat(info, request, out);
+  };
+  Result<HeartbeatResponse> response = decide();
+  if (!response) {
+    HeartbeatResponse refused;
+    refused.errorCode = static_cast<int16_t>(response.error().code);
+    refused.errorMessage = protocol::Text(response.error().message);
+    Effects only;
+    only.replies.emplace_back(
+        [reply = std::move(reply), refused = std::move(refused)]() mutable { reply(std::move(refused)); });
+    return only;
+  }
+  // What a downgrade is to do once it is committed comes first.
+  out.whenCommitted = [reply = std::move(reply), response = std::move(*response),
+                       then = std::move(out.whenCommitted)](ErrorCode code) mutable {
+    Effects after = then ? then(code) : Effects();
+    if (code != ErrorCode::None) {
+      response = {};
+      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
+    }
+    after.replies.emplace_back(
+        [reply = std::move(reply), response = std::move(response)]() mutable { reply(std::move(response)); });
+    return after;
+  };
+  return out;
+}
+
+Result<void> ConsumerGroups::validate(const RequestInfo& info, const HeartbeatRequest& request) const {
+  const auto refuse = [](std::string_view why) { return fail(ErrorCode::InvalidRequest, std::string(why)); };
+  if (request.memberId.empty() && (info.apiVersion >= kFirstVersionWithOwnId || request.memberEpoch != kJoinEpoch)) {
+    return refuse("MemberId can't be empty.");
+  }
+  if (request.groupId.empty()) return refuse("GroupId can't be empty.");
+  if (isEmptyText(request.instanceId)) return refuse("InstanceId can't be empty.");
+  if (isEmptyText(request.rackId)) return refuse("RackId can't be empty.");
+  if (request.memberEpoch == kJoinEpoch) {
+    if (request.rebalanceTimeoutMs == -1) return refuse("RebalanceTimeoutMs must be provided in first request.");
+    if (!request.topicPartitions || !request.topicPartitions->empty()) {
+      return refuse("TopicPartitions must be empty when (re-)joining.");
+    }
+    // An empty list of names is a subscription to nothing; to say nothing at all is none.
+    if (!request.subscribedTopicNames && !request.subscribedTopicRegex) {
+      return refuse("Either SubscribedTopicNames or SubscribedTopicRegex must be set in first request.");
+    }
+  } else if (request.memberEpoch == kStaticLeaveEpoch) {
+    if (!request.instanceId) return refuse("InstanceId can't be null.");
+  } else if (request.memberEpoch < kStaticLeaveEpoch) {
+    return refuse(fmt::format("MemberEpoch is {}, but must be greater than or equal to -2.", request.memberEpoch));
+  }
+  if (request.serverAssignor) {
+    const auto& known = config_.consumer.assignors;
+    if (std::find(known.begin(), known.end(), request.serverAssignor->view()) == known.end()) {
+      return fail(ErrorCode::UnsupportedAssignor,
+                  fmt::format("ServerAssignor {} is not supported. Supported assignors: {}.",
+                              request.serverAssignor->view(), fmt::join(known, ", ")));
+    }
+  }
+  if (request.subscribedTopicRegex && !request.subscribedTopicRegex->empty()) {
+    return validateRegex(request.subscribedTopicRegex->view());
+  }
+  return {};
+}
+
+Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::beat(const RequestInfo& info, const HeartbeatRequest& request,
+                                                               Effects& out) {
+  Change change(request.groupId.str());
+  const bool joins = request.memberEpoch == kJoinEpoch;
+  TIDEMARK_TRY(openGroup(change, joins));
+  change.memberId = request.memberId.empty() ? random_.uuid().toString() : request.memberId.str();
+  if (change.group->members().size() >= static_cast<size_t>(std::max(config_.consumer.maxSize, 0)) &&
+      change.group->member(change.memberId) == nullptr) {
+    return fail(ErrorCode::GroupMaxSizeReached,
+                fmt::format("The consumer group has reached its maximum capacity of {} members.",
+                            config_.consumer.maxSize));
+  }
+  TIDEMARK_TRY(openMember(change, request));
+
+  MemberFacts& facts = change.after.facts;
+  if (request.instanceId) facts.instanceId = stringOf(request.instanceId);
+  if (request.rackId) facts.rackId = stringOf(request.rackId);
+  if (request.rebalanceTimeoutMs != -1) facts.rebalanceTimeoutMs = request.rebalanceTimeoutMs;
+  if (request.serverAssignor) facts.serverAssignor = stringOf(request.serverAssignor);
+  if (request.subscribedTopicNames) {
+    facts.topics.clear();
+    for (const protocol::Text& topic : *request.subscribedTopicNames) facts.topics.insert(topic.str());
+  }
+  if (request.subscribedTopicRegex) facts.regex = request.subscribedTopicRegex->str();
+  facts.clientId = info.clientId;
+  facts.clientHost = "/" + info.clientHost;
+  facts.classic.reset();
+
+  std::optional<PartitionsByTopic> owned;
+  if (request.topicPartitions) owned = partitionsOf(*request.topicPartitions);
+  const MemberProgress progressBefore = change.after.progress;
+  resolveRegexes(change, info);
+  updateEpoch(change);
+  updateTarget(change, out);
+  TIDEMARK_TRY(advance(change, owned, out));
+
+  armSession(change.groupId, change.after, out);
+  if (change.upgraded) {
+    classic_.dismiss(change.groupId, out);
+    for (const auto& [id, member] : change.group->members()) {
+      if (id != change.memberId) armSession(change.groupId, member, out);
+    }
+  }
+  const MemberProgress& progress = change.after.progress;
+  HeartbeatResponse response;
+  response.memberId = protocol::Text(change.memberId);
+  response.memberEpoch = progress.epoch;
+  response.heartbeatIntervalMs = static_cast<int32_t>(config_.consumer.heartbeatIntervalOf(change.groupId).count());
+  const bool tellsAll = joins || (request.rebalanceTimeoutMs != -1 && owned &&
+                                  (request.subscribedTopicNames || request.subscribedTopicRegex));
+  if (tellsAll || request.memberEpoch != progress.epoch ||
+      partitionsOf(progress.assigned) != partitionsOf(progressBefore.assigned)) {
+    auto& assignment = response.assignment.emplace();
+    assignment.topicPartitions = wireOf<HeartbeatResponse::TopicPartitions>(partitionsOf(progress.assigned));
+  } else {
+    response.assignment.reset();
+  }
+  out.records = std::move(change.records);
+  return response;
+}
+
+Result<void> ConsumerGroups::openGroup(Change& change, bool create) {
+  change.group = find(change.groupId);
+  if (change.group == nullptr) {
+    const ClassicGroup* classic = std::as_const(classic_).find(change.groupId);
+    const bool isEmpty = classic == nullptr || (classic->isIn(ClassicState::Empty) && classic->pendingCount() == 0);
+    if (!create) {
+      return fail(ErrorCode::GroupIdNotFound, classic == nullptr
+                                                  ? fmt::format("Group {} not found.", change.groupId)
+                                                  : fmt::format("Group {} is not a consumer group.", change.groupId));
+    }
+    if (isEmpty) {
+      if (classic != nullptr) change.records.push_back(groupTombstone(change.groupId));
+      change.made.emplace(change.groupId);
+    } else {
+      TIDEMARK_ASSIGN(ConsumerGroup made, upgraded(*classic));
+      change.made.emplace(std::move(made));
+      change.upgraded = true;
+      change.cause = events::GroupCause::Upgraded;
+      change.records.push_back(groupTombstone(change.groupId));
+      wholeGroupRecords(*change.made, change.records);
+    }
+    change.group = &*change.made;
+  }
+  change.regexes = change.group->regexes();
+  change.epoch = change.group->epoch();
+  change.hash = change.group->metadataHash();
+  change.assignmentEpoch = change.group->assignmentEpoch();
+  return {};
+}
+
+Result<void> ConsumerGroups::openMember(Change& change, const HeartbeatRequest& request) {
+  const bool joins = request.memberEpoch == kJoinEpoch;
+  const ConsumerMember* member = change.group->member(change.memberId);
+  if (request.instanceId) {
+    const ConsumerMember* holder = change.group->staticMember(request.instanceId->view());
+    if (holder == nullptr && !joins) {
+      return fail(ErrorCode::UnknownMemberId, fmt::format("Instance id {} is unknown.", request.instanceId->view()));
+    }
+    if (holder != nullptr && holder->id != change.memberId) {
+      if (!joins) {
+        return fail(ErrorCode::FencedInstanceId, fmt::format("Static member {} with instance id {} was fenced by member {}.",
+                                                             change.memberId, request.instanceId->view(), holder->id));
+      }
+      if (!holder->isClassic() && holder->progress.epoch != kStaticLeaveEpoch) {
+        return fail(ErrorCode::UnreleasedInstanceId,
+                    fmt::format("Static member {} with instance id {} cannot join the group because the instance id is "
+                                "owned by member {}.",
+                                change.memberId, request.instanceId->view(), holder->id));
+      }
+      replaceStatic(change, *holder);
+      return {};
+    }
+  }
+  if (member == nullptr) {
+    if (!joins) {
+      return fail(ErrorCode::UnknownMemberId,
+                  fmt::format("Member {} is not a member of group {}.", change.memberId, change.groupId));
+    }
+    change.after.id = change.memberId;
+    return {};
+  }
+  change.before = *member;
+  change.after = *member;
+  if (joins) {
+    // It starts over with nothing; one that was away comes back as if it were new.
+    if (member->progress.epoch < 0) {
+      change.after.progress.epoch = 0;
+      change.after.progress.previousEpoch = 0;
+      change.after.progress.state = MemberState::Stable;
+    }
+    return {};
+  }
+  const int32_t known = member->progress.epoch;
+  const bool lostAnswer = request.memberEpoch < known && request.memberEpoch == member->progress.previousEpoch &&
+                          request.topicPartitions &&
+                          isSubset(partitionsOf(*request.topicPartitions), partitionsOf(member->progress.assigned));
+  if (request.memberEpoch == known || lostAnswer) return {};
+  return fail(ErrorCode::FencedMemberEpoch,
+              fmt::format("The consumer group member has a {} member epoch ({}) than the one known by the group "
+                          "coordinator ({}). The member must abandon all its partitions and rejoin.",
+                          request.memberEpoch > known ? "greater" : "smaller", request.memberEpoch, known));
+}
+
+void ConsumerGroups::replaceStatic(Change& change, const ConsumerMember& old) {
+  change.replaces = old.id;
+  change.after = old;
+  change.after.id = change.memberId;
+  change.after.progress.epoch = 0;
+  change.after.progress.previousEpoch = 0;
+  change.after.progress.state = MemberState::Stable;
+  change.after.progress.revoking.clear();
+  change.cause = events::GroupCause::MemberReplaced;
+  change.before = change.after;
+  removeMemberRecords(change.groupId, old.id, change.records);
+  change.records.push_back(memberFactsRecord(change.groupId, change.memberId, change.after.facts));
+  change.records.push_back(targetRecord(change.groupId, change.memberId, change.group->target(old.id)));
+  change.records.push_back(progressRecord(change.groupId, change.memberId, change.after.progress));
+}
+
+// ---- what the group is to own
+
+std::set<std::string> ConsumerGroups::topicsOf(const Change& change, const MemberFacts& facts) const {
+  std::set<std::string> topics = facts.topics;
+  if (const auto regex = change.regexes.find(facts.regex); regex != change.regexes.end()) {
+    topics.insert(regex->second.topics.begin(), regex->second.topics.end());
+  }
+  return topics;
+}
+
+std::map<std::string, TargetMember> ConsumerGroups::membersOf(const Change& change) const {
+  std::map<std::string, TargetMember> members;
+  const auto add = [&](const ConsumerMember& member) {
+    members[member.id] = {member.facts.instanceId, member.facts.rackId, topicsOf(change, member.facts)};
+  };
+  for (const auto& [id, member] : change.group->members()) {
+    if (id != change.replaces && id != change.memberId) add(member);
+  }
+  if (!change.memberId.empty()) add(change.after);
+  return members;
+}
+
+void ConsumerGroups::resolveRegexes(Change& change, const RequestInfo& info) {
+  const std::string& regex = change.after.facts.regex;
+  const std::string before = change.before ? change.before->facts.regex : "";
+  if (!change.before || change.after.facts != change.before->facts) {
+    change.records.push_back(memberFactsRecord(change.groupId, change.memberId, change.after.facts));
+  }
+  const bool isNew = !change.before && change.replaces.empty();
+  if (isNew || regex != before || change.after.facts.topics != change.before->facts.topics) {
+    change.subscriptionChanged = true;
+    if (change.cause == events::GroupCause::Unknown) {
+      change.cause = isNew ? events::GroupCause::MemberJoined : events::GroupCause::SubscriptionChanged;
+    }
+  }
+  if (!before.empty() && before != regex) {
+    const auto& members = change.group->members();
+    const bool others = std::any_of(members.begin(), members.end(), [&](const auto& one) {
+      return one.first != change.memberId && one.first != change.replaces && one.second.facts.regex == before;
+    });
+    if (!others && change.regexes.erase(before) > 0) change.records.push_back(regexTombstone(change.groupId, before));
+  }
+  if (!regex.empty()) change.regexes.try_emplace(regex, ResolvedRegex{{}, -1, 0});
+  if (change.regexes.empty()) return;
+
+  Soft& soft = soft_[change.groupId];
+  const platform::MonotonicTime now = clock_.monotonic();
+  const bool isUnresolved = std::any_of(change.regexes.begin(), change.regexes.end(),
+                                        [](const auto& one) { return one.second.version < 0; });
+  const platform::Duration since =
+      soft.regexesLookedAt ? now - *soft.regexesLookedAt : platform::Duration(config_.consumer.regexRefreshInterval);
+  const bool isStale = soft.regexesStale && since >= config_.consumer.regexRefreshMin;
+  if (!isUnresolved && !isStale && since < config_.consumer.regexRefreshInterval) return;
+  soft.regexesLookedAt = now;
+  soft.regexesStale = false;
+  const std::vector<std::string> names = topics_.topicNames();
+  for (auto& [expression, resolved] : change.regexes) {
+    std::set<std::string> topics = matchingTopics(expression, names, info.mayDescribe);
+    if (resolved.version >= 0 && topics == resolved.topics) continue;
+    if (resolved.version >= 0 && change.cause == events::GroupCause::Unknown) {
+      change.cause = events::GroupCause::TopicsChanged;
+    }
+    change.subscriptionChanged = true;
+    resolved = {std::move(topics), std::max<int64_t>(topics_.version(), 0), clock_.wallMs()};
+    change.records.push_back(regexRecord(change.groupId, expression, resolved));
+  }
+}
+
+void ConsumerGroups::updateEpoch(Change& change) {
+  Soft& soft = soft_[change.groupId];
+  if (!change.subscriptionChanged && !soft.refresh) return;
+  std::set<std::string> topics;
+  for (const auto& [id, member] : membersOf(change)) topics.insert(member.topics.begin(), member.topics.end());
+  const int64_t hash = hashes_.ofGroup(topics);
+  if (!change.subscriptionChanged && hash == change.hash) {
+    soft.refresh = false;
+    return;
+  }
+  if (change.cause == events::GroupCause::Unknown) change.cause = events::GroupCause::TopicsChanged;
+  change.hash = hash;
+  ++change.epoch;
+  change.records.push_back(consumerEpochRecord(change.groupId, change.epoch, hash));
+}
+
+const Assignor& ConsumerGroups::assignorOf(const Change& change) const {
+  std::map<std::string, int> votes;
+  for (const auto& [id, member] : change.group->members()) {
+    if (id != change.replaces && id != change.memberId && member.facts.serverAssignor) {
+      ++votes[*member.facts.serverAssignor];
+    }
+  }
+  if (!change.memberId.empty() && change.after.facts.serverAssignor) ++votes[*change.after.facts.serverAssignor];
+  const auto most = std::max_element(votes.begin(), votes.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const Assignor* chosen = assignorNamed(most != votes.end() ? most->first : config_.consumer.assignors.front());
+  return chosen != nullptr ? *chosen : *assignorNamed("uniform");
+}
+
+void ConsumerGroups::updateTarget(Change& change, Effects& out) {
+  const std::string& holder = change.replaces.empty() ? change.memberId : change.replaces;
+  change.target = change.group->target(holder);
+  if (change.epoch <= change.assignmentEpoch) return;
+  const int64_t nowMs = clock_.wallMs();
+  const platform::milliseconds interval = config_.consumer.assignmentIntervalOf(change.groupId);
+  const platform::milliseconds wait(change.group->assignmentTimestampMs() + interval.count() - nowMs);
+  // A clock that was set back must not hold it up for longer than that.
+  if (change.group->assignmentTimestampMs() > 0 && wait.count() > 0 && wait <= interval) {
+    out.arm({TimerKey::Kind::Assignment, change.groupId, ""}, wait);
+    return;
+  }
+  std::map<std::string, PartitionsByTopic> before = change.group->targets();
+  if (!change.replaces.empty()) {
+    auto node = before.extract(change.replaces);
+    if (!node.empty()) {
+      node.key() = change.memberId;
+      before.insert(std::move(node));
+    }
+  }
+  const Assignor& assignor = assignorOf(change);
+  TargetAssignment target = buildTarget(membersOf(change), before, topics_, assignor);
+  for (const std::string& id : target.changed) {
+    change.records.push_back(targetRecord(change.groupId, id, target.members[id]));
+  }
+  change.assignmentEpoch = change.epoch;
+  change.records.push_back(targetEpochRecord(change.groupId, change.epoch, nowMs));
+  log_.info("group-coordinator", "group {} has a target for epoch {} by {}", change.groupId, change.epoch,
+            assignor.name());
+  if (!change.memberId.empty()) change.target = std::move(target.members[change.memberId]);
+}
+
+Result<void> ConsumerGroups::advance(Change& change, const std::optional<PartitionsByTopic>& owned, Effects& out) {
+  const std::function<bool(const Uuid&, int32_t)> isOwned = [group = change.group](const Uuid& topic, int32_t index) {
+    return group->isOwned(topic, index);
+  };
+  const MemberProgress before = change.after.progress;
+  if (!change.after.isReconciledTo(change.assignmentEpoch)) {
+    TIDEMARK_ASSIGN(change.after.progress,
+                    reconcile(before, {change.assignmentEpoch, change.target, isOwned, owned}));
+  }
+  const MemberProgress& after = change.after.progress;
+  const bool isWritten = change.before && change.before->progress == after;
+  if (!isWritten) {
+    change.records.push_back(progressRecord(change.groupId, change.memberId, after));
+    const TimerKey key{TimerKey::Kind::MemberRebalance, change.groupId, change.memberId};
+    if (after.state == MemberState::UnrevokedPartitions && !change.after.isClassic()) {
+      out.arm(key, platform::milliseconds(change.after.facts.rebalanceTimeoutMs));
+    } else {
+      out.disarm(key);
+    }
+  }
+  if (!change.replaces.empty()) disarmAll(change.groupId, change.replaces, out);
+  if (!change.records.empty()) tellAfter(change.groupId, change.memberId, change.cause, out);
+  return {};
+}
+
+// ---- leaving
+
+Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::away(const HeartbeatRequest& request, Effects& out) {
+  const ConsumerGroup* group = find(request.groupId);
+  if (group == nullptr) {
+    return fail(ErrorCode::GroupIdNotFound, fmt::format("Group {} not found.", request.groupId.view()));
+  }
+  const ConsumerMember* member = nullptr;
+  if (request.instanceId) {
+    member = group->staticMember(request.instanceId->view());
+    if (member == nullptr) {
+      return fail(ErrorCode::UnknownMemberId, fmt::format("Instance id {} is unknown.", request.instanceId->view()));
+    }
+    if (member->id != request.memberId.view()) {
+      return fail(ErrorCode::FencedInstanceId,
+                  fmt::format("Static member {} with instance id {} was fenced by member {}.", request.memberId.view(),
+                              request.instanceId->view(), member->id));
+    }
+  } else {
+    member = group->member(request.memberId);
+    if (member == nullptr) {
+      return fail(ErrorCode::UnknownMemberId,
+                  fmt::format("Member {} is not a member of group {}.", request.memberId.view(), group->id()));
+    }
+  }
+  HeartbeatResponse response;
+  response.memberId = request.memberId;
+  response.memberEpoch = request.memberEpoch;
+  response.assignment.reset();
+  if (request.memberEpoch == kStaticLeaveEpoch && request.instanceId) {
+    // Its place is kept until its session ends.
+    MemberProgress progress = member->progress;
+    progress.epoch = kStaticLeaveEpoch;
+    progress.revoking.clear();
+    out.records.push_back(progressRecord(group->id(), member->id, progress));
+    tellAfter(group->id(), member->id, events::GroupCause::MemberLeft, out);
+  } else {
+    fence(*group, {member}, events::GroupCause::MemberLeft, out);
+  }
+  return response;
+}
+
+}  // namespace tidemark::coordinator
