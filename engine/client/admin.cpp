@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "client/client_codec.h"
+#include "client/admin_call.h"
 #include "protocol/generated/create_partitions_request.h"
 #include "protocol/generated/create_partitions_response.h"
 #include "protocol/generated/create_topics_request.h"
@@ -24,126 +24,16 @@
 
 namespace tidemark::client {
 
-using platform::Duration;
-using platform::MonotonicTime;
-using protocol::Text;
+using detail::Call;
+using detail::errorOf;
+using detail::noAnswerFor;
+using detail::Target;
 
-namespace {
-
-Error errorOf(int16_t code, const std::optional<Text>& message, std::string_view what) {
-  const auto error = static_cast<ErrorCode>(code);
-  if (message && !message->empty()) return {error, message->str()};
-  return {error, fmt::format("{}: {}", what, errorName(error))};
-}
-
-std::unexpected<Error> noAnswerFor(std::string_view what) {
-  return fail(ErrorCode::UnknownServerError, fmt::format("the answer says nothing of {}", what));
-}
-
-/// Who is asked.
-struct Target {
-  enum class Kind : uint8_t { Any, Leader, Node } kind = Kind::Any;
-  TopicPartition partition = {};
-  NodeId node = {};
+class Admin::Core : public detail::Calls {
+  using Calls::Calls;
 };
 
-/// One call and its repetitions.
-template <class T, class Request>
-struct Call {
-  using Response = typename Request::Response;
-  std::string what;
-  Target target;
-  Request request;
-  std::function<Result<T>(const Response&)> extract;
-  std::move_only_function<void(Result<T>)> handler;
-  network::SendOptions options;
-  /// An error of this code is the answer, though it might pass.
-  ErrorCode isAnswer = ErrorCode::None;
-  MonotonicTime deadline;
-  int attempts = 0;
-  platform::Timer timer;
-};
-
-}  // namespace
-
-class Admin::Core : public std::enable_shared_from_this<Admin::Core> {
- public:
-  Core(Client& itsClient, Duration timeout) : client(itsClient), timeout_(timeout) {}
-
-  template <class T, class Request>
-  void start(std::shared_ptr<Call<T, Request>> call) {
-    call->deadline = client.process().clock().monotonic() + timeout_;
-    run(std::move(call));
-  }
-
-  int32_t timeoutMs() const {
-    return millis(client.options().requestTimeout);
-  }
-
-  Client& client;
-  bool stopped = false;
-
- private:
-  template <class T, class Request>
-  void run(std::shared_ptr<Call<T, Request>> call) {
-    const bool needsMetadata =
-        (call->target.kind == Target::Kind::Leader &&
-         (call->attempts > 0 || !client.metadata().leaderOf(call->target.partition))) ||
-        (call->target.kind == Target::Kind::Node && !client.metadata().brokers.contains(call->target.node));
-    if (!needsMetadata) return ask(std::move(call));
-    std::vector<std::string> topics;
-    if (call->target.kind == Target::Kind::Leader) topics.push_back(call->target.partition.topic);
-    client.refresh(std::move(topics), [weak = weak_from_this(), call](const Result<void>&) {
-      const auto self = weak.lock();
-      if (self && !self->stopped) self->ask(call);
-    });
-  }
-
-  template <class T, class Request>
-  void ask(std::shared_ptr<Call<T, Request>> call) {
-    using Response = typename Request::Response;
-    auto handler = [weak = weak_from_this(), call](Result<network::Received<Response>> received) {
-      const auto self = weak.lock();
-      if (!self || self->stopped) return;
-      if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())), false);
-      self->judge(call, call->extract(received->message), true);
-    };
-    Request copy = call->request;
-    switch (call->target.kind) {
-      case Target::Kind::Any:
-        return client.sendToAny(std::move(copy), call->options, std::move(handler));
-      case Target::Kind::Node:
-        return client.sendTo(call->target.node, std::move(copy), call->options, std::move(handler));
-      case Target::Kind::Leader:
-        return client.sendToLeader(call->target.partition, std::move(copy), call->options, std::move(handler));
-    }
-  }
-
-  template <class T, class Request>
-  void judge(std::shared_ptr<Call<T, Request>> call, Result<T> result, bool answered) {
-    if (result || !isRetriable(result.error().code) || result.error().code == call->isAnswer)
-      return call->handler(std::move(result));
-    const Duration wait = client.backoff(++call->attempts);
-    if (client.process().clock().monotonic() + wait > call->deadline) return call->handler(std::move(result));
-    // Where no answer came the client has turned to the next one already: twice would leave out every other broker.
-    if (answered && call->target.kind == Target::Kind::Any) client.anyFailed();
-    call->timer = client.executor().schedule(wait, [weak = weak_from_this(), waiting = std::weak_ptr(call)] {
-      const auto self = weak.lock();
-      const auto again = waiting.lock();
-      if (self && again && !self->stopped) {
-        std::erase(self->waiting_, std::shared_ptr<void>(again));
-        self->run(again);
-      }
-    });
-    waiting_.push_back(std::move(call));
-  }
-
-  const Duration timeout_;
-  /// Calls between two attempts.
-  std::vector<std::shared_ptr<void>> waiting_;
-};
-
-Admin::Admin(Client& client, Duration timeout) : core_(std::make_shared<Core>(client, timeout)) {}
+Admin::Admin(Client& client, platform::Duration timeout) : core_(std::make_shared<Core>(client, timeout)) {}
 
 Admin::~Admin() {
   core_->stopped = true;
@@ -165,7 +55,7 @@ void Admin::createTopic(NewTopic topic, Handler<Uuid> handler) {
   }
   for (const auto& [name, value] : topic.configs) creatable.configs.push_back({.name = name, .value = value});
   request.topics.push_back(std::move(creatable));
-  core_->start(std::make_shared<Call<Uuid, CreateTopicsRequest>>(Call<Uuid, CreateTopicsRequest>{
+  core_->start(Call<Uuid, CreateTopicsRequest>{
       .what = "CreateTopics",
       .target = {},
       .request = std::move(request),
@@ -177,7 +67,7 @@ void Admin::createTopic(NewTopic topic, Handler<Uuid> handler) {
         }
         return noAnswerFor(name);
       },
-      .handler = std::move(handler)}));
+      .handler = std::move(handler)});
 }
 
 void Admin::deleteTopic(std::string name, Done done) {
@@ -185,8 +75,7 @@ void Admin::deleteTopic(std::string name, Done done) {
   DeleteTopicsRequest request;
   request.timeoutMs = core_->timeoutMs();
   request.topicNames.emplace_back(name);
-  core_->start(std::make_shared<Call<void, DeleteTopicsRequest>>(
-      Call<void, DeleteTopicsRequest>{.what = "DeleteTopics",
+  core_->start(Call<void, DeleteTopicsRequest>{.what = "DeleteTopics",
                                       .target = {},
                                       .request = std::move(request),
                                       .extract = [name](const DeleteTopicsResponse& response) -> Result<void> {
@@ -200,7 +89,7 @@ void Admin::deleteTopic(std::string name, Done done) {
                                       },
                                       .handler = std::move(done),
                                       .options = {.maxVersion = 5},  // Names in the form of all versions before 6.
-                                      .isAnswer = ErrorCode::UnknownTopicOrPartition}));
+                                      .isAnswer = ErrorCode::UnknownTopicOrPartition});
 }
 
 void Admin::createPartitions(std::string topic, int32_t total, Done done) {
@@ -208,8 +97,7 @@ void Admin::createPartitions(std::string topic, int32_t total, Done done) {
   CreatePartitionsRequest request;
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = topic, .count = total, .assignments = std::nullopt});
-  core_->start(std::make_shared<Call<void, CreatePartitionsRequest>>(
-      Call<void, CreatePartitionsRequest>{.what = "CreatePartitions",
+  core_->start(Call<void, CreatePartitionsRequest>{.what = "CreatePartitions",
                                           .target = {},
                                           .request = std::move(request),
                                           .extract = [topic](const CreatePartitionsResponse& response) -> Result<void> {
@@ -221,15 +109,14 @@ void Admin::createPartitions(std::string topic, int32_t total, Done done) {
                                             }
                                             return noAnswerFor(topic);
                                           },
-                                          .handler = std::move(done)}));
+                                          .handler = std::move(done)});
 }
 
 void Admin::listTopics(Handler<std::vector<std::string>> handler) {
   using namespace protocol;
   MetadataRequest request;
   request.topics.reset();
-  core_->start(
-      std::make_shared<Call<std::vector<std::string>, MetadataRequest>>(Call<std::vector<std::string>, MetadataRequest>{
+  core_->start(Call<std::vector<std::string>, MetadataRequest>{
           .what = "Metadata",
           .target = {},
           .request = std::move(request),
@@ -240,7 +127,7 @@ void Admin::listTopics(Handler<std::vector<std::string>> handler) {
             }
             return names;
           },
-          .handler = std::move(handler)}));
+          .handler = std::move(handler)});
 }
 
 void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
@@ -248,7 +135,7 @@ void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
   MetadataRequest request;
   request.allowAutoTopicCreation = false;
   request.topics->push_back({.topicId = {}, .name = name});
-  core_->start(std::make_shared<Call<TopicDescription, MetadataRequest>>(Call<TopicDescription, MetadataRequest>{
+  core_->start(Call<TopicDescription, MetadataRequest>{
       .what = "Metadata",
       .target = {},
       .request = std::move(request),
@@ -264,13 +151,12 @@ void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
         return noAnswerFor(name);
       },
       .handler = std::move(handler),
-      .isAnswer = ErrorCode::UnknownTopicOrPartition}));
+      .isAnswer = ErrorCode::UnknownTopicOrPartition});
 }
 
 void Admin::describeCluster(Handler<ClusterDescription> handler) {
   using namespace protocol;
-  core_->start(std::make_shared<Call<ClusterDescription, DescribeClusterRequest>>(
-      Call<ClusterDescription, DescribeClusterRequest>{
+  core_->start(Call<ClusterDescription, DescribeClusterRequest>{
           .what = "DescribeCluster",
           .target = {},
           .request = {},
@@ -282,7 +168,7 @@ void Admin::describeCluster(Handler<ClusterDescription> handler) {
             }
             return cluster;
           },
-          .handler = std::move(handler)}));
+          .handler = std::move(handler)});
 }
 
 namespace {
@@ -300,8 +186,7 @@ void Admin::describeConfigs(ConfigResourceType type, std::string name, Handler<s
   DescribeConfigsRequest request;
   request.resources.push_back(
       {.resourceType = static_cast<int8_t>(type), .resourceName = name, .configurationKeys = std::nullopt});
-  core_->start(std::make_shared<Call<std::vector<ConfigEntry>, DescribeConfigsRequest>>(
-      Call<std::vector<ConfigEntry>, DescribeConfigsRequest>{
+  core_->start(Call<std::vector<ConfigEntry>, DescribeConfigsRequest>{
           .what = "DescribeConfigs",
           .target = targetOf(type, name),
           .request = std::move(request),
@@ -319,7 +204,7 @@ void Admin::describeConfigs(ConfigResourceType type, std::string name, Handler<s
             }
             return entries;
           },
-          .handler = std::move(handler)}));
+          .handler = std::move(handler)});
 }
 
 void Admin::alterConfigs(ConfigResourceType type, std::string name, std::vector<ConfigChange> changes, Done done) {
@@ -332,7 +217,7 @@ void Admin::alterConfigs(ConfigResourceType type, std::string name, std::vector<
     request.resources[0].configs.push_back(
         {.name = change.name, .configOperation = static_cast<int8_t>(change.operation), .value = std::move(value)});
   }
-  core_->start(std::make_shared<Call<void, IncrementalAlterConfigsRequest>>(Call<void, IncrementalAlterConfigsRequest>{
+  core_->start(Call<void, IncrementalAlterConfigsRequest>{
       .what = "IncrementalAlterConfigs",
       .target = targetOf(type, name),
       .request = std::move(request),
@@ -342,7 +227,7 @@ void Admin::alterConfigs(ConfigResourceType type, std::string name, std::vector<
         if (result.errorCode != 0) return fail(errorOf(result.errorCode, result.errorMessage, name));
         return {};
       },
-      .handler = std::move(done)}));
+      .handler = std::move(done)});
 }
 
 void Admin::listOffset(TopicPartition where, int64_t timestampMs, Handler<ListedOffset> handler) {
@@ -352,7 +237,7 @@ void Admin::listOffset(TopicPartition where, int64_t timestampMs, Handler<Listed
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = where.topic, .partitions = {}});
   request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .timestamp = timestampMs});
-  core_->start(std::make_shared<Call<ListedOffset, ListOffsetsRequest>>(Call<ListedOffset, ListOffsetsRequest>{
+  core_->start(Call<ListedOffset, ListOffsetsRequest>{
       .what = "ListOffsets",
       .target = {.kind = Target::Kind::Leader, .partition = where},
       .request = std::move(request),
@@ -363,7 +248,7 @@ void Admin::listOffset(TopicPartition where, int64_t timestampMs, Handler<Listed
         if (result.errorCode != 0) return fail(errorOf(result.errorCode, {}, what));
         return ListedOffset{Offset(result.offset), result.timestamp, LeaderEpoch(result.leaderEpoch)};
       },
-      .handler = std::move(handler)}));
+      .handler = std::move(handler)});
 }
 
 void Admin::deleteRecords(TopicPartition where, Offset before, Handler<Offset> handler) {
@@ -372,8 +257,7 @@ void Admin::deleteRecords(TopicPartition where, Offset before, Handler<Offset> h
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = where.topic, .partitions = {}});
   request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .offset = before.value()});
-  core_->start(std::make_shared<Call<Offset, DeleteRecordsRequest>>(
-      Call<Offset, DeleteRecordsRequest>{.what = "DeleteRecords",
+  core_->start(Call<Offset, DeleteRecordsRequest>{.what = "DeleteRecords",
                                          .target = {.kind = Target::Kind::Leader, .partition = where},
                                          .request = std::move(request),
                                          .extract = [where](const DeleteRecordsResponse& response) -> Result<Offset> {
@@ -384,7 +268,7 @@ void Admin::deleteRecords(TopicPartition where, Offset before, Handler<Offset> h
                                            if (result.errorCode != 0) return fail(errorOf(result.errorCode, {}, what));
                                            return Offset(result.lowWatermark);
                                          },
-                                         .handler = std::move(handler)}));
+                                         .handler = std::move(handler)});
 }
 
 }  // namespace tidemark::client

@@ -263,7 +263,8 @@ bool Producer::Core::sendRound() {
 }
 
 /// The oldest batch that is not on its way, if it may go now. Order is kept: nothing goes while something older is on
-/// its way to another broker, and nothing is repeated while something younger is on its way.
+/// its way to another broker, nothing is repeated while something younger is on its way, and nothing goes beside what is
+/// repeated: that may be in the log, and a log knows a producer's last five batches only.
 BatchPtr Producer::Core::nextBatch(Lane& lane, NodeId leader) {
   const MonotonicTime time = now();
   if (unknownTopics_.contains(lane.where.topic)) return nullptr;
@@ -275,7 +276,7 @@ BatchPtr Producer::Core::nextBatch(Lane& lane, NodeId leader) {
   BatchPtr candidate;
   for (const BatchPtr& batch : lane.batches) {
     if (batch->state == Batch::State::Sent) {
-      if (candidate || batch->sentTo != leader) return nullptr;
+      if (candidate || batch->sentTo != leader || (options_.idempotent && batch->attempts > 1)) return nullptr;
       ++sent;
     } else if (!candidate) {
       candidate = batch;

@@ -168,6 +168,30 @@ TEST_P(ProducerTest, KeepsOrderAndLosesNothingUnderAllKindsOfMishaps) {
   });
 }
 
+// A log knows the last five batches: with others beside it, what was repeated twice was known no more.
+TEST_P(ProducerTest, SendsNothingBesideWhatIsRepeated) {
+  constexpr int kCount = 12;
+  cluster.createTopic("t", 1);
+  int produces = 0;
+  cluster.mishap = [&](int, ApiKey key) {
+    if (key != ApiKey::Produce) return Mishap::None;
+    return ++produces == 1 ? Mishap::CloseAfterwards : Mishap::None;
+  };
+  cluster.produceError = [&](int, const TopicPartition&) {
+    return produces == 2 || produces == 7 ? ErrorCode::NotEnoughReplicas : ErrorCode::None;
+  };
+  open({.batchBytes = 1});
+  run([&] {
+    for (const auto& value : numbers(kCount)) send(value);
+  });
+  ASSERT_TRUE(allSettled(kCount));
+  change([&] {
+    EXPECT_TRUE(errors.empty());
+    EXPECT_EQ(cluster.values("t", 0), numbers(kCount));
+    EXPECT_EQ(cluster.at("t", 0).producers.size(), 1u) << "no number was lost";
+  });
+}
+
 TEST_P(ProducerTest, CompressesWithEachCodec) {
   int partition = 0;
   cluster.createTopic("t", 5);
