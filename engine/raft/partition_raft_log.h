@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,9 @@ struct PartitionRaftLogOptions {
   int32_t segmentBytes = 1 << 30;
   /// metadata.log.segment.ms
   int64_t segmentMs = 604'800'000;
+  /// A write or a sync failed, also one that nobody waits for: the log is of no use any more. Called once, on the thread that
+  /// met it; may be empty.
+  std::function<void(const Error&)> onFailure = {};
 };
 
 /// `__cluster_metadata-0` on disk: a partition log, recovered at every start, with its snapshots beside it (Kafka's
