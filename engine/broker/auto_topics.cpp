@@ -73,4 +73,42 @@ ErrorCode AutoTopicCreation::request(const std::string& topic) {
   return ErrorCode::UnknownTopicOrPartition;
 }
 
+std::map<std::string, std::string> AutoTopicCreation::create(std::vector<protocol::CreateTopicsRequest::CreatableTopic> topics,
+                                                             platform::milliseconds errorsKept) {
+  std::map<std::string, std::string> errors;
+  std::vector<std::string> names;
+  {
+    const platform::MonotonicTime now = clock_.monotonic();
+    Lock lock(mutex_);
+    std::erase_if(failed_, [now](const auto& one) { return one.second.until <= now; });
+    std::erase_if(topics, [&](const auto& topic) REQUIRES(mutex_) {
+      if (const auto failed = failed_.find(topic.name.str()); failed != failed_.end()) {
+        errors.emplace(failed->first, failed->second.error);
+        return true;
+      }
+      return !underWay_.insert(topic.name.str()).second;
+    });
+  }
+  if (topics.empty()) return errors;
+  for (const auto& topic : topics) names.push_back(topic.name.str());
+  protocol::CreateTopicsRequest request;
+  request.topics = std::move(topics);
+  request.timeoutMs = 30000;
+  forwarding_.createTopics(std::move(request), [this, names = std::move(names), errorsKept](const Result<protocol::CreateTopicsResponse>& made) {
+    const platform::MonotonicTime until = clock_.monotonic() + errorsKept;
+    Lock lock(mutex_);
+    for (const std::string& name : names) {
+      underWay_.erase(name);
+      if (!made) failed_[name] = {made.error().message, until};
+    }
+    if (!made) return;
+    for (const auto& topic : made->topics) {
+      if (topic.errorCode == 0) continue;
+      const auto code = static_cast<ErrorCode>(topic.errorCode);
+      failed_[topic.name.str()] = {topic.errorMessage ? topic.errorMessage->str() : std::string(errorName(code)), until};
+    }
+  });
+  return errors;
+}
+
 }  // namespace tidemark::broker

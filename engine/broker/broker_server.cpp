@@ -1,5 +1,7 @@
 #include "broker/broker_server.h"
 
+#include "broker/group_settings.h"
+
 #include <array>
 
 #include <fmt/format.h>
@@ -65,12 +67,24 @@ constexpr std::array kServed = {
     Served{ApiKey::DescribeProducers, handleDescribeProducers},
     Served{ApiKey::DescribeTransactions, handleDescribeTransactions},
     Served{ApiKey::ListTransactions, handleListTransactions},
+    Served{ApiKey::ConsumerGroupHeartbeat, handleConsumerGroupHeartbeat},
+    Served{ApiKey::ConsumerGroupDescribe, handleConsumerGroupDescribe},
     Served{ApiKey::DescribeTopicPartitions, handleDescribeTopicPartitions},
+    Served{ApiKey::ShareGroupHeartbeat, handleShareGroupHeartbeat},
+    Served{ApiKey::ShareGroupDescribe, handleShareGroupDescribe},
+    Served{ApiKey::ShareFetch, handleShareFetch},
+    Served{ApiKey::ShareAcknowledge, handleShareAcknowledge},
     Served{ApiKey::InitializeShareGroupState, handleInitializeShareGroupState},
     Served{ApiKey::ReadShareGroupState, handleReadShareGroupState},
     Served{ApiKey::WriteShareGroupState, handleWriteShareGroupState},
     Served{ApiKey::DeleteShareGroupState, handleDeleteShareGroupState},
     Served{ApiKey::ReadShareGroupStateSummary, handleReadShareGroupStateSummary},
+    Served{ApiKey::DescribeShareGroupOffsets, handleDescribeShareGroupOffsets},
+    Served{ApiKey::AlterShareGroupOffsets, handleAlterShareGroupOffsets},
+    Served{ApiKey::DeleteShareGroupOffsets, handleDeleteShareGroupOffsets},
+    Served{ApiKey::StreamsGroupHeartbeat, handleStreamsGroupHeartbeat},
+    Served{ApiKey::StreamsGroupDescribe, handleStreamsGroupDescribe},
+    Served{ApiKey::StreamsGroupTopologyDescriptionUpdate, handleStreamsGroupTopologyDescriptionUpdate},
 };
 
 /// By key, for the dispatch.
@@ -125,6 +139,7 @@ coordinator::GroupConfig groupConfig(const config::BrokerConfig& config, events:
   group.offsetsRetentionCheckInterval = config.getMs("offsets.retention.check.interval.ms");
   group.commitTimeout = config.getMs("offsets.commit.timeout.ms");
   group.loadBufferSize = static_cast<size_t>(config.getInt("offsets.load.buffer.size"));
+  group.consumer = consumerGroupConfig(config);
   group.recorder = &recorder;
   return group;
 }
@@ -156,6 +171,7 @@ BrokerServer::BrokerServer(Shared& shared)
       metadataExecutor_(serial(shared.process, "metadata-publisher")),
       controllerExecutor_(serial(shared.process, "to-controller")),
       isrExecutor_(serial(shared.process, "isr")),
+      shareExecutor_(serial(shared.process, "share")),
       config_(std::make_shared<const config::BrokerConfig>(shared.config())),
       latest_(std::make_shared<const metadata::Image>()) {
   const config::BrokerConfig& config = shared.config();
@@ -220,10 +236,41 @@ BrokerServer::BrokerServer(Shared& shared)
     metadataExecutor_->post([this, directory] { replicas_->directoryFailed(directory); });
   };
   forwarding_ = std::make_unique<Forwarding>(shared.process, controllerExecutor_, find_, shared.self());
-  autoTopics_ = std::make_unique<AutoTopicCreation>(*forwarding_, [this] { return this->config(); });
+  autoTopics_ = std::make_unique<AutoTopicCreation>(*forwarding_, shared.process.clock(), [this] { return this->config(); });
   producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(), [this] { return lifecycle_->epoch(); });
-  groups_ = std::make_unique<GroupService>(shared.process, *replicas_, groupConfig(config, shared.recorder));
   shareStates_ = std::make_unique<ShareStateService>(shared.process, *replicas_, shareStateConfig(config));
+  sharePersister_ = std::make_unique<SharePersister>(SharePersister::Dependencies{
+      .process = &shared.process,
+      .executor = shareExecutor_,
+      .image = [this] { return image(); },
+      .self = shared.self(),
+      .listener = config.interBrokerListenerName(),
+      .local = &shareStates_->states(),
+      .createTopic = [this] { autoTopics_->request(std::string(kShareStateTopic)); }});
+  latestOffsets_ =
+      std::make_unique<LatestOffsets>(shared.process, shareExecutor_, *replicas_, shared.self(), config.interBrokerListenerName());
+  deadLetters_ = std::make_unique<DeadLetterWriter>(DeadLetterWriter::Dependencies{.process = &shared.process,
+                                                                                   .executor = shareExecutor_,
+                                                                                   .replicas = replicas_.get(),
+                                                                                   .forwarding = forwarding_.get(),
+                                                                                   .self = shared.self(),
+                                                                                   .listener = config.interBrokerListenerName(),
+                                                                                   .config = [this] { return this->config(); }});
+  shares_ = std::make_unique<ShareService>(
+      ShareService::Dependencies{.process = &shared.process,
+                                 .executor = shareExecutor_,
+                                 .replicas = replicas_.get(),
+                                 .persister = sharePersister_.get(),
+                                 .deadLetters = deadLetters_.get(),
+                                 .config = [this] { return this->config(); },
+                                 .sessions = static_cast<size_t>(config.getInt("group.share.max.share.sessions"))});
+  replicas_->onAnyHighWatermark([this](const TopicIdPartition& partition) { shares_->onHighWatermark(partition); });
+  coordinator::GroupConfig groups = groupConfig(config, shared.recorder);
+  groups.share.maxSize = config.getInt("group.share.max.size");
+  groups.share.initializeRetry = config.getMs("group.share.initialize.retry.interval.ms");
+  groups.share.settings = [this](std::string_view groupId) { return shareMembershipSettings(*image(), *this->config(), groupId); };
+  groups_ = std::make_unique<GroupService>(shared.process, *replicas_, std::move(groups), [this] { return this->config(); },
+                                           *sharePersister_, *latestOffsets_);
   transactions_ = std::make_unique<TransactionService>(shared.process, *replicas_, *groups_, *producerIds_, shared.self(), config,
                                                        shared.recorder);
   context_ = std::make_unique<BrokerContext>(BrokerContext{.self = shared.self(),
@@ -238,6 +285,7 @@ BrokerServer::BrokerServer(Shared& shared)
                                                            .producerIds = *producerIds_,
                                                            .groups = *groups_,
                                                            .shareStates = *shareStates_,
+                                                           .shares = *shares_,
                                                            .transactions = *transactions_,
                                                            .fetchMaxBytes = config.getInt("fetch.max.bytes"),
                                                            .traffic = traffic_,
@@ -381,6 +429,7 @@ void BrokerServer::apply(const replication::MetadataChange& change) {
   replicas_->apply(change);
   groups_->apply(change, shared_.self());
   shareStates_->apply(change, shared_.self());
+  shares_->apply(change, shared_.self());
   transactions_->apply(change, shared_.self());
   if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
   if (onMetadataApplied_) onMetadataApplied_();
@@ -448,6 +497,10 @@ void BrokerServer::shutdown(platform::Duration timeout, platform::Task done) {
 
 void BrokerServer::stopRoles(platform::Task done) {
   transactions_->stop();
+  shares_->stop();
+  deadLetters_->close();
+  sharePersister_->close();
+  latestOffsets_->close();
   groups_->stop();
   shareStates_->stop();
   replicas_->shutdown();

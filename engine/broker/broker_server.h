@@ -13,6 +13,9 @@
 #include "broker/lifecycle.h"
 #include "broker/producer_ids.h"
 #include "broker/requests.h"
+#include "broker/share/latest_offsets.h"
+#include "broker/share/share_persister.h"
+#include "broker/share/share_service.h"
 #include "broker/share/share_state_service.h"
 #include "broker/shared.h"
 #include "broker/traffic.h"
@@ -53,6 +56,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
 
   replication::ReplicaManager& replicas() noexcept { return *replicas_; }
   GroupService& groups() noexcept { return *groups_; }
+  ShareService& shares() noexcept { return *shares_; }
   TransactionService& transactions() noexcept { return *transactions_; }
   network::Server& server() noexcept { return *server_; }
   Traffic& traffic() noexcept { return traffic_; }
@@ -88,6 +92,8 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   const std::shared_ptr<platform::Executor> metadataExecutor_;
   const std::shared_ptr<platform::Executor> controllerExecutor_;
   const std::shared_ptr<platform::Executor> isrExecutor_;
+  /// Of all that moves records of share groups.
+  const std::shared_ptr<platform::Executor> shareExecutor_;
   std::function<void(LifecycleState)> onStateChanged_;
   std::function<void()> onMetadataApplied_;
 
@@ -98,8 +104,12 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::unique_ptr<Forwarding> forwarding_;
   std::unique_ptr<AutoTopicCreation> autoTopics_;
   std::unique_ptr<ProducerIds> producerIds_;
-  std::unique_ptr<GroupService> groups_;
   std::unique_ptr<ShareStateService> shareStates_;
+  std::unique_ptr<SharePersister> sharePersister_;
+  std::unique_ptr<LatestOffsets> latestOffsets_;
+  std::unique_ptr<DeadLetterWriter> deadLetters_;
+  std::unique_ptr<ShareService> shares_;
+  std::unique_ptr<GroupService> groups_;
   std::unique_ptr<TransactionService> transactions_;
   Traffic traffic_;
   std::unique_ptr<BrokerContext> context_;

@@ -176,7 +176,13 @@ ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(
   server.queuedMaxRequests = config.getInt("queued.max.requests");
   server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
   server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
-  server_ = std::make_unique<network::Server>(shared.process, std::move(server), static_cast<network::RequestHandler&>(*this));
+  if (shared.options.betweenRequests)
+    between_ = shared.options.betweenRequests(*this, shared.process, [this](const Uuid& id) {
+      const metadata::TopicImage* topic = shared_.loader->image()->topics.find(id);
+      return topic == nullptr ? std::string() : topic->name;
+    });
+  network::RequestHandler& handler = between_ ? *between_ : static_cast<network::RequestHandler&>(*this);
+  server_ = std::make_unique<network::Server>(shared.process, std::move(server), handler);
 }
 
 ControllerServer::~ControllerServer() = default;

@@ -50,6 +50,8 @@ class ControllerServer final : private network::RequestHandler, private metadata
   Shared& shared_;
   const std::string listener_;
   std::unique_ptr<metadata::ControllerDriver> driver_;
+  /// Null: requests come straight to us.
+  std::unique_ptr<network::RequestHandler> between_;
   std::unique_ptr<network::Server> server_;
 };
 

@@ -90,6 +90,13 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
     }
     topicName = "__consumer_offsets";
     partition = broker.groups.groups().partitionFor(key.view());
+  } else if (type == kTransactionKey) {
+    if (!allows(broker, request, AclOperation::Describe, ResourceType::TransactionalId, key)) {
+      found.error = ErrorCode::TransactionalIdAuthorizationFailed;
+      return found;
+    }
+    topicName = "__transaction_state";
+    partition = broker.transactions.coordinator().partitionFor(key.view());
   } else if (type == kShareKey) {
     if (!broker.allows(request.context(), AclOperation::ClusterAction, ResourceType::Cluster, network::kClusterResource)) {
       found.error = ErrorCode::ClusterAuthorizationFailed;
@@ -102,13 +109,6 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
     }
     topicName = kShareStateTopic;
     partition = broker.shareStates.states().partitionFor(*share);
-  } else if (type == kTransactionKey) {
-    if (!allows(broker, request, AclOperation::Describe, ResourceType::TransactionalId, key)) {
-      found.error = ErrorCode::TransactionalIdAuthorizationFailed;
-      return found;
-    }
-    topicName = "__transaction_state";
-    partition = broker.transactions.coordinator().partitionFor(key.view());
   } else {
     found.error = ErrorCode::CoordinatorNotAvailable;
     return found;

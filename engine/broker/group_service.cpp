@@ -2,10 +2,16 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "broker/group_settings.h"
+
 namespace tidemark::broker {
 
-GroupService::GroupService(platform::Process& process, replication::ReplicaManager& replicas, coordinator::GroupConfig config)
+GroupService::GroupService(platform::Process& process, replication::ReplicaManager& replicas, coordinator::GroupConfig config,
+                           Config brokerConfig, coordinator::ShareStatePersister& persister, LatestOffsets& latestOffsets)
     : replicas_(replicas),
+      brokerConfig_(std::move(brokerConfig)),
       topic_(replicas, "__consumer_offsets",
              {.onPartitionCount = [this](int32_t count) { groups_.setPartitionCount(count); },
               .onBecomeLeader = [this](PartitionIndex partition, LeaderEpoch epoch) { groups_.onBecomeLeader(partition, epoch); },
@@ -17,19 +23,66 @@ GroupService::GroupService(platform::Process& process, replication::ReplicaManag
                .random = &process.random(),
                .log = &process.log(),
                .partitions = &topic_,
-               .topics = this},
-              config) {}
+               .topics = this,
+               .streamsConfigOf = [this](std::string_view groupId) { return streamsConfigOf(groupId); }},
+              complete(std::move(config))),
+      shares_({.groups = &groups_,
+               .persister = &persister,
+               .topics = this,
+               .topic = [this](std::string_view name) { return shareTopic(name); },
+               .latestOffset =
+                   [&latestOffsets](const TopicPartition& partition, coordinator::Reply<std::optional<Offset>> reply) {
+                     latestOffsets.ask(partition, std::move(reply));
+                   }}) {}
 
 GroupService::~GroupService() = default;
+
+coordinator::GroupConfig GroupService::complete(coordinator::GroupConfig config) {
+  config.consumer.overrides = [this](std::string_view groupId) {
+    return consumerGroupOverrides(replicas_.image()->configs.of(config::ResourceType::Group, groupId));
+  };
+  config.share.topic = [this](std::string_view name) { return shareTopic(name); };
+  config.share.remove = [this](const std::string& groupId, std::move_only_function<void(ErrorCode)> done) {
+    shares_.remove(groupId, std::move(done));
+  };
+  return config;
+}
+
+std::optional<coordinator::ShareTopic> GroupService::shareTopic(std::string_view name) const {
+  const metadata::ImagePtr image = replicas_.image();
+  const metadata::TopicImage* topic = image->topics.find(name);
+  if (topic == nullptr) return std::nullopt;
+  // Differs for another topic of that name, and with more partitions.
+  uint64_t hash = 1469598103934665603U;
+  const auto mix = [&hash](uint8_t byte) { hash = (hash ^ byte) * 1099511628211U; };
+  for (const char c : topic->name) mix(static_cast<uint8_t>(c));
+  for (const uint8_t byte : topic->id.bytes()) mix(byte);
+  for (size_t left = topic->partitions.size(); left > 0; left >>= 8) mix(static_cast<uint8_t>(left));
+  return coordinator::ShareTopic{topic->id, static_cast<int32_t>(topic->partitions.size()), static_cast<int64_t>(hash)};
+}
 
 void GroupService::apply(const replication::MetadataChange& change, NodeId self) {
   topic_.apply(change, self);
   std::vector<std::string> deleted;
+  std::set<std::string, std::less<>> changed;
   for (const TopicIdPartition& id : change.partitions) {
-    if (change.after->topics.find(id.topicId) != nullptr) continue;
-    if (const metadata::TopicImage* gone = change.before->topics.find(id.topicId))
+    const metadata::TopicImage* topic = change.after->topics.find(id.topicId);
+    if (topic != nullptr) {
+      changed.insert(topic->name);
+    } else if (const metadata::TopicImage* gone = change.before->topics.find(id.topicId)) {
+      changed.insert(gone->name);
       if (deleted.empty() || deleted.back() != gone->name) deleted.push_back(gone->name);
+    }
   }
+  // Where replicas are counts as well.
+  const bool moved = std::any_of(change.brokers.begin(), change.brokers.end(), [&](NodeId id) {
+    const metadata::BrokerRegistration* before = change.before->cluster.broker(id);
+    const metadata::BrokerRegistration* after = change.after->cluster.broker(id);
+    return (before != nullptr ? before->rack : std::nullopt) != (after != nullptr ? after->rack : std::nullopt);
+  });
+  if (moved)
+    for (const auto& [name, topic] : change.after->topics.byName) changed.insert(name);
+  if (!changed.empty()) groups_.onTopicsChanged(std::move(changed));
   if (!deleted.empty()) groups_.onTopicsDeleted(std::move(deleted));
 }
 
@@ -43,6 +96,11 @@ std::optional<Uuid> GroupService::topicId(std::string_view name) const {
   const metadata::ImagePtr image = replicas_.image();
   const metadata::TopicImage* topic = image->topics.find(name);
   return topic != nullptr ? std::optional(topic->id) : std::nullopt;
+}
+
+coordinator::StreamsGroupConfig GroupService::streamsConfigOf(std::string_view groupId) const {
+  const metadata::ImagePtr image = replicas_.image();
+  return streamsGroupConfig(*brokerConfig_(), image->configs.of(config::ResourceType::Group, groupId));
 }
 
 std::optional<coordinator::TopicFacts> GroupService::topic(std::string_view name) const {

@@ -5,7 +5,10 @@
 #include <string>
 
 #include "broker/coordinator_topic.h"
+#include "broker/share/latest_offsets.h"
+#include "config/broker_config.h"
 #include "coordinator/group/group_coordinator.h"
+#include "coordinator/share/share_group_coordinator.h"
 #include "platform/process.h"
 
 namespace tidemark::broker {
@@ -13,10 +16,15 @@ namespace tidemark::broker {
 /// The group coordinator on this broker's replicas of `__consumer_offsets`.
 class GroupService final : private coordinator::TopicLookup {
  public:
-  GroupService(platform::Process& process, replication::ReplicaManager& replicas, coordinator::GroupConfig config);
+  /// The broker's configuration as it is now.
+  using Config = std::function<std::shared_ptr<const config::BrokerConfig>()>;
+
+  GroupService(platform::Process& process, replication::ReplicaManager& replicas, coordinator::GroupConfig config,
+               Config brokerConfig, coordinator::ShareStatePersister& persister, LatestOffsets& latestOffsets);
   ~GroupService() override;
 
   coordinator::GroupCoordinator& groups() noexcept { return groups_; }
+  coordinator::ShareGroupCoordinator& shares() noexcept { return shares_; }
   /// After ReplicaManager::apply() of the same change, on the same executor.
   void apply(const replication::MetadataChange& change, NodeId self);
   void stop() { groups_.stop(); }
@@ -28,9 +36,16 @@ class GroupService final : private coordinator::TopicLookup {
   std::vector<std::string> topicNames() const override;
   int64_t version() const override;
 
+  coordinator::StreamsGroupConfig streamsConfigOf(std::string_view groupId) const;
+  /// Completes `config` with what the service itself knows.
+  coordinator::GroupConfig complete(coordinator::GroupConfig config);
+  std::optional<coordinator::ShareTopic> shareTopic(std::string_view name) const;
+
   replication::ReplicaManager& replicas_;
+  const Config brokerConfig_;
   CoordinatorTopic topic_;
   coordinator::GroupCoordinator groups_;
+  coordinator::ShareGroupCoordinator shares_;
 };
 
 }  // namespace tidemark::broker

@@ -22,6 +22,7 @@ class AutoTopicCreation;
 class Forwarding;
 class GroupService;
 class ProducerIds;
+class ShareService;
 class ShareStateService;
 class Traffic;
 class TransactionService;
@@ -40,6 +41,7 @@ struct BrokerContext {
   ProducerIds& producerIds;
   GroupService& groups;
   ShareStateService& shareStates;
+  ShareService& shares;
   TransactionService& transactions;
   /// fetch.max.bytes, which cannot change while a broker runs.
   int32_t fetchMaxBytes;
@@ -115,11 +117,23 @@ void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request);
 void handleListGroups(BrokerContext& broker, network::RequestPtr request);
 void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request);
 void handleOffsetDelete(BrokerContext& broker, network::RequestPtr request);
+void handleShareFetch(BrokerContext& broker, network::RequestPtr request);  // share/share_fetch_requests.cpp
+void handleShareAcknowledge(BrokerContext& broker, network::RequestPtr request);
+void handleShareGroupHeartbeat(BrokerContext& broker, network::RequestPtr request);  // share/share_group_requests.cpp
+void handleShareGroupDescribe(BrokerContext& broker, network::RequestPtr request);
+void handleDescribeShareGroupOffsets(BrokerContext& broker, network::RequestPtr request);
+void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr request);
+void handleDeleteShareGroupOffsets(BrokerContext& broker, network::RequestPtr request);
 void handleInitializeShareGroupState(BrokerContext& broker, network::RequestPtr request);  // share/share_state_requests.cpp
 void handleReadShareGroupState(BrokerContext& broker, network::RequestPtr request);
 void handleWriteShareGroupState(BrokerContext& broker, network::RequestPtr request);
 void handleDeleteShareGroupState(BrokerContext& broker, network::RequestPtr request);
 void handleReadShareGroupStateSummary(BrokerContext& broker, network::RequestPtr request);
+void handleConsumerGroupHeartbeat(BrokerContext& broker, network::RequestPtr request);  // consumer_group_requests.cpp
+void handleConsumerGroupDescribe(BrokerContext& broker, network::RequestPtr request);
+void handleStreamsGroupHeartbeat(BrokerContext& broker, network::RequestPtr request);  // streams_requests.cpp
+void handleStreamsGroupDescribe(BrokerContext& broker, network::RequestPtr request);
+void handleStreamsGroupTopologyDescriptionUpdate(BrokerContext& broker, network::RequestPtr request);
 /// CreateTopics, DeleteTopics, CreatePartitions, AlterConfigs, IncrementalAlterConfigs, … : to the active controller,
 /// in an Envelope (KIP-590).
 void handleForwarded(BrokerContext& broker, network::RequestPtr request);  // forwarding.cpp

@@ -87,7 +87,12 @@ Result<void> Shared::open() {
                   raft::PartitionRaftLog::open({.context = logs->context(),
                                                 .logDirectory = config().metadataLogDir(),
                                                 .segmentBytes = config().getInt("metadata.log.segment.bytes"),
-                                                .segmentMs = config().getLong("metadata.log.segment.ms")}));
+                                                .segmentMs = config().getLong("metadata.log.segment.ms"),
+                                                // Who leads without a log would keep the others from leading.
+                                                .onFailure =
+                                                    [this](const Error& error) {
+                                                      process.kill(fmt::format("the metadata log cannot be written: {}", error.message));
+                                                    }}));
   metadataLog = raftLog->log();
   const std::string listener = config().controllerListenerNames().front();
   raft::NodeIdentity identity{.id = self(),

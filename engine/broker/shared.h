@@ -22,7 +22,7 @@ struct NodeOptions {
   config::BrokerConfig config;
   /// The lab's rule for a quorum without history (raft/config.h).
   bool lowestVoterStartsAtOnce = false;
-  /// Puts somebody between a broker's listeners and its handlers, who knows topics by their ids; empty: nobody. What it
+  /// Puts somebody between the listeners of a role and its handlers, who knows topics by their ids; empty: nobody. What it
   /// makes lives as long as the node.
   std::function<std::unique_ptr<network::RequestHandler>(network::RequestHandler& below, platform::Process& process,
                                                          std::function<std::string(const Uuid&)> topicName)>

@@ -237,6 +237,7 @@ void Fetcher::diverged(Followed& followed, LeaderEpoch leaderEpoch, Offset leade
   process_.log().info("fetcher", "broker {}: {} parts from broker {} in epoch {} at offset {}: truncating from {} to {}",
                       options_.self, partition.name(), options_.leader, leaderEpoch, leaderEnd,
                       partition.log()->logEndOffset(), cut);
+  partition.tellDivergence(followed.epoch, leaderEpoch, leaderEnd, cut);
   if (auto truncated = partition.truncateAsFollower(cut, followed.epoch); !truncated) {
     if (truncated.error().code == ErrorCode::KafkaStorageError) {
       giveUp(partition.id(), truncated.error());

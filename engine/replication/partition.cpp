@@ -349,6 +349,18 @@ Result<void> Partition::truncateAsFollower(Offset offset, LeaderEpoch epoch) {
   return {};
 }
 
+void Partition::tellDivergence(LeaderEpoch epoch, LeaderEpoch inEpoch, Offset leaderEnd, Offset cut) const {
+  ReaderLock leadership(leadership_);
+  if (!checkFollows(epoch)) return;
+  environment_->recorder.emit(events::LogDiverged{.partition = tag_,
+                                                  .leader = leader_,
+                                                  .epoch = epoch,
+                                                  .inEpoch = inEpoch,
+                                                  .leaderEnd = leaderEnd,
+                                                  .from = cut,
+                                                  .logEnd = log()->logEndOffset()});
+}
+
 Result<void> Partition::restartAsFollower(Offset offset, LeaderEpoch epoch) {
   WriterLock leadership(leadership_);
   TIDEMARK_TRY(checkFollows(epoch));

@@ -184,6 +184,9 @@ class Partition {
   /// What the leader of `epoch` sent. NotLeaderOrFollower if this replica no longer follows that epoch.
   Result<FollowerAppend> appendAsFollower(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark, Offset leaderLogStart);
   Result<void> truncateAsFollower(Offset offset, LeaderEpoch epoch);
+  /// The leader of `epoch` answered a fetch with where its log parts from this one: tells events::LogDiverged, before what
+  /// lies from `cut` on is truncated. Nothing if this replica no longer follows that epoch.
+  void tellDivergence(LeaderEpoch epoch, LeaderEpoch inEpoch, Offset leaderEnd, Offset cut) const;
   Result<void> restartAsFollower(Offset offset, LeaderEpoch epoch);
 
   // --- moving to another directory (KIP-113) ------------------------------------------------------------------------

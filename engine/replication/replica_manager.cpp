@@ -300,6 +300,7 @@ void ReplicaManager::highWatermarkMoved(Partition& partition) {
     if (const auto found = listeners_.find(partition.name()); found != listeners_.end()) listener = found->second;
   }
   if (listener) listener(partition.log()->highWatermark());
+  if (anyHighWatermark_) anyHighWatermark_(partition.id());
 }
 
 void ReplicaManager::onHighWatermark(const TopicPartition& partition, HighWatermarkListener listener) {

@@ -160,6 +160,8 @@ class ReplicaManager {
   using HighWatermarkListener = std::function<void(Offset highWatermark)>;
   void onHighWatermark(const TopicPartition& partition, HighWatermarkListener listener);
   void forgetHighWatermark(const TopicPartition& partition);
+  /// The same for every partition, by one who keeps it cheap. Set once, before there are any.
+  void onAnyHighWatermark(std::function<void(const TopicIdPartition&)> listener) { anyHighWatermark_ = std::move(listener); }
 
   /// What waits in the purgatories now, by deadline.
   std::vector<ParkedView> parkedProduces() const;
@@ -238,6 +240,7 @@ class ReplicaManager {
   std::unordered_map<TopicIdPartition, std::shared_ptr<Partition>> byId_ GUARDED_BY(mutex_);
   std::unordered_map<TopicPartition, HighWatermarkListener> listeners_ GUARDED_BY(mutex_);
   bool stopped_ GUARDED_BY(mutex_) = false;
+  std::function<void(const TopicIdPartition&)> anyHighWatermark_;
 
   Mutex lagMutex_;
   platform::MonotonicTime lagArmedFor_ GUARDED_BY(lagMutex_) = platform::MonotonicTime::max();

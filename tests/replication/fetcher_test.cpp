@@ -151,8 +151,23 @@ TEST_F(FetcherTest, TruncatesWhereTheLogsPartAndThenGoesOn) {
   diverging.divergingEpoch = {.epoch = 1, .endOffset = 3};
   say(diverging);
   say(records(0, 3, 1, 0));
+  recorder_.enable(true);
   follow();
   ASSERT_TRUE(awaitFetches(3));
+  // It is told before anything is given up.
+  std::vector<events::Event> told;
+  recorder_.drain(told);
+  std::erase_if(told, [](const events::Event& event) {
+    return !std::holds_alternative<events::LogDiverged>(event.payload) && !std::holds_alternative<events::LogTruncated>(event.payload);
+  });
+  ASSERT_FALSE(told.empty());
+  const auto* parted = std::get_if<events::LogDiverged>(&told[0].payload);
+  ASSERT_NE(parted, nullptr);
+  EXPECT_EQ(parted->leader, NodeId(2));
+  EXPECT_EQ(parted->inEpoch, LeaderEpoch(1));
+  EXPECT_EQ(parted->leaderEnd, Offset(3));
+  EXPECT_EQ(parted->from, Offset(3));
+  EXPECT_EQ(parted->logEnd, Offset(5));
   EXPECT_EQ(asked(0).fetchOffset, 5);
   EXPECT_EQ(asked(0).lastFetchedEpoch, 1);
   EXPECT_EQ(asked(1).fetchOffset, 0) << "a batch goes as a whole";

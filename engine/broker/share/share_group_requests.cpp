@@ -1,0 +1,169 @@
+#include <algorithm>
+
+#include "broker/group_service.h"
+#include "broker/requests.h"
+#include "coordinator/share/share_group_coordinator.h"
+#include "metadata/features.h"
+#include "protocol/generated/alter_share_group_offsets_request.h"
+#include "protocol/generated/alter_share_group_offsets_response.h"
+#include "protocol/generated/delete_share_group_offsets_request.h"
+#include "protocol/generated/delete_share_group_offsets_response.h"
+#include "protocol/generated/describe_share_group_offsets_request.h"
+#include "protocol/generated/describe_share_group_offsets_response.h"
+#include "protocol/generated/share_group_describe_request.h"
+#include "protocol/generated/share_group_describe_response.h"
+#include "protocol/generated/share_group_heartbeat_request.h"
+#include "protocol/generated/share_group_heartbeat_response.h"
+
+// Share groups at the group coordinator: what may be asked is checked here, the rest is coordinator/share/.
+
+namespace tidemark::broker {
+namespace {
+
+using network::AclOperation;
+using network::ResourceType;
+
+bool hasShareGroups(const BrokerContext& broker) { return broker.image()->features.level(metadata::kShareVersionFeature) >= 1; }
+
+coordinator::RequestInfo shareInfoOf(const network::Request& request) {
+  return {.apiVersion = request.apiVersion(), .clientId = request.context().clientId(), .clientHost = request.context().clientHost()};
+}
+
+template <class Response>
+void refuseWith(network::Request& request, ErrorCode error) {
+  Response response;
+  response.errorCode = static_cast<int16_t>(error);
+  request.respond(response);
+}
+
+/// Which error the whole request gets; None if it may be served.
+ErrorCode mayDoWithGroup(const BrokerContext& broker, const network::Request& request, AclOperation operation, std::string_view groupId) {
+  if (!hasShareGroups(broker)) return ErrorCode::UnsupportedVersion;
+  return broker.allows(request.context(), operation, ResourceType::Group, groupId) ? ErrorCode::None : ErrorCode::GroupAuthorizationFailed;
+}
+
+bool mayWithTopic(const BrokerContext& broker, const network::Request& request, AclOperation operation, std::string_view topic) {
+  return broker.allows(request.context(), operation, ResourceType::Topic, topic);
+}
+
+}  // namespace
+
+void handleShareGroupHeartbeat(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::ShareGroupHeartbeatRequest;
+  using Response = protocol::ShareGroupHeartbeatResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, const Request& message) {
+    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId); error != ErrorCode::None)
+      return refuseWith<Response>(*held, error);
+    if (message.subscribedTopicNames &&
+        !std::ranges::all_of(*message.subscribedTopicNames, [&](const auto& topic) { return mayWithTopic(broker, *held, AclOperation::Describe, topic); }))
+      return refuseWith<Response>(*held, ErrorCode::TopicAuthorizationFailed);
+    const coordinator::RequestInfo info = shareInfoOf(*held);
+    broker.groups.shares().heartbeat(info, message,
+                                     [answered = std::move(held)](Response response) mutable { answered->respond(response); });
+  });
+}
+
+void handleShareGroupDescribe(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::ShareGroupDescribeRequest;
+  using Response = protocol::ShareGroupDescribeResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    Response refused;
+    std::erase_if(message.groupIds, [&](const protocol::Text& group) {
+      const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Describe, group);
+      if (error == ErrorCode::None) return false;
+      auto& answer = refused.groups.emplace_back();
+      answer.groupId = group;
+      answer.errorCode = static_cast<int16_t>(error);
+      return true;
+    });
+    const bool operations = message.includeAuthorizedOperations;
+    const coordinator::RequestInfo info = shareInfoOf(*held);
+    broker.groups.shares().describe(
+        info, message, [&broker, answered = std::move(held), refused = std::move(refused), operations](Response response) mutable {
+          if (operations)
+            for (auto& group : response.groups)
+              if (group.errorCode == 0)
+                group.authorizedOperations = broker.authorizer.allowedOperations(answered->context(), ResourceType::Group, group.groupId.view());
+          for (auto& group : refused.groups) response.groups.push_back(std::move(group));
+          answered->respond(response);
+        });
+  });
+}
+
+void handleDescribeShareGroupOffsets(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::DescribeShareGroupOffsetsRequest;
+  using Response = protocol::DescribeShareGroupOffsetsResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    Response refused;
+    std::erase_if(message.groups, [&](auto& group) {
+      const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Describe, group.groupId);
+      if (error == ErrorCode::None) {
+        if (group.topics)
+          std::erase_if(*group.topics, [&](const auto& topic) { return !mayWithTopic(broker, *held, AclOperation::Describe, topic.topicName); });
+        return false;
+      }
+      auto& answer = refused.groups.emplace_back();
+      answer.groupId = group.groupId;
+      answer.errorCode = static_cast<int16_t>(error);
+      return true;
+    });
+    const coordinator::RequestInfo info = shareInfoOf(*held);
+    broker.groups.shares().describeOffsets(
+        info, message, [&broker, answered = std::move(held), refused = std::move(refused)](Response response) mutable {
+          for (auto& group : response.groups)
+            std::erase_if(group.topics, [&](const auto& topic) { return !mayWithTopic(broker, *answered, AclOperation::Describe, topic.topicName); });
+          for (auto& group : refused.groups) response.groups.push_back(std::move(group));
+          answered->respond(response);
+        });
+  });
+}
+
+void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::AlterShareGroupOffsetsRequest;
+  using Response = protocol::AlterShareGroupOffsetsResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId); error != ErrorCode::None)
+      return refuseWith<Response>(*held, error);
+    Response refused;
+    std::erase_if(message.topics, [&](const auto& topic) {
+      if (mayWithTopic(broker, *held, AclOperation::Read, topic.topicName)) return false;
+      auto& answer = refused.responses.emplace_back();
+      answer.topicName = topic.topicName;
+      for (const auto& partition : topic.partitions) {
+        auto& one = answer.partitions.emplace_back();
+        one.partitionIndex = partition.partitionIndex;
+        one.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
+      }
+      return true;
+    });
+    const coordinator::RequestInfo info = shareInfoOf(*held);
+    broker.groups.shares().alterOffsets(info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
+      for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
+      answered->respond(response);
+    });
+  });
+}
+
+void handleDeleteShareGroupOffsets(BrokerContext& broker, network::RequestPtr request) {
+  using Request = protocol::DeleteShareGroupOffsetsRequest;
+  using Response = protocol::DeleteShareGroupOffsetsResponse;
+  withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
+    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Delete, message.groupId); error != ErrorCode::None)
+      return refuseWith<Response>(*held, error);
+    Response refused;
+    std::erase_if(message.topics, [&](const auto& topic) {
+      if (mayWithTopic(broker, *held, AclOperation::Read, topic.topicName)) return false;
+      auto& answer = refused.responses.emplace_back();
+      answer.topicName = topic.topicName;
+      answer.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
+      return true;
+    });
+    const coordinator::RequestInfo info = shareInfoOf(*held);
+    broker.groups.shares().deleteOffsets(info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
+      for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
+      answered->respond(response);
+    });
+  });
+}
+
+}  // namespace tidemark::broker
