@@ -185,9 +185,9 @@ void Cluster::setFault(faults::Fault fault, std::move_only_function<void(Result<
   run([this, fault = std::move(fault), done = std::move(done)]() mutable {
     if (!topology_) return done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
     // A name that stands for nobody now may do so later; what is impossible is so now.
-    if (auto place = faults::placeOf(fault, View(*this)); !place && (fault.trigger.after == platform::Duration{} || place.error().code == ErrorCode::InvalidRequest))
+    if (auto place = faults::placeOf(fault, View(*this)); !place && (fault.trigger.isNow() || place.error().code == ErrorCode::InvalidRequest))
       return done(fail(std::move(place).error()));
-    const bool now = fault.trigger.after == platform::Duration{};
+    const bool now = fault.trigger.isNow();
     const int id = faults_->add(fault, lab_->clock().monotonic());
     if (now) {
       if (auto begun = beginFault(id, fault); !begun) {
@@ -196,9 +196,34 @@ void Cluster::setFault(faults::Fault fault, std::move_only_function<void(Result<
       }
     }
     changed();
+    listenForFaults();
     advanceFaults();
     done(id);
   });
+}
+
+void Cluster::listenForFaults() {
+  const bool awaits = faults_->awaitsEvents();
+  if (awaits == awaitsEvents_) return;
+  awaitsEvents_ = awaits;
+  for (auto& [id, slot] : slots_)
+    if (slot->recorder) lookAt(*slot, looking_ || awaitsEvents_);
+  // What was told before is not waited for.
+  if (!awaits) return;
+  collector_.collect();
+  heardOf_ = collector_.eventsAfter(0, 0).last;
+}
+
+void Cluster::hearEvents() {
+  if (!awaitsEvents_) return;
+  collector_.collect();
+  const observe::EventBatch batch = collector_.eventsAfter(heardOf_);
+  heardOf_ = batch.last;
+  for (const observe::ObservedEvent& each : batch.events)
+    faults_->occurred(each.event.broker, events::nameOf(each.event.payload), {each.topic, each.partition}, lab_->clock().monotonic());
+  if (batch.events.empty()) return;
+  advanceFaults();
+  listenForFaults();
 }
 
 void Cluster::healFault(int id, Done done) {
@@ -244,6 +269,7 @@ void Cluster::listFaults(std::move_only_function<void(std::vector<faults::FaultS
 void Cluster::dropFaults() {
   faultTimer_.cancel();
   for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic())) faults_->end(fault.id, FaultBook::Why::Dropped);
+  listenForFaults();
 }
 
 void Cluster::advanceFaults() {
@@ -317,6 +343,7 @@ void Cluster::endFault(int id, FaultBook::Why why, Handler done) {
   const auto ended = faults_->end(id, why);
   if (!ended) return done(fail(ErrorCode::InvalidRequest, fmt::format("there is no fault {}", id)));
   changed();
+  listenForFaults();
   const auto found = ended->begun ? slots_.find(ended->place.node) : slots_.end();
   if (found == slots_.end()) return done({});
   Slot& slot = *found->second;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/errands.h"
 #include "cluster/slot.h"
 #include "faults/faulty_handler.h"
 #include "log/checkpoints.h"
@@ -32,7 +33,12 @@ Cluster::Cluster(std::unique_ptr<ClusterPlatform> platform)
       faults_(std::make_shared<faults::FaultBook>([this](const events::Payload& what) { tell(kNoNode, what); },
                                                   [this](int, uint64_t) { run([this] { changed(); }); })),
       newest_(std::make_shared<const observe::ClusterSnapshot>()) {
-  collector_.onWake([this] { run([this] { changed(); }); });
+  collector_.onWake([this] {
+    run([this] {
+      hearEvents();
+      changed();
+    });
+  });
 }
 
 Cluster::~Cluster() {
@@ -46,7 +52,7 @@ Cluster::~Cluster() {
   for (auto& [id, slot] : slots_)
     if (slot->recorder) lookAt(*slot, false);
   slots_.clear();
-  admin_.reset();
+  errands_.reset();
   client_.reset();
   if (!temporary_ || dataFolder_.empty()) return;
   folderLock_.reset();
@@ -98,7 +104,7 @@ Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string&
   TIDEMARK_ASSIGN(const std::optional<Topology> topology, storedTopology(folder));
   if (!topology) return std::nullopt;
   observe::StoredCluster stored{
-      .brokers = static_cast<int>(topology->nodes.size()), .host = topology->host, .ports = {}};
+      .brokers = static_cast<int>(topology->brokers()), .host = topology->host, .ports = {}};
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.port);
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.controllerPort);
   return stored;
@@ -110,6 +116,11 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
                 fmt::format("{} brokers cannot be launched: it can be 1 to {}", options.brokers, kMostBrokers));
   if (options.controllers < 0 || options.controllers > options.brokers)
     return fail(ErrorCode::InvalidConfig, fmt::format("{} of {} brokers cannot be controllers", options.controllers, options.brokers));
+  if (options.separateControllers < 0 || options.separateControllers > kMostSeparateControllers)
+    return fail(ErrorCode::InvalidConfig, fmt::format("{} controllers of their own cannot be launched: it can be 0 to {}",
+                                                      options.separateControllers, kMostSeparateControllers));
+  if (options.separateControllers > 0 && options.controllers > 0)
+    return fail(ErrorCode::InvalidConfig, "either brokers are the controllers or nodes of their own, not both");
   if (options.logDirectories < 1 || options.logDirectories > kMostLogDirectories)
     return fail(ErrorCode::InvalidConfig, fmt::format("a broker cannot have {} log directories: it can be 1 to {}",
                                                       options.logDirectories, kMostLogDirectories));
@@ -135,22 +146,24 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
   fresh_ = !topology_;
   if (topology_) {
-    if (static_cast<int>(topology_->nodes.size()) != options.brokers)
+    if (static_cast<int>(topology_->brokers()) != options.brokers)
       return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} broker{}, not of {}", dataFolder_,
-                                                        topology_->nodes.size(),
-                                                        topology_->nodes.size() == 1 ? "" : "s", options.brokers));
+                                                        topology_->brokers(), topology_->brokers() == 1 ? "" : "s",
+                                                        options.brokers));
   } else {
     Topology topology{.clusterId = lab_->random().uuid().toString(),
                       .host = options.host,
                       .advertisedHost = advertised_.empty() ? options.host : advertised_,
                       .logDirectories = options.logDirectories,
                       .nodes = {}};
-    const auto count = static_cast<size_t>(options.brokers);
+    const auto brokers = static_cast<size_t>(options.brokers);
+    const auto count = brokers + static_cast<size_t>(options.separateControllers);
+    const auto voters = static_cast<size_t>(options.controllers == 0 ? options.brokers : options.controllers);
     std::vector<uint16_t> ports;
     if (options.port == 0) {
       TIDEMARK_ASSIGN(ports, platform_->pickPorts(options.host, 2 * count));
     } else {
-      if (options.port + 100 + options.brokers > 65536)
+      if (options.port + 100 + count > 65536)
         return fail(ErrorCode::InvalidConfig,
                     fmt::format("port {} leaves no room for the controllers' ports above it", options.port));
       for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + i));
@@ -160,7 +173,8 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
       topology.nodes.push_back({.id = NodeId(static_cast<int32_t>(i + 1)),
                                 .port = ports[i],
                                 .controllerPort = ports[count + i],
-                                .isController = options.controllers == 0 || i < static_cast<size_t>(options.controllers),
+                                .isBroker = i < brokers,
+                                .isController = options.separateControllers > 0 ? i >= brokers : i < voters,
                                 .directoryId = lab_->random().uuid()});
     topology_ = std::move(topology);
   }
@@ -189,10 +203,10 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
   client::ClientOptions clientOptions;
   clientOptions.clientId = "tidemark-lab";
   for (const NodePlace& place : topology_->nodes)
-    clientOptions.bootstrap.push_back({topology_->advertisedHost, place.port});
+    if (place.isBroker) clientOptions.bootstrap.push_back({topology_->advertisedHost, place.port});
   clientOptions.allowAutoTopicCreation = false;
   client_ = std::make_unique<client::Client>(*lab_, executor_, std::move(clientOptions));
-  admin_ = std::make_unique<client::Admin>(*client_);
+  errands_ = std::make_unique<Errands>(*client_);
 
   struct Launch {
     size_t left;
@@ -255,7 +269,7 @@ void Cluster::startNode(Slot& slot, Handler done) {
   });
   slot.recorder = std::make_shared<events::Recorder>(slot.process->clock(), id);
   collector_.prepare(*slot.recorder);
-  lookAt(slot, looking_);
+  lookAt(slot, looking_ || awaitsEvents_);
   slot.main = slot.process->createExecutor({.name = "main", .threads = 1});
   broker::NodeOptions options{.config = *config, .lowestVoterStartsAtOnce = true};
   options.betweenRequests = [book = faults_, id](network::RequestHandler& below, platform::Process& process,
@@ -278,10 +292,12 @@ void Cluster::startNode(Slot& slot, Handler done) {
       if (!process->files().exists(fmt::format("{}/{}", format.config.metadataLogDir(), log::kMetaPropertiesFile)))
         TIDEMARK_TRY(broker::formatNode(*process, format));
       TIDEMARK_TRY(node->open());
-      node->broker()->onStateChanged([this, id, incarnation](broker::LifecycleState state) {
-        run([this, id, incarnation, state] { stateChanged(id, incarnation, state); });
-      });
-      node->broker()->onMetadataApplied([this] { run([this] { metadataApplied(); }); });
+      if (broker::BrokerServer* broker = node->broker()) {
+        broker->onStateChanged([this, id, incarnation](broker::LifecycleState state) {
+          run([this, id, incarnation, state] { stateChanged(id, incarnation, state); });
+        });
+        broker->onMetadataApplied([this] { run([this] { metadataApplied(); }); });
+      }
       return {};
     };
     Result<void> result = openNode();
@@ -300,7 +316,9 @@ void Cluster::opened(NodeId id, uint64_t incarnation, Result<void> result) {
     return;
   }
   slot.isOpen = true;
-  if (slot.node->broker()->isRunning()) stateChanged(id, incarnation, broker::LifecycleState::Running);
+  // Nobody unfences a lone controller: it runs once it listens.
+  if (slot.node->broker() == nullptr || slot.node->broker()->isRunning())
+    stateChanged(id, incarnation, broker::LifecycleState::Running);
 }
 
 void Cluster::stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleState state) {
@@ -418,7 +436,7 @@ void Cluster::forgetCluster() {
     for (Handler& handler : slot->waiting) waiting.push_back(std::move(handler));
   for (MetadataWait& wait : metadataAwaited_) waiting.push_back(std::move(wait.done));
   metadataAwaited_.clear();
-  admin_.reset();
+  errands_.reset();
   client_.reset();
   slots_.clear();
   dropFaults();
@@ -514,6 +532,7 @@ void Cluster::tell(NodeId broker, const events::Payload& payload) {
                      .wall = lab_->clock().wall(),
                      .broker = broker,
                      .payload = payload});
+  run([this] { hearEvents(); });
 }
 
 // --- topics ---------------------------------------------------------------------------------------------------------
@@ -521,7 +540,7 @@ void Cluster::tell(NodeId broker, const events::Payload& payload) {
 metadata::ImagePtr Cluster::newestImage() const {
   metadata::ImagePtr newest;
   for (const auto& [id, slot] : slots_) {
-    if (!slot->isOpen || slot->state == BrokerState::Paused) continue;
+    if (!slot->isOpen || slot->state == BrokerState::Paused || !slot->place.isBroker) continue;
     metadata::ImagePtr image = slot->node->broker()->image();
     if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset)
       newest = std::move(image);
@@ -536,7 +555,7 @@ void Cluster::createTopic(observe::TopicOptions topic, Done done) {
 }
 
 void Cluster::createTopicNow(const observe::TopicOptions& topic, bool inOrder, Handler done) {
-  if (!admin_) {
+  if (!errands_) {
     done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
     return;
   }
@@ -544,7 +563,7 @@ void Cluster::createTopicNow(const observe::TopicOptions& topic, bool inOrder, H
       .name = topic.name,
       .partitions = topic.partitions,
       .replicationFactor = static_cast<int16_t>(
-          topic.replicationFactor > 0 ? topic.replicationFactor : std::min<int>(3, static_cast<int>(slots_.size()))),
+          topic.replicationFactor > 0 ? topic.replicationFactor : std::min<int>(3, static_cast<int>(topology_->brokers()))),
       .configs = {},
       .assignments = {}};
   for (const observe::Setting& setting : topic.configs) created.configs[setting.key] = setting.value;
@@ -552,14 +571,15 @@ void Cluster::createTopicNow(const observe::TopicOptions& topic, bool inOrder, H
   if (inOrder) {
     std::vector<NodeId> nodes;
     nodes.reserve(slots_.size());
-    for (const auto& [id, slot] : slots_) nodes.push_back(id);
+    for (const auto& [id, slot] : slots_)
+      if (slot->place.isBroker) nodes.push_back(id);
     const auto copies = std::min<size_t>(static_cast<size_t>(created.replicationFactor), nodes.size());
     created.assignments.resize(static_cast<size_t>(std::max(topic.partitions, 0)));
     for (size_t partition = 0; partition < created.assignments.size(); ++partition)
       for (size_t copy = 0; copy < copies; ++copy)
         created.assignments[partition].push_back(nodes[(partition + copy) % nodes.size()]);
   }
-  admin_->createTopic(std::move(created), [this, name = topic.name, done = std::move(done)](Result<Uuid> id) mutable {
+  errands_->topics.createTopic(std::move(created), [this, name = topic.name, done = std::move(done)](Result<Uuid> id) mutable {
     if (!id) {
       done(fail(std::move(id).error()));
       return;
@@ -586,7 +606,9 @@ void Cluster::awaitMetadata(std::function<bool()> holds, Handler done) {
 }
 
 bool Cluster::isSettled() const {
-  const auto runs = [](const Slot& slot) { return slot.isOpen && slot.state == BrokerState::Running; };
+  const auto runs = [](const Slot& slot) {
+    return slot.place.isBroker && slot.isOpen && slot.state == BrokerState::Running;
+  };
   return std::ranges::all_of(slots_, [&](const auto& entry) {
     if (!runs(*entry.second)) return true;
     const metadata::ImagePtr image = entry.second->node->broker()->image();
@@ -604,7 +626,7 @@ bool Cluster::isSettled() const {
 bool Cluster::isEverywhere(const std::string& topic) const {
   return std::ranges::all_of(slots_, [&](const auto& entry) {
     const auto& [id, slot] = entry;
-    if (!slot->isOpen || slot->state != BrokerState::Running) return true;
+    if (!slot->place.isBroker || !slot->isOpen || slot->state != BrokerState::Running) return true;
     const metadata::ImagePtr image = slot->node->broker()->image();
     const metadata::TopicImage* known = image->topics.find(topic);
     if (known == nullptr) return false;
@@ -667,7 +689,8 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
       ready.logDirectories = topology_->logDirectories;
       ready.port = topology_->nodes.front().port;
       ready.clusterId = topology_->clusterId;
-      for (const NodePlace& node : topology_->nodes) ready.brokers.push_back(node.id.value());
+      for (const NodePlace& node : topology_->nodes)
+        if (node.isBroker) ready.brokers.push_back(node.id.value());
     }
     for (const auto& [key, value] : settings_) ready.profile += fmt::format("{}{}={}", ready.profile.empty() ? "" : ", ", key, value);
     done(ready);

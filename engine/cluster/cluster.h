@@ -68,10 +68,16 @@ class Cluster final : public observe::ClusterSource {
   void healAll(Done done) override;
   void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
   void look(observe::LookPlace place, Look look) override;
+  void planOffsets(observe::OffsetResetRequest request, OffsetsPlanned done) override;
+  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, Done done) override;
+  void deleteGroup(std::string group, Done done) override;
+  void abortTransaction(std::string transactionalId, Done done) override;
 
   /// As healAll(); answers how many there were.
   void healEach(std::move_only_function<void(Result<size_t>)> done);
   void listFaults(std::move_only_function<void(std::vector<faults::FaultStatus>)> done);
+  /// As it is now, whether anybody looks or not.
+  void describeNow(std::move_only_function<void(observe::SnapshotPtr)> done);
 
   /// What brokers tell clients instead of the host they bind to; before launch().
   void advertise(std::string host);
@@ -93,11 +99,14 @@ class Cluster final : public observe::ClusterSource {
     broker::Node* node = nullptr;
   };
   Started started(NodeId id) const;
+  /// For the simulator, where nothing else runs: the cluster as it is now, without setting anything going.
+  observe::SnapshotPtr describeNow() { return describe(); }
   /// For tests, before launch(): has a say in how each node is started.
   void onNodeOptions(std::function<void(broker::NodeOptions&)> alter) { alterOptions_ = std::move(alter); }
 
  private:
   struct Slot;
+  struct Errands;
   using Handler = std::move_only_function<void(Result<void>)>;
 
   void run(std::move_only_function<void()> task);
@@ -154,6 +163,10 @@ class Cluster final : public observe::ClusterSource {
   /// The book knows who listens where.
   void tellListeners();
   void dropFaults();
+  /// The recorders are listened to as long as a fault waits for an event.
+  void listenForFaults();
+  /// What was told since then: faults that waited for it begin.
+  void hearEvents();
   /// Begins and ends what is due, and sees to it that it is called when more is.
   void advanceFaults();
   Result<void> beginFault(int id, const faults::Fault& fault);
@@ -183,6 +196,17 @@ class Cluster final : public observe::ClusterSource {
   void describeFaults(observe::ClusterSnapshot& into) const;
   void describeQuorum(observe::ClusterSnapshot& into) const;
   void describeCleaners(observe::ClusterSnapshot& into) const;
+  // In group_snapshot.cpp.
+  /// Asks the brokers that run for the groups they coordinate, a few times a second at most.
+  void askGroups();
+  void groupsTold(NodeId id, uint64_t incarnation, std::vector<observe::GroupSnapshot> groups);
+  void describeGroups(observe::ClusterSnapshot& into);
+  // In share_snapshot.cpp.
+  void askShares(Slot& slot);
+  void describeShares(observe::ClusterSnapshot& into) const;
+  /// Timestamp of the first record that a group has not committed.
+  std::optional<platform::WallTime> firstPending(const observe::ClusterSnapshot& in, const TopicPartition& partition, Offset committed);
+
   void describeTransactions(observe::ClusterSnapshot& into);
   void askForTransactions(Slot& slot);
   void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
@@ -211,15 +235,21 @@ class Cluster final : public observe::ClusterSource {
   config::ConfigMap settings_;
   std::map<NodeId, std::unique_ptr<Slot>> slots_;
   std::unique_ptr<client::Client> client_;
-  std::unique_ptr<client::Admin> admin_;
+  std::unique_ptr<Errands> errands_;
   /// Of all brokers of all clusters launched here: late news of one that is gone must find nobody.
   uint64_t incarnations_ = 0;
   uint64_t version_ = 0;
   /// Somebody looks: events are gathered and snapshots made.
   bool looking_ = false;
+  /// A fault waits for an event; those up to this number were heard.
+  bool awaitsEvents_ = false;
+  uint64_t heardOf_ = 0;
   bool refreshDue_ = false;
   platform::MonotonicTime lastRefresh_{};
   platform::Timer refreshTimer_;
+  platform::Timer groupTimer_;
+  /// So that a record is read once, not with every snapshot.
+  std::map<TopicPartition, std::pair<Offset, std::optional<platform::WallTime>>> pendingTimes_;
   struct MetadataWait {
     uint64_t number = 0;
     std::function<bool()> holds;

@@ -60,7 +60,8 @@ void Cluster::lookNow(const observe::LookPlace& place, Look look) {
     return;
   }
   Slot& slot = **found;
-  const auto partition = slot.isOpen ? slot.node->broker()->replicas().find(place.partition) : nullptr;
+  const auto partition =
+      slot.isOpen && slot.place.isBroker ? slot.node->broker()->replicas().find(place.partition) : nullptr;
   if (partition && slot.state != observe::BrokerState::Paused) {
     if (!slot.looker) slot.looker = slot.process->createExecutor({.name = "look", .threads = 1});
     const std::shared_ptr<const log::PartitionLog> held = partition->log();

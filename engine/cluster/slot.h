@@ -41,6 +41,12 @@ struct Cluster::Slot {
   std::map<TopicPartition, observe::ReplicaSnapshot> lastSeen;
   int64_t lastDiskBytes = 0;
   int lastSegmentCount = 0;
+  /// That it coordinates, as it told last; when it was asked, and in which life it was if the answer is not there yet.
+  std::vector<observe::GroupSnapshot> groups;
+  /// What share groups have of the partitions it leads, by group.
+  std::vector<std::pair<std::string, observe::SharePartitionSnapshot>> shared;
+  platform::MonotonicTime groupsAskedAt{};
+  uint64_t groupsAskedIn = 0;
   /// As its coordinator answered last, and the life in which it was asked and has not answered yet; 0: none.
   std::vector<observe::TransactionSnapshot> transactions;
   uint64_t transactionsAsked = 0;

@@ -3,6 +3,7 @@
 
 #include "broker/auto_topics.h"
 #include "cluster/cluster.h"
+#include "cluster/fates.h"
 #include "cluster/slot.h"
 #include "raft/types.h"
 
@@ -47,6 +48,10 @@ observe::SnapshotPtr Cluster::snapshot() {
   return newest;
 }
 
+void Cluster::describeNow(std::move_only_function<void(observe::SnapshotPtr)> done) {
+  run([this, done = std::move(done)]() mutable { done(describe()); });
+}
+
 observe::EventBatch Cluster::drainEvents(uint64_t since, size_t limit) {
   return collector_.eventsAfter(since, limit);
 }
@@ -62,7 +67,7 @@ void Cluster::onChange(std::function<void()> wake) {
   run([this, looks] {
     looking_ = looks;
     for (auto& [id, slot] : slots_)
-      if (slot->recorder) lookAt(*slot, looks);
+      if (slot->recorder) lookAt(*slot, looks || awaitsEvents_);
     changed();
   });
 }
@@ -103,7 +108,9 @@ void Cluster::refresh() {
   refreshDue_ = false;
   lastRefresh_ = lab_->clock().monotonic();
   collector_.collect();
+  hearEvents();
   observe::SnapshotPtr next = describe();
+  askGroups();
   Lock lock(mutex_);
   newest_ = std::move(next);
   wanted_ = false;
@@ -115,7 +122,7 @@ void Cluster::refresh() {
 
 void Cluster::remember(Slot& slot) {
   // Once it stops its logs close one by one: what was seen before is what lies on its disk.
-  if (!slot.isOpen || !looking_ || slot.state == BrokerState::Stopping) return;
+  if (!slot.place.isBroker || !slot.isOpen || !looking_ || slot.state == BrokerState::Stopping) return;
   slot.lastSeen.clear();
   std::tie(slot.lastDiskBytes, slot.lastSegmentCount) = diskOf(slot.node->broker()->replicas());
   for (const auto& partition : slot.node->broker()->replicas().all())
@@ -142,6 +149,7 @@ std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
   describeCleaners(*cluster);
   describeTransactions(*cluster);
   if (const metadata::ImagePtr image = newestImage()) describeTopics(*image, *cluster);
+  describeGroups(*cluster);
   return cluster;
 }
 
@@ -161,12 +169,13 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
   observe::BrokerSnapshot& broker = into.brokers.emplace_back();
   broker.id = slot.place.id;
   broker.state = slot.state;
+  broker.isBroker = slot.place.isBroker;
   broker.listener = {topology_->advertisedHost, slot.place.port};
   broker.controller = {topology_->advertisedHost, slot.place.controllerPort};
   broker.inState = into.at - slot.since;
   broker.diedOf = slot.diedOf;
   std::tie(broker.diskBytes, broker.segmentCount) = std::tuple(slot.lastDiskBytes, slot.lastSegmentCount);
-  if (!slot.isOpen) return;
+  if (!slot.isOpen || !slot.place.isBroker) return;
   broker::BrokerServer& server = *slot.node->broker();
   broker.epoch = server.epoch();
   const config::BrokerConfig& config = slot.node->shared().config();
@@ -300,7 +309,12 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
           describeReplica(*slot->second, key, watched, copy);
           if (node == registration->leader && copy.online) {
             const auto leading = slot->second->node->broker()->replicas().find(key);
-            if (leading) followers = leading->view().followers;
+            if (leading) {
+              followers = leading->view().followers;
+              partition.lastStable = leading->log()->lastStableOffset();
+              // Most logs have no transaction open: their producers are not even counted.
+              if (partition.lastStable < leading->log()->highWatermark()) partition.openTransactions = openTransactionsOf(*leading->log());
+            }
           }
         }
         copy.leader = node == registration->leader;
@@ -333,7 +347,7 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
 
 void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool watched,
                               observe::ReplicaSnapshot& into) const {
-  const auto partition = slot.isOpen ? slot.node->broker()->replicas().find(name) : nullptr;
+  const auto partition = slot.isOpen && slot.place.isBroker ? slot.node->broker()->replicas().find(name) : nullptr;
   if (!partition) {
     // What was last seen of it, marked as old.
     if (const auto seen = slot.lastSeen.find(name); seen != slot.lastSeen.end()) into = seen->second;
@@ -382,10 +396,12 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
              .codec = records::codecName(batch.header.codec()),
              .control = batch.header.isControl(),
              .transactional = batch.header.isTransactional(),
+             .producerEpoch = batch.header.producerEpoch,
              .maxTimestamp = platform::WallTime(std::chrono::milliseconds(batch.header.maxTimestampMs))});
     }
   }
   if (into.batches.empty()) return;
+  tellFates(log, into.batches);
   for (const observe::SegmentSnapshot& segment : into.segments) {
     const bool shown =
         &segment == &into.segments.back() || std::next(&segment)->baseOffset > into.batches.front().baseOffset;

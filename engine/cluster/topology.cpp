@@ -19,6 +19,8 @@ std::unexpected<Error> wrong(const std::string& what) { return fail(ErrorCode::I
 
 }  // namespace
 
+size_t Topology::brokers() const { return static_cast<size_t>(std::ranges::count(nodes, true, &NodePlace::isBroker)); }
+
 std::string Topology::bootstrap() const { return address(advertisedHost, nodes.front().port); }
 
 raft::VoterSet Topology::voters() const {
@@ -40,6 +42,7 @@ std::string encodeTopology(const Topology& topology) {
                      {"controllerPort", node.controllerPort},
                      {"directoryId", node.directoryId.toString()}});
     if (!node.isController) nodes.back()["controller"] = false;
+    if (!node.isBroker) nodes.back()["broker"] = false;
   }
   json document = {{"version", 1},
                    {"clusterId", topology.clusterId},
@@ -89,13 +92,16 @@ Result<Topology> decodeTopology(std::string_view text) {
     node.port = static_cast<uint16_t>(port);
     node.controllerPort = static_cast<uint16_t>(controllerPort);
     node.directoryId = *directoryId;
-    if (entry.contains("controller")) {
-      if (!entry["controller"].is_boolean()) return wrong("\"controller\" is neither true nor false");
-      node.isController = entry["controller"].get<bool>();
+    for (const auto& [key, role] : {std::pair{"controller", &node.isController}, std::pair{"broker", &node.isBroker}}) {
+      if (!entry.contains(key)) continue;
+      if (!entry[key].is_boolean()) return wrong(fmt::format("\"{}\" is neither true nor false", key));
+      *role = entry[key].get<bool>();
     }
+    if (!node.isController && !node.isBroker) return wrong(fmt::format("node {} is neither a controller nor a broker", node.id));
     topology.nodes.push_back(node);
   }
   if (std::ranges::none_of(topology.nodes, &NodePlace::isController)) return wrong("none of the nodes is a controller");
+  if (!topology.nodes.front().isBroker) return wrong("the first of the nodes is no broker");
   return topology;
 }
 
@@ -133,9 +139,10 @@ Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlac
     if (node.isController) quorum += (quorum.empty() ? "" : ",") + address(topology.advertisedHost, node.controllerPort);
   const auto listeners = [&](const std::string& host) {
     if (!place.isController) return fmt::format("PLAINTEXT://{}", address(host, place.port));
+    if (!place.isBroker) return fmt::format("CONTROLLER://{}", address(host, place.controllerPort));
     return fmt::format("PLAINTEXT://{},CONTROLLER://{}", address(host, place.port), address(host, place.controllerPort));
   };
-  properties["process.roles"] = place.isController ? "broker,controller" : "broker";
+  properties["process.roles"] = !place.isController ? "broker" : place.isBroker ? "broker,controller" : "controller";
   properties["node.id"] = std::to_string(place.id.value());
   properties["listeners"] = listeners(topology.host);
   properties["advertised.listeners"] = listeners(topology.advertisedHost);

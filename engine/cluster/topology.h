@@ -14,12 +14,14 @@
 
 namespace tidemark::cluster {
 
-/// One node of a lab's cluster: a broker, and most often a controller.
+/// One node of a lab's cluster: a broker, a controller, most often both.
 struct NodePlace {
   NodeId id;
+  /// Kept free if it is no broker.
   uint16_t port = 0;
   /// Kept free if it is no controller.
   uint16_t controllerPort = 0;
+  bool isBroker = true;
   bool isController = true;
   /// Of its metadata log.
   Uuid directoryId;
@@ -34,13 +36,16 @@ struct Topology {
   std::string advertisedHost;
   /// Log directories of each node.
   int logDirectories = 1;
+  /// Brokers first.
   std::vector<NodePlace> nodes;
 
+  size_t brokers() const;
   std::string bootstrap() const;
   raft::VoterSet voters() const;
 };
 
 inline constexpr int kMostBrokers = 7;
+inline constexpr int kMostSeparateControllers = 5;
 inline constexpr int kMostLogDirectories = 16;
 inline constexpr std::string_view kTopologyFile = "tidemark.json";
 

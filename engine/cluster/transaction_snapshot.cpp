@@ -32,7 +32,7 @@ observe::TransactionSnapshot shown(coordinator::TransactionSnapshot one, NodeId 
 
 void Cluster::describeTransactions(observe::ClusterSnapshot& into) {
   for (auto& [id, slot] : slots_) {
-    if (!slot->isOpen) continue;
+    if (!slot->isOpen || !slot->place.isBroker) continue;
     into.transactions.insert(into.transactions.end(), slot->transactions.begin(), slot->transactions.end());
     askForTransactions(*slot);
   }

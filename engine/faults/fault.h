@@ -73,8 +73,14 @@ struct Trigger {
     EveryNth,
     Chance,    ///< each with `chance`, drawn from `seed`
   };
-  /// How long after it was set the fault begins; symbolic names are resolved then.
+  /// How long after it was set, or after the event, the fault begins; symbolic names are resolved then.
   Duration after{};
+  /// Name of an event (events/) that it waits for: the next one that `teller` tells about `about`. Empty: it waits for none.
+  std::string event = {};
+  /// None: any broker.
+  NodeId teller = kNoNode;
+  /// No topic: whatever it is about.
+  TopicPartition about = {};
   Which which = Which::Each;
   /// Nth, EveryNth: at least 1.
   uint64_t n = 1;
@@ -82,6 +88,8 @@ struct Trigger {
   double chance = 1;
   uint64_t seed = 0;
 
+  /// It begins as soon as it is set.
+  bool isNow() const noexcept { return after == Duration{} && event.empty(); }
   friend bool operator==(const Trigger&, const Trigger&) = default;
 };
 
@@ -123,7 +131,7 @@ struct Fault {
 enum Parameter : uint32_t {
   kTarget = 1 << 0,
   kDuration = 1 << 1,
-  /// nth, every and probability of the trigger; "afterMs" is always allowed.
+  /// nth, every and probability of the trigger; when it begins may always be said.
   kOccasions = 1 << 2,
   kDelay = 1 << 3,
   kJitter = 1 << 4,

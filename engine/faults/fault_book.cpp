@@ -80,10 +80,26 @@ int FaultBook::add(Fault fault, MonotonicTime now) {
   Entry& entry = entries_[id];
   entry.id = id;
   entry.setAt = now;
-  entry.beginAt = now + fault.trigger.after;
+  if (fault.trigger.event.empty()) entry.beginAt = now + fault.trigger.after;
   entry.random = fault.trigger.seed;
   entry.fault = std::move(fault);
   return id;
+}
+
+bool FaultBook::awaitsEvents() const {
+  const Lock lock(mutex_);
+  return std::ranges::any_of(entries_, [](const auto& each) { return !each.second.begun && !each.second.beginAt; });
+}
+
+void FaultBook::occurred(NodeId teller, std::string_view event, const TopicPartition& about, MonotonicTime now) {
+  const Lock lock(mutex_);
+  for (auto& [id, entry] : entries_) {
+    const Trigger& trigger = entry.fault.trigger;
+    if (entry.begun || entry.beginAt || trigger.event != event) continue;
+    if (trigger.teller != kNoNode && trigger.teller != teller) continue;
+    if (!trigger.about.topic.empty() && trigger.about != about) continue;
+    entry.beginAt = now + trigger.after;
+  }
 }
 
 std::optional<FaultBook::Due> FaultBook::due(MonotonicTime now) const {
@@ -91,11 +107,10 @@ std::optional<FaultBook::Due> FaultBook::due(MonotonicTime now) const {
   const Entry* first = nullptr;
   MonotonicTime when{};
   for (const auto& [id, entry] : entries_) {
-    if (entry.begun && !entry.endAt) continue;
-    const MonotonicTime at = entry.begun ? *entry.endAt : entry.beginAt;
-    if (at > now || (first != nullptr && at >= when)) continue;
+    const auto at = nextOf(entry);
+    if (!at || *at > now || (first != nullptr && *at >= when)) continue;
     first = &entry;
-    when = at;
+    when = *at;
   }
   if (first == nullptr) return std::nullopt;
   return Due{.id = first->id, .fault = first->fault, .begins = !first->begun};
@@ -104,11 +119,8 @@ std::optional<FaultBook::Due> FaultBook::due(MonotonicTime now) const {
 std::optional<MonotonicTime> FaultBook::nextDue() const {
   const Lock lock(mutex_);
   std::optional<MonotonicTime> next;
-  for (const auto& [id, entry] : entries_) {
-    if (entry.begun && !entry.endAt) continue;
-    const MonotonicTime at = entry.begun ? *entry.endAt : entry.beginAt;
-    if (!next || at < *next) next = at;
-  }
+  for (const auto& [id, entry] : entries_)
+    if (const auto at = nextOf(entry); at && (!next || *at < *next)) next = at;
   return next;
 }
 
@@ -169,8 +181,7 @@ std::vector<FaultStatus> FaultBook::list(MonotonicTime now) const {
   std::vector<FaultStatus> all;
   for (const auto& [id, entry] : entries_) {
     FaultStatus status{.id = id, .fault = entry.fault, .node = entry.place.node, .links = entry.place.links, .waits = !entry.begun, .since = now - entry.setAt, .left = {}, .fired = entry.fired};
-    const auto next = entry.begun ? entry.endAt : std::optional(entry.beginAt);
-    if (next) status.left = std::max(*next - now, Duration{});
+    if (const auto next = nextOf(entry)) status.left = std::max(*next - now, Duration{});
     all.push_back(std::move(status));
   }
   return all;

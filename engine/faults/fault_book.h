@@ -87,8 +87,13 @@ class FaultBook {
 
   // --- the list: one thread at a time
 
-  /// A checked fault; it is due at once or after its trigger's time. Its number is its name from now on.
+  /// A checked fault; it is due at once or after its trigger's time, or so long after its event. Its number is its name from
+  /// now on.
   int add(Fault fault, MonotonicTime now) EXCLUDES(mutex_);
+  /// Whether some fault waits for an event.
+  bool awaitsEvents() const EXCLUDES(mutex_);
+  /// A broker has told that: who waited for it is due.
+  void occurred(NodeId teller, std::string_view event, const TopicPartition& about, MonotonicTime now) EXCLUDES(mutex_);
   /// The fault that has to begin or to end next, if its time has come. It stays due until begin() or end().
   struct Due {
     int id;
@@ -158,7 +163,8 @@ class FaultBook {
     Place place;
     bool begun = false;
     MonotonicTime setAt;
-    MonotonicTime beginAt;
+    /// None: it waits for its event.
+    std::optional<MonotonicTime> beginAt;
     std::optional<MonotonicTime> endAt;
     /// Occasions it could have taken, and those it took.
     uint64_t seen = 0;
@@ -176,6 +182,8 @@ class FaultBook {
   };
   using Waiters = std::vector<std::weak_ptr<LinkWaiter>>;
 
+  /// When it has to begin or to end; none: never by itself.
+  static std::optional<MonotonicTime> nextOf(const Entry& entry) { return entry.begun ? entry.endAt : entry.beginAt; }
   static events::FaultInjected injected(const Entry& entry);
   static events::FaultHealed healed(const Entry& entry);
   /// Whether the fault takes this occasion; counted.

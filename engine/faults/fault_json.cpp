@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "events/event.h"
 #include "protocol/api.h"
 
 namespace tidemark::faults {
@@ -201,6 +206,28 @@ Result<void> take(Fault& fault, const std::string& key, const json& value, Param
   return {};
 }
 
+template <size_t... I>
+std::vector<std::string_view> eventNames(std::index_sequence<I...>) {
+  return {std::variant_alternative_t<I, events::Payload>::kName...};
+}
+
+Result<std::string> eventNamed(const std::string& name) {
+  const auto names = eventNames(std::make_index_sequence<std::variant_size_v<events::Payload>>());
+  if (std::ranges::find(names, name) != names.end()) return name;
+  return bad(fmt::format("\"event\": there is no \"{}\", there are {}", name, fmt::join(names, ", ")));
+}
+
+Result<TopicPartition> partitionNamed(const std::string& name) {
+  const size_t dash = name.rfind('-');
+  int32_t index = -1;
+  if (dash != std::string::npos && dash > 0) {
+    const auto [end, error] = std::from_chars(name.data() + dash + 1, name.data() + name.size(), index);
+    if (error != std::errc{} || end != name.data() + name.size()) index = -1;
+  }
+  if (index < 0) return bad(fmt::format("\"partition\" is \"{}\": it must be TOPIC-PARTITION", name));
+  return TopicPartition{name.substr(0, dash), PartitionIndex(index)};
+}
+
 Result<void> takeTrigger(Fault& fault, const json& trigger) {
   if (!trigger.is_object()) return bad(fmt::format("\"trigger\" is {}: it must be an object", trigger.dump()));
   int ways = 0;
@@ -208,6 +235,16 @@ Result<void> takeTrigger(Fault& fault, const json& trigger) {
   for (const auto& [key, value] : trigger.items()) {
     if (key == "afterMs") {
       TIDEMARK_ASSIGN(fault.trigger.after, time(key, value));
+    } else if (key == "event") {
+      TIDEMARK_ASSIGN(const std::string name, text(key, value));
+      TIDEMARK_ASSIGN(fault.trigger.event, eventNamed(name));
+    } else if (key == "broker") {
+      TIDEMARK_ASSIGN(const int64_t id, integer(key, value));
+      if (id < 0 || id > INT32_MAX) return bad(fmt::format("\"broker\" is {}: that is no broker's number", id));
+      fault.trigger.teller = NodeId(static_cast<int32_t>(id));
+    } else if (key == "partition") {
+      TIDEMARK_ASSIGN(const std::string name, text(key, value));
+      TIDEMARK_ASSIGN(fault.trigger.about, partitionNamed(name));
     } else if (key == "nth" || key == "every") {
       TIDEMARK_ASSIGN(const int64_t n, integer(key, value));
       if (n < 1) return bad(fmt::format("\"{}\" is {}: it is counted from 1", key, n));
@@ -223,9 +260,11 @@ Result<void> takeTrigger(Fault& fault, const json& trigger) {
       fault.trigger.seed = value.get<uint64_t>();
       seeded = true;
     } else {
-      return bad(fmt::format("\"trigger\" has no \"{}\"; it has afterMs, nth, every, probability, seed", key));
+      return bad(fmt::format("\"trigger\" has no \"{}\"; it has afterMs, event, broker, partition, nth, every, probability, seed", key));
     }
   }
+  if (fault.trigger.event.empty() && (fault.trigger.teller != kNoNode || !fault.trigger.about.topic.empty()))
+    return bad("\"trigger\": broker and partition are of an event");
   if (ways > 1) return bad("\"trigger\": nth, every and probability exclude each other");
   if (seeded && fault.trigger.which != Trigger::Which::Chance) return bad("\"trigger\": a seed is for a probability");
   return {};
@@ -306,6 +345,9 @@ std::string toJson(const Fault& fault) {
   if (fault.error != ErrorCode::None) object["error"] = errorName(fault.error);
   json trigger = json::object();
   if (fault.trigger.after != Duration{}) trigger["afterMs"] = ms(fault.trigger.after);
+  if (!fault.trigger.event.empty()) trigger["event"] = fault.trigger.event;
+  if (fault.trigger.teller != kNoNode) trigger["broker"] = fault.trigger.teller.value();
+  if (!fault.trigger.about.topic.empty()) trigger["partition"] = fmt::format("{}", fault.trigger.about);
   if (fault.trigger.which == Trigger::Which::Nth) trigger["nth"] = fault.trigger.n;
   if (fault.trigger.which == Trigger::Which::EveryNth) trigger["every"] = fault.trigger.n;
   if (fault.trigger.which == Trigger::Which::Chance) {

@@ -282,6 +282,35 @@ TEST_F(ClusterTest, TheControllersDecisionsReachTheTableOfEvents) {
   EXPECT_THAT(kinds, testing::IsSupersetOf({"BrokerPaused", "BrokerResumed"}));
 }
 
+TEST_F(ClusterTest, ControllersMayBeNodesOfTheirOwn) {
+  observe::LaunchOptions apart = options(2);
+  apart.separateControllers = 3;
+  ASSERT_LAUNCHED(apart);
+  EXPECT_EQ(ready().brokers, (std::vector<int>{1, 2})) << "clients are told of brokers only";
+  EXPECT_EQ(node(1).controller(), nullptr);
+  EXPECT_EQ(node(3).broker(), nullptr);
+  ASSERT_TRUE(createTopic("orders", 4));
+  for (const auto& [index, partition] : node(1).broker()->image()->topics.find("orders")->partitions)
+    EXPECT_THAT(partition->replicas, testing::UnorderedElementsAre(NodeId(1), NodeId(2)));
+  ASSERT_TRUE(kill(3));
+  ASSERT_TRUE(restart(3));
+  ASSERT_TRUE(shutdown());
+  // What a folder holds decides.
+  ASSERT_LAUNCHED(options(2));
+  EXPECT_EQ(node(3).broker(), nullptr);
+  EXPECT_TRUE(await([&] { return node(1).broker()->image()->topics.find("orders") != nullptr; }));
+}
+
+TEST_F(ClusterTest, ControllersOfTheirOwnExcludeBrokersThatAreOnes) {
+  observe::LaunchOptions both = options(3);
+  both.separateControllers = 3;
+  both.controllers = 1;
+  EXPECT_THAT(launch(both).error().message, HasSubstr("not both"));
+  both.controllers = 0;
+  both.separateControllers = 6;
+  EXPECT_THAT(launch(both).error().message, HasSubstr("it can be 0 to 5"));
+}
+
 TEST_F(ClusterTest, ABrokerLoadsItsLogsByTheNewestMetadataAndSetsNothingAside) {
   ASSERT_TRUE(launch(options(3)));
   ASSERT_TRUE(createTopic("kept"));

@@ -86,6 +86,31 @@ TEST(Topology, ANodeThatIsNoControllerOnlyKnowsThem) {
   EXPECT_FALSE(decodeTopology(encodeTopology(mixed))) << "nobody leads it";
 }
 
+TEST(Topology, AControllerOfItsOwnIsNoBroker) {
+  Topology apart = topology();
+  apart.nodes[0].isController = apart.nodes[1].isController = false;
+  apart.nodes[2].isBroker = false;
+  const auto again = decodeTopology(encodeTopology(apart));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->brokers(), 2u);
+  EXPECT_EQ(again->voters().size(), 1u);
+  const auto config = nodeConfig(*again, again->nodes[2], "/data", labSettings(2, {}));
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_FALSE(config->isBroker());
+  EXPECT_TRUE(config->isController());
+  EXPECT_EQ(config->listeners().size(), 1u);
+  const auto refused = [&](NodePlace& node) {
+    const NodePlace before = node;
+    node.isBroker = node.isController = false;
+    EXPECT_FALSE(decodeTopology(encodeTopology(apart))) << "it is nothing, or nobody tells clients where the cluster is";
+    node = before;
+  };
+  refused(apart.nodes[1]);
+  apart.nodes[0].isController = true;
+  apart.nodes[0].isBroker = false;
+  EXPECT_FALSE(decodeTopology(encodeTopology(apart))) << "the bootstrap address is that of the first";
+}
+
 TEST(Topology, GivesEachNodeAsManyLogDirectoriesAsWereAskedFor) {
   Topology two = topology();
   EXPECT_THAT(encodeTopology(two), testing::Not(HasSubstr("logDirectories"))) << "as before there were several";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "client/producer.h"
 #include "faults/fault_json.h"
 #include "observe/fault_check.h"
 #include "sim/lab.h"
@@ -23,11 +24,15 @@ class ClusterFaultsTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     observe::LaunchOptions options;
-    options.port = 0;
     options.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 3, .configs = {}};
+    launch(std::move(options), 3);
+  }
+  void launch(observe::LaunchOptions options, size_t copies) {
+    options.port = 0;
+    options.settings = {{"log.index.interval.bytes", "1"}};
     const auto launched = lab_->perform([&](auto done) { lab_->cluster().launch(options, std::move(done)); });
     ASSERT_TRUE(launched) << launched.error().message;
-    ASSERT_TRUE(awaitIsr(3));
+    ASSERT_TRUE(awaitIsr(copies));
   }
 
   template <class T, class Command>
@@ -72,6 +77,27 @@ class ClusterFaultsTest : public testing::TestWithParam<bool> {
       const auto* found = observe::findBroker(cluster, broker);
       return found != nullptr && found->state == state;
     });
+  }
+  /// Each in a batch of its own, and acknowledged by all.
+  void produce(int count) {
+    const auto ready = answerOf<cluster::Ready>([&](auto done) { lab_->cluster().whenReady(std::move(done)); });
+    const auto process = lab_->createProcess("client");
+    const auto executor = process->createExecutor({.name = "client"});
+    std::unique_ptr<client::Client> client;
+    std::unique_ptr<client::Producer> producer;
+    int delivered = 0;
+    lab_->run(*executor, [&] {
+      client::ClientOptions options;
+      options.bootstrap = {{ready.host, ready.port}};
+      client = std::make_unique<client::Client>(*process, executor, std::move(options));
+      producer = std::make_unique<client::Producer>(*client, client::ProducerOptions{.batchBytes = 1});
+      for (int i = 0; i < count; ++i)
+        producer->send({.topic = "orders", .partition = 0, .value = ByteVector(100)},
+                       [&](const Result<client::Delivered>& result) { lab_->change([&] { delivered += result ? 1 : 0; }); });
+    });
+    EXPECT_TRUE(lab_->await([&] { return delivered == count; }));
+    process->kill("it is done");
+    process->awaitStopped();
   }
   NodeId leader() { return lab_->leaderOf({"orders", PartitionIndex(0)}); }
   NodeId follower() { return NodeId(leader().value() % 3 + 1); }
@@ -177,6 +203,49 @@ TEST_P(ClusterFaultsTest, ABrokerThatLosesPowerAndAWipedOneComeBack) {
   EXPECT_TRUE(awaitIsr(3));
 }
 
+TEST_P(ClusterFaultsTest, ItBeginsWithItsEvent) {
+  EXPECT_THAT(refused(R"({"kind":"pause","target":"broker 9","trigger":{"event":"BecameLeader"}})"), HasSubstr("there is no broker 9"));
+  const NodeId before = leader();
+  set(R"({"kind":"delay","target":"link clients->2","delayMs":1,"trigger":{"event":"BecameLeader","partition":"orders-1"}})");
+  set(text(R"({{"kind":"delay","target":"link clients->3","delayMs":1,"trigger":{{"event":"BecameLeader","broker":{}}}}})", before));
+  const int awaited = set(R"({"kind":"slow","target":"leader of orders-0","delayMs":1,"trigger":{"event":"BecameLeader","partition":"orders-0"}})");
+  for (const FaultStatus& each : list()) {
+    EXPECT_TRUE(each.waits);
+    EXPECT_FALSE(each.left) << "nobody knows when";
+  }
+  ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(before, std::move(done)); }));
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto found = std::ranges::find(cluster.faults, awaited, &observe::FaultSnapshot::id);
+    return found != cluster.faults.end() && !found->waits && found->broker != before && found->broker == orders(cluster)->leader;
+  }));
+  for (const FaultStatus& each : list())
+    EXPECT_EQ(each.waits, areaOf(each.fault.kind) == Area::Links) << "those wait for another partition, or another broker";
+}
+
+TEST_P(ClusterFaultsTest, AnEventIsHeardOfThoughNobodyLooks) {
+  const NodeId victim = follower();
+  set(text(R"({{"kind":"pause","target":"broker {}","trigger":{{"event":"BrokerDown","afterMs":1}}}})", leader()));
+  ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(victim, std::move(done)); }));
+  EXPECT_TRUE(awaitState(leader(), BrokerState::Paused));
+}
+
+TEST_P(ClusterFaultsTest, ABitThatTurnedInALogOrItsIndexCostsNothingThatOthersHave) {
+  constexpr int kRecords = 40;
+  produce(kRecords);
+  const NodeId broken = follower();
+  for (const char* path : {"orders-0/*.log", "orders-0/*.index", "orders-0/*.timeindex", "__cluster_metadata-0/*.log"}) {
+    ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(broken, std::move(done)); }));
+    set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"{}"}})", broken, path));
+    const auto started = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
+    ASSERT_TRUE(started) << path << ": " << started.error().message;
+    EXPECT_TRUE(awaitIsr(3)) << path;
+    EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+      const auto* copy = observe::findReplica(*orders(cluster), broken);
+      return copy != nullptr && copy->logEnd == Offset(kRecords);
+    })) << path;
+  }
+}
+
 TEST_P(ClusterFaultsTest, ABrokenDiskIsNoticed) {
   const NodeId broken = follower();
   // A bit of a file whose sums tell, while nobody reads it.
@@ -191,6 +260,78 @@ TEST_P(ClusterFaultsTest, ABrokenDiskIsNoticed) {
   EXPECT_TRUE(again) << again.error().message;
   EXPECT_TRUE(awaitIsr(3));
 }
+
+/// Two brokers and, on nodes of their own, three controllers.
+class SeparateControllersTest : public ClusterFaultsTest {
+ protected:
+  void SetUp() override {
+    observe::LaunchOptions options;
+    options.brokers = 2;
+    options.separateControllers = 3;
+    options.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 2, .configs = {{"min.insync.replicas", "1"}}};
+    launch(std::move(options), 2);
+  }
+  /// The quorum's leader, once there is one among the others than `but`.
+  NodeId controller(NodeId but = kNoNode) {
+    NodeId found = kNoNode;
+    EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+      found = cluster.quorum.leader;
+      return found != kNoNode && found != but;
+    }));
+    return found;
+  }
+  NodeId otherBroker() { return NodeId(3 - leader().value()); }
+};
+
+TEST_P(SeparateControllersTest, OneThatIsKilledIsReplacedAndTheBrokersGoOn) {
+  const NodeId first = controller();
+  EXPECT_GE(first, NodeId(3));
+  EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) {
+    return cluster.brokers.size() == 5 &&
+           std::ranges::all_of(cluster.brokers, [](const auto& node) { return node.isBroker == (node.id < NodeId(3)) && node.state == BrokerState::Running; });
+  }));
+  const int kill = set(R"({"kind":"kill","target":"the active controller"})");
+  EXPECT_TRUE(awaitState(first, BrokerState::Killed));
+  const NodeId second = controller(first);
+  EXPECT_GE(second, NodeId(3));
+  // It decides: who leads is gone.
+  const NodeId before = leader();
+  const int stop = set(text(R"({{"kind":"kill","target":"broker {}"}})", before));
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    return orders(cluster)->leader != before && orders(cluster)->leader != kNoNode;
+  }));
+  heal(stop);
+  heal(kill);
+  EXPECT_TRUE(awaitState(first, BrokerState::Running));
+  EXPECT_TRUE(awaitIsr(2));
+}
+
+TEST_P(SeparateControllersTest, ShapesAreMadeOfAllNodes) {
+  for (const char* shape : {R"({"kind":"ring"})", R"({"kind":"bridge","target":"broker 1"})"}) {
+    const int id = set(shape);
+    EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) { return !cluster.faults.empty() && cluster.faults.front().fired > 0; })) << shape;
+    heal(id);
+    EXPECT_TRUE(awaitIsr(2)) << shape;
+  }
+  // The controllers hear one of the brokers only.
+  const int id = set(R"({"kind":"halves","left":[1],"right":[2,3,4,5]})");
+  EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) { return orders(cluster)->leader == NodeId(2) && orders(cluster)->isr == std::vector{NodeId(2)}; }));
+  heal(id);
+  EXPECT_TRUE(awaitIsr(2));
+}
+
+TEST_P(SeparateControllersTest, RequestsToAControllerMeetFaultsAsWell) {
+  const NodeId behind = otherBroker();
+  set(R"({"kind":"request-drop","api":"BrokerHeartbeat","durationMs":4000})");
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto* broker = observe::findBroker(cluster, behind);
+    return broker != nullptr && broker->state == BrokerState::Fenced;
+  })) << "nobody heard of it";
+  EXPECT_TRUE(awaitIsr(2));
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, SeparateControllersTest, testing::Values(true, false),
+                         [](const auto& which) { return which.param ? "Native" : "Simulated"; });
 
 INSTANTIATE_TEST_SUITE_P(Platforms, ClusterFaultsTest, testing::Values(true, false),
                          [](const auto& which) { return which.param ? "Native" : "Simulated"; });

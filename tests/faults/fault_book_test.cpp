@@ -180,6 +180,23 @@ TEST_F(FaultBookTest, FaultsBeginAndEndWhenTheirTimeHasCome) {
   EXPECT_FALSE(book_.nextDue());
 }
 
+TEST_F(FaultBookTest, OneThatWaitsForAnEventIsDueSoLongAfterIt) {
+  const int waits = set(R"({"kind":"cut","target":"link 1->3","trigger":{"event":"IsrShrunk","broker":2,"partition":"orders-0","afterMs":2000}})");
+  const TopicPartition orders{"orders", PartitionIndex(0)};
+  EXPECT_TRUE(book_.awaitsEvents());
+  EXPECT_FALSE(book_.nextDue());
+  EXPECT_FALSE(status(waits, kStart + seconds(1)).left);
+  book_.occurred(NodeId(2), "IsrExpanded", orders, kStart);
+  book_.occurred(NodeId(1), "IsrShrunk", orders, kStart);
+  book_.occurred(NodeId(2), "IsrShrunk", {"orders", PartitionIndex(1)}, kStart);
+  EXPECT_FALSE(book_.nextDue()) << "those were others";
+  book_.occurred(NodeId(2), "IsrShrunk", orders, kStart + seconds(1));
+  EXPECT_EQ(book_.nextDue(), kStart + seconds(3));
+  EXPECT_FALSE(book_.awaitsEvents());
+  book_.occurred(NodeId(2), "IsrShrunk", orders, kStart + seconds(2));
+  EXPECT_EQ(book_.nextDue(), kStart + seconds(3)) << "the first counts";
+}
+
 TEST_F(FaultBookTest, TellsWhatIsSetAndHealed) {
   const int id = set(R"({"kind":"reset","target":"link 1->3"})");
   EXPECT_THAT(told(), ElementsAre("FaultInjected fault=1 kind=Other node=-1 target=\"reset link 1->3\" duration=0ns"));

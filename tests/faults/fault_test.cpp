@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "faults/fault_json.h"
@@ -19,6 +20,7 @@ TEST(Fault, IsReadFromItsJsonAndWrittenAsTheSame) {
            R"({"durationMs":5000,"kind":"cut","target":"link clients named billing<->controller 2"})",
            R"({"delayMs":50,"jitterMs":20,"kind":"delay","target":"link leader of orders-0->3","trigger":{"afterMs":10,"probability":0.25,"seed":7}})",
            R"({"kind":"reset","target":"link clients->the active controller","trigger":{"nth":3}})",
+           R"({"kind":"kill","target":"leader of orders-0","trigger":{"afterMs":5,"broker":2,"event":"IsrShrunk","partition":"orders-0"}})",
            R"({"bytesPerSecond":1000,"kind":"throttle","target":"link broker 1->broker 2"})",
            R"({"kind":"halves","left":[1,2],"right":[3]})",
            R"({"clients":false,"kind":"isolate","target":"broker 3"})",
@@ -56,6 +58,10 @@ TEST(Fault, WhatIsMalformedIsNamed) {
   EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":9223372036854775807})"), HasSubstr("at most a year"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"nth":1,"every":2}})"), HasSubstr("exclude each other"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"when":1}})"), HasSubstr("\"trigger\" has no \"when\""));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"event":"Rain"}})"), HasSubstr("there is no \"Rain\", there are BatchAppended, "));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"broker":1}})"), HasSubstr("broker and partition are of an event"));
+  for (const char* name : {"orders", "orders-", "-1", "orders-x"})
+    EXPECT_THAT(wrongWith(fmt::format(R"({{"kind":"cut","target":"link 1->2","trigger":{{"event":"IsrShrunk","partition":"{}"}}}})", name)), HasSubstr("it must be TOPIC-PARTITION"));
   EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","calls":["mmap"]})"), HasSubstr("there is no \"mmap\", there are read, write, sync"));
   EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produces","error":"NONE"})"), HasSubstr("Kafka has no \"Produces\""));
   EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produce","error":"OOPS"})"), HasSubstr("Kafka has no \"OOPS\""));
