@@ -135,6 +135,7 @@ Member::Member(platform::World& world, const std::string& name, const std::vecto
           assignments.assigned(name_, generation, partitions);
           begins_.clear();
           positions_.clear();
+          committing_ = isInDoubt_ = false;
           for (const TopicPartition& each : partitions) begins_[each] = journal.groupOffset(each);
         },
         [this](const Error& error) { error_ = error.message; });
@@ -143,11 +144,17 @@ Member::Member(platform::World& world, const std::string& name, const std::vecto
 }
 
 void Member::commit(Journal& journal) {
-  if (!positions_.empty())
-    consumer_->commit([&journal, committed = positions_](const Result<void>& result) {
-      if (!result) return;
+  // One after the other: of two on their way the older may be the one that stays. So it may be with one that had no answer:
+  // until the next generation fences it off nothing is certain.
+  if (!positions_.empty() && !committing_) {
+    committing_ = true;
+    consumer_->commit([this, &journal, committed = positions_](const Result<void>& result) {
+      committing_ = false;
+      isInDoubt_ |= !result;
+      if (isInDoubt_) return;
       for (const auto& [partition, offset] : committed) journal.groupCommitted(partition, offset);
     });
+  }
   timer_ = executor_->schedule(std::chrono::milliseconds(700), [this, &journal] { commit(journal); });
 }
 

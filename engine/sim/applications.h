@@ -99,6 +99,9 @@ class Member final : public Application {
  private:
   void commit(Journal& journal);
 
+  bool committing_ = false;
+  /// Of this generation: what became of a commit is not known.
+  bool isInDoubt_ = false;
   std::unique_ptr<client::GroupConsumer> consumer_;
   /// Of this generation: behind what was read, and what was committed when it began, until the first record.
   std::map<TopicPartition, Offset> positions_;

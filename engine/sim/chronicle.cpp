@@ -55,12 +55,12 @@ void Chronicle::keep(Line line) {
 
 std::string Chronicle::excerpt(size_t lines) const {
   std::string text = fmt::format("{:>11}", "s");
-  for (int i = 1; i <= brokers_; ++i) text += fmt::format(" {}", i);
+  for (int i = 1; i <= nodes_; ++i) text += fmt::format(" {}", i);
   text += '\n';
   for (size_t i = lines_.size() - std::min(lines, lines_.size()); i < lines_.size(); ++i) {
     const Line& line = lines_[i];
     text += fmt::format("{:>11.6f}", secondsOf(line.at));
-    for (int broker = 1; broker <= brokers_; ++broker)
+    for (int broker = 1; broker <= nodes_; ++broker)
       text += line.broker == kNoNode ? " -" : line.broker == NodeId(broker) ? " o" : " |";
     if (!line.payload) {
       text += fmt::format("  {}\n", line.text);

@@ -13,7 +13,7 @@ namespace tidemark::sim {
 class Chronicle final : public Checker {
  public:
   using Now = std::function<platform::MonotonicTime()>;
-  Chronicle(Now now, int brokers) : now_(std::move(now)), brokers_(brokers) {}
+  Chronicle(Now now, int nodes) : now_(std::move(now)), nodes_(nodes) {}
   void started(NodeId broker) override;
   void on(const Seen& seen) override;
   /// Something that was done from outside: a fault, its end.
@@ -35,7 +35,7 @@ class Chronicle final : public Checker {
   void keep(Line line);
 
   const Now now_;
-  const int brokers_;
+  const int nodes_;
   uint64_t events_ = 0;
   std::deque<Line> lines_;
 };

@@ -40,6 +40,7 @@ void FaultBudget::troubled(NodeId broker, platform::Duration length) {
 
 bool FaultBudget::mayHarm(NodeId broker) {
   update();
+  if (!holdsReplicas(broker)) return true;
   if (victims_.empty() || victims_.contains(broker) || harmed_.contains(broker)) return true;
   const metadata::ImagePtr image = watch_.newestImage();
   if (!image || victims_.size() + harmed_.size() + 1 >= smallestReplication(*image)) return false;
@@ -54,6 +55,7 @@ bool FaultBudget::mayHarmAll() {
 
 bool FaultBudget::isWell(NodeId broker, const metadata::Image& image) const {
   const auto process = platform_.alive(fmt::format("broker-{}", broker));
+  if (!holdsReplicas(broker)) return process && process->state() == platform::Process::State::Running;
   const metadata::BrokerRegistration* registered = image.cluster.broker(broker);
   if (!process || process->state() != platform::Process::State::Running || registered == nullptr ||
       !registered->isActive())
@@ -62,8 +64,18 @@ bool FaultBudget::isWell(NodeId broker, const metadata::Image& image) const {
   return node != nullptr && node->broker()->isRunning() && node->broker()->epoch() == registered->epoch;
 }
 
+bool FaultBudget::isSettled(const metadata::Image& image) const {
+  for (int i = 1; i <= nodes_; ++i) {
+    broker::Node* node = watch_.node(NodeId(i));
+    if (node == nullptr || node->shared().metadataLog->logEndOffset() > image.provenance.lastContainedOffset.next())
+      return false;
+  }
+  return true;
+}
+
 bool FaultBudget::mayLosePower(NodeId broker) {
   update();
+  if (!holdsReplicas(broker)) return true;
   if (!harmed_.empty() || victims_.contains(broker)) return false;
   const metadata::ImagePtr image = watch_.newestImage();
   const metadata::BrokerRegistration* registered = image ? image->cluster.broker(broker) : nullptr;
@@ -72,9 +84,9 @@ bool FaultBudget::mayLosePower(NodeId broker) {
   if (victims_.size() + 1 >= std::min(static_cast<size_t>(minInsyncReplicas_), replication)) return false;
   std::set<NodeId> away{broker};
   for (const auto& [victim, before] : victims_) away.insert(victim);
-  if (!areFull(*image, away)) return false;
+  if (!areFull(*image, away) || !isSettled(*image)) return false;
   // Nobody else is about to fall out for what was done to him before.
-  for (int i = 1; i <= brokers_; ++i) {
+  for (int i = 1; i <= nodes_; ++i) {
     const NodeId other(i);
     if (away.contains(other)) continue;
     const auto calm = calmAt_.find(other);

@@ -28,7 +28,8 @@ Faults::Faults(Setup setup)
       choices_(platform::mix(setup_.seed, "faults")),
       moments_(platform::mix(setup_.seed, "moments")),
       habits_(draw(choices_)),
-      budget_(setup_.world, setup_.platform, setup_.watch, setup_.brokers, setup_.minInsyncReplicas) {}
+      budget_(setup_.world, setup_.platform, setup_.watch, setup_.brokers, setup_.nodes,
+              setup_.minInsyncReplicas) {}
 
 Faults::Habits Faults::draw(platform::Generator& choices) {
   const auto weight = [&](unsigned most) {
@@ -46,7 +47,8 @@ Faults::Habits Faults::draw(platform::Generator& choices) {
                 .leaderKill = weight(60),
                 .appendKill = weight(8),
                 .appendReset = weight(20),
-                .lateLoss = weight(400)};
+                .lateLoss = weight(400),
+                .damage = weight(20)};
   return habits;
 }
 
@@ -67,8 +69,8 @@ std::shared_ptr<platform::SimulatedProcess> Faults::process(NodeId broker) const
   return setup_.platform.alive(processOf(broker));
 }
 
-NodeId Faults::anyBroker(platform::Generator& dice) const {
-  return NodeId(static_cast<int32_t>(1 + dice.below(static_cast<uint64_t>(setup_.brokers))));
+NodeId Faults::anyNode(platform::Generator& dice) const {
+  return NodeId(static_cast<int32_t>(1 + dice.below(static_cast<uint64_t>(setup_.nodes))));
 }
 
 void Faults::later(platform::Duration after, std::move_only_function<void()> action) {
@@ -105,9 +107,9 @@ void Faults::end() {
 
 void Faults::mendLinks() {
   setup_.world.network().heal();
-  for (int i = 1; i <= setup_.brokers; ++i) {
+  for (int i = 1; i <= setup_.nodes; ++i) {
     const std::string broker = processOf(NodeId(i));
-    for (int j = 1; j <= setup_.brokers; ++j) setup_.world.network().setLink(broker, processOf(NodeId(j)), {});
+    for (int j = 1; j <= setup_.nodes; ++j) setup_.world.network().setLink(broker, processOf(NodeId(j)), {});
     for (const std::string& client : setup_.clients) {
       setup_.world.network().setLink(broker, client, {});
       setup_.world.network().setLink(client, broker, {});
@@ -119,7 +121,7 @@ void Faults::mendLinks() {
 
 void Faults::mend() {
   later(milliseconds(200), [this] { mend(); });
-  for (int i = 1; i <= setup_.brokers; ++i) {
+  for (int i = 1; i <= setup_.nodes; ++i) {
     const auto running = process(NodeId(i));
     if (!running) {
       restart(NodeId(i));
@@ -136,16 +138,17 @@ void Faults::strike() {
   later(choices_.between(milliseconds(30), habits_.pause), [this] { strike(); });
   std::optional<Strike> strike = strikeOf(++strikes_);
   if (!strike) return;
-  const std::array<std::pair<unsigned, Harm>, 5> harms{{{habits_.kill, Harm::Kill},
+  const std::array<std::pair<unsigned, Harm>, 6> harms{{{habits_.kill, Harm::Kill},
                                                         {habits_.powerLoss, Harm::PowerLoss},
                                                         {habits_.paused, Harm::Pause},
                                                         {habits_.stop, Harm::Stop},
-                                                        {habits_.crash, Harm::CrashInFile}}};
+                                                        {habits_.crash, Harm::CrashInFile},
+                                                        {habits_.damage, Harm::Damage}}};
   uint64_t all = habits_.link + habits_.seam;
   for (const auto& [weight, how] : harms) all += weight;
   uint64_t dice = strike->dice.below(all);
   for (const auto& [weight, how] : harms) {
-    if (dice < weight) return harm(*strike, anyBroker(strike->dice), how);
+    if (dice < weight) return harm(*strike, anyNode(strike->dice), how);
     dice -= weight;
   }
   if (dice < habits_.link) return hurtLink(*strike);
@@ -155,6 +158,7 @@ void Faults::strike() {
 void Faults::harm(Strike& strike, NodeId broker, Harm how) {
   const auto victim = process(broker);
   if (!victim) return;
+  if (how == Harm::Damage) return damage(strike, broker);
   if (how == Harm::PowerLoss ? !budget_.mayLosePower(broker) : !budget_.mayHarm(broker)) return;
   platform::Generator& dice = strike.dice;
   switch (how) {
@@ -198,15 +202,37 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
       });
       return;
     }
+    case Harm::Damage:
+      return;
   }
+}
+
+void Faults::damage(Strike& strike, NodeId broker) {
+  const auto victim = process(broker);
+  // To lose a folder is as bad as to lose what was not synced.
+  if (!victim || !budget_.holdsReplicas(broker) || !budget_.mayLosePower(broker)) return;
+  faults::Fault drawn = drawDamage(strike.dice, broker);
+  const std::string text = faults::textOf(drawn);
+  happened(strike, fmt::format("seam: {}", faults::nameOf(drawn.kind)), fmt::format("{}, which is killed first", text));
+  victim->kill(std::string(kKilled));
+  const auto again = strike.dice.between(milliseconds(100), seconds(3));
+  // Once the lab knows of its death.
+  later(milliseconds(10), [this, broker, again, drawn = std::move(drawn)]() mutable {
+    setup_.cluster.setFault(std::move(drawn), [this, active = std::weak_ptr(active_), broker, again](const Result<int>& set) {
+      if (!active.lock()) return;
+      // It may have no such file yet.
+      if (!set) setup_.note(fmt::format("refused: {}", set.error().message));
+      later(again, [this, broker] { restart(broker); });
+    });
+  });
 }
 
 void Faults::hurtLink(Strike& strike) {
   platform::SimulatedNetwork& network = setup_.world.network();
   platform::Generator& choices = strike.dice;
-  const NodeId one = anyBroker(choices);
+  const NodeId one = anyNode(choices);
   const bool toClient = choices.chance(30) && !setup_.clients.empty();
-  const NodeId other = anyBroker(choices);
+  const NodeId other = anyNode(choices);
   const std::string a = processOf(one);
   const std::string b = toClient ? setup_.clients[choices.below(setup_.clients.size())] : processOf(other);
   if (a == b) return;
@@ -245,7 +271,7 @@ void Faults::hurtLink(Strike& strike) {
 }
 
 void Faults::hurtSeam(Strike& strike) {
-  SeamFault drawn = drawSeamFault(strike.dice, setup_.brokers);
+  SeamFault drawn = drawSeamFault(strike.dice, setup_.nodes);
   if (drawn.harms.size() > 2 ? !budget_.mayHarmAll() : !std::ranges::all_of(drawn.harms, [this](NodeId broker) {
         return budget_.mayHarm(broker);
       }))
@@ -299,7 +325,8 @@ void Faults::on(const Seen& seen) {
   } else if (const auto* fetched = as<events::FollowerFetched>(seen)) {
     // It is about to be asked into the ISR when it loses what it has fetched.
     if (fetched->fetchOffset != fetched->leaderLogEnd || moments_.below(1000) >= habits_.lateLoss) return;
-    const auto partition = seen.node->broker()->replicas().find(seen.partition);
+    const auto partition =
+        seen.node->broker() == nullptr ? nullptr : seen.node->broker()->replicas().find(seen.partition);
     if (!partition || partition->isInSync(fetched->follower)) return;
     if (std::optional<Strike> strike = strikeOf(nextMoment_++))
       moment_.emplace_back([this, strike = *strike, leader = seen.broker, follower = fetched->follower] {
@@ -315,7 +342,7 @@ void Faults::loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower) 
            fmt::format("broker {} loses power while {} has it join an ISR; the two are cut", follower, leader));
   budget_.troubled(leader, seconds(9));
   // The controller hears of it when the follower has registered again.
-  for (int i = 1; i <= setup_.brokers; ++i) {
+  for (int i = 1; i <= setup_.nodes; ++i) {
     faults::Fault late{.kind = faults::Kind::RequestDelay,
                        .target = faults::NodeName{.id = NodeId(i), .partition = {}}};
     late.duration = seconds(5);

@@ -30,6 +30,8 @@ class Faults final : public Checker {
     Judge& judge;
     Tally& tally;
     int brokers;
+    /// With those that are controllers only.
+    int nodes;
     int minInsyncReplicas;
     std::vector<std::string> clients;
     uint64_t seed;
@@ -54,7 +56,7 @@ class Faults final : public Checker {
   bool explains(std::string_view process, std::string_view text) const;
 
  private:
-  enum class Harm : uint8_t { Kill, PowerLoss, Pause, Stop, CrashInFile };
+  enum class Harm : uint8_t { Kill, PowerLoss, Pause, Stop, CrashInFile, Damage };
   /// One that is about to happen.
   struct Strike {
     size_t number;
@@ -69,19 +71,22 @@ class Faults final : public Checker {
   void harm(Strike& strike, NodeId broker, Harm how);
   void hurtLink(Strike& strike);
   void hurtSeam(Strike& strike);
+  /// What lies on its disk is changed or gone when it starts again.
+  void damage(Strike& strike, NodeId broker);
   void loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower);
   /// What was done to links goes; brokers do not crash any more.
   void mendLinks();
   void restart(NodeId broker);
   void mend();
   std::shared_ptr<platform::SimulatedProcess> process(NodeId broker) const;
-  NodeId anyBroker(platform::Generator& dice) const;
+  NodeId anyNode(platform::Generator& dice) const;
 
   /// Each seed breaks things in its own proportions: rarely or all the time, some of them or all.
   struct Habits {
     platform::Duration pause;
     unsigned kill, powerLoss, paused, stop, crash, link, seam;
     unsigned voteLoss, leaderKill, appendKill, appendReset, lateLoss;
+    unsigned damage;
   };
   static Habits draw(platform::Generator& choices);
 

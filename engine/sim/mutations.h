@@ -22,7 +22,7 @@ struct MutationRow {
   uint64_t seed;
 };
 
-/// In the order of the enumeration. Not IsrByIdAlone, which no seed has shown yet.
+/// In the order of the enumeration.
 std::span<const MutationRow> allMutations();
 /// Null if there is none of that name.
 const MutationRow* findMutation(std::string_view name);

@@ -56,6 +56,7 @@ void checkIndexes(Judge& judge, NodeId broker, const log::PartitionLog& log,
 void checkImages(Judge& judge, const std::vector<broker::Node*>& nodes) {
   const metadata::ImagePtr first = nodes.front()->broker()->image();
   for (broker::Node* node : nodes) {
+    if (node->broker() == nullptr) continue;
     const metadata::ImagePtr other = node->broker()->image();
     if (other->provenance.lastContainedOffset == first->provenance.lastContainedOffset && !other->sameContents(*first))
       judge.breach("K10", fmt::format("the images of brokers {} and {} differ at metadata offset {}",
@@ -105,7 +106,8 @@ void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const
     }
   }
   checkImages(judge, nodes);
-  for (broker::Node* node : nodes) checkParked(judge, *node);
+  for (broker::Node* node : nodes)
+    if (node->broker() != nullptr) checkParked(judge, *node);
 }
 
 }  // namespace tidemark::sim

@@ -53,8 +53,8 @@ void Quorum::majority() {
   // By log matching the last batch stands for those before it.
   const auto last = std::prev(found->second.end());
   int holders = 0;
-  for (int i = 1; i <= voters_; ++i) {
-    const Batches& held = logs_.of(NodeId(i), metadataPartition());
+  for (int i = 0; i < voters_; ++i) {
+    const Batches& held = logs_.of(NodeId(first_.value() + i), metadataPartition());
     const auto own = held.find(last->first);
     if ((own != held.end() && own->second == last->second) || (!held.empty() && held.begin()->first > last->first))
       ++holders;

@@ -14,9 +14,15 @@ namespace tidemark::sim {
 /// majority holds everything below the quorum's high watermark, whatever of it is dead.
 class Quorum final : public Checker {
  public:
-  Quorum(Judge& judge, const ReplicaLogs& logs, const CommittedRecords& committed, int voters,
+  /// `voters` nodes from `first` on vote.
+  Quorum(Judge& judge, const ReplicaLogs& logs, const CommittedRecords& committed, NodeId first, int voters,
          std::function<bool(NodeId)> voteIsDurable)
-      : judge_(judge), logs_(logs), committed_(committed), voters_(voters), voteIsDurable_(std::move(voteIsDurable)) {}
+      : judge_(judge),
+        logs_(logs),
+        committed_(committed),
+        first_(first),
+        voters_(voters),
+        voteIsDurable_(std::move(voteIsDurable)) {}
   void opened(NodeId broker, broker::Node& node) override;
   void on(const Seen& seen) override;
 
@@ -28,6 +34,7 @@ class Quorum final : public Checker {
   Judge& judge_;
   const ReplicaLogs& logs_;
   const CommittedRecords& committed_;
+  const NodeId first_;
   const int voters_;
   const std::function<bool(NodeId)> voteIsDurable_;
   std::map<LeaderEpoch, NodeId> leaders_;

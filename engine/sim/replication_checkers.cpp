@@ -19,7 +19,7 @@ void CommittedRecords::on(const Seen& seen) {
     reached = std::max(reached, moved->to);
     commit(seen, moved->from, moved->to);
   } else if (const auto* leads = as<events::BecameLeader>(seen)) {
-    demandAll(seen.broker, seen.partition, "R2", fmt::format("the leader of epoch {}", leads->epoch));
+    demandAll(seen.broker, seen.partition, "R2", fmt::format("the leader of epoch {}", leads->epoch), leads->epoch);
   } else if (const auto* truncated = as<events::LogTruncated>(seen)) {
     const auto committed = committed_.find(seen.partition);
     if (committed == committed_.end()) return;
@@ -55,12 +55,14 @@ void CommittedRecords::commit(const Seen& seen, Offset from, Offset to) {
 }
 
 void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant,
-                                 const std::string& who) {
+                                 const std::string& who, std::optional<LeaderEpoch> upTo) {
   const auto committed = committed_.find(partition);
   if (committed == committed_.end()) return;
   const Batches& held = logs_.of(broker, partition);
   const Offset start = held.empty() ? Offset(0) : held.begin()->first;
   for (auto batch = committed->second.lower_bound(start); batch != committed->second.end(); ++batch) {
+    // One that was away learns late of an epoch that is over: what later leaders have written it need not hold.
+    if (upTo && batch->second.epoch > *upTo) return;
     const auto own = held.find(batch->first);
     if (own != held.end() && own->second == batch->second) continue;
     auto nearest = held.upper_bound(batch->first);

@@ -19,6 +19,7 @@
 #include "sim/scenario_topology.h"
 #include "sim/sim_platform.h"
 #include "sim/sync_checkers.h"
+#include "sim/tape.h"
 #include "sim/watch.h"
 
 namespace tidemark::sim {
@@ -40,7 +41,7 @@ class Scenario {
         world_(worldOptions()),
         platform_(new SimPlatform(world_)),
         cluster_(std::unique_ptr<cluster::ClusterPlatform>(platform_)),
-        watch_(cluster_, brokers_),
+        watch_(cluster_, topology_.nodes()),
         sequences_(judge_),
         committed_(judge_, logs_,
                    [this](const TopicPartition& partition, Offset base, const BatchKey& batch) {
@@ -49,11 +50,11 @@ class Scenario {
         given_(judge_, committed_),
         highWatermarks_(judge_, topology_.minInsyncReplicas),
         inSync_(judge_, logs_, committed_, watch_),
-        quorum_(judge_, logs_, committed_, topology_.controllers,
+        quorum_(judge_, logs_, committed_, topology_.firstController(), topology_.controllers,
                 [this](NodeId voter) { return voteIsDurable(voter); }),
         journal_(judge_, committed_),
         assignments_(judge_),
-        chronicle_([this] { return world_.now(); }, brokers_),
+        chronicle_([this] { return world_.now(); }, topology_.nodes()),
         faults_({.world = world_,
                  .platform = *platform_,
                  .cluster = cluster_,
@@ -61,6 +62,7 @@ class Scenario {
                  .judge = judge_,
                  .tally = tally_,
                  .brokers = brokers_,
+                 .nodes = topology_.nodes(),
                  .minInsyncReplicas = topology_.minInsyncReplicas,
                  .clients = {"writer-1", "writer-2", "writer-3", "reader-1", "member-1", "member-2"},
                  .seed = options.seed,
@@ -70,6 +72,7 @@ class Scenario {
     for (Checker* checker : std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_,
                                                             &inSync_, &quorum_, &tally_, &faults_})
       watch_.add(*checker);
+    if (options.record) watch_.add(tape_.emplace(cluster_, options.record));
     cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
     world_.onStep([this] { afterStep(); });
   }
@@ -118,12 +121,15 @@ class Scenario {
   }
 
   bool voteIsDurable(NodeId voter) {
+    // One that dies of the write that fails has told nobody of its vote.
+    if (!platform_->alive(fmt::format("broker-{}", voter))) return true;
     return world_.disk(fmt::format("broker-{}", voter))
         .isDurable(fmt::format("{}/__cluster_metadata-0/quorum-state", cluster::nodeFolder(kFolder, voter)));
   }
 
   void afterStep() {
     watch_.look();
+    if (tape_) tape_->look(world_.now());
     if (++steps_ % 8 == 0) {
       inSync_.look();
       for (int i = 1; i <= brokers_; ++i)
@@ -174,7 +180,7 @@ class Scenario {
   void launch() {
     observe::LaunchOptions options;
     options.brokers = brokers_;
-    options.controllers = topology_.controllers;
+    (topology_.separate ? options.separateControllers : options.controllers) = topology_.controllers;
     options.dataFolder = kFolder;
     options.settings = {{"min.insync.replicas", std::to_string(topology_.minInsyncReplicas)},
                         {"offsets.topic.replication.factor", std::to_string(topology_.copies)},
@@ -231,14 +237,16 @@ class Scenario {
 
   std::string whatIsNotWhole() {
     std::optional<raft::LeaderAndEpoch> quorum;
-    for (int i = 1; i <= brokers_; ++i) {
+    for (int i = 1; i <= topology_.nodes(); ++i) {
       broker::Node* node = watch_.node(NodeId(i));
-      if (node == nullptr || !node->broker()->isRunning()) return fmt::format("L1: broker {} is not running", i);
+      if (node == nullptr || (node->broker() != nullptr && !node->broker()->isRunning()))
+        return fmt::format("L1: node {} is not running", i);
       const raft::LeaderAndEpoch leader = node->shared().raft->leaderAndEpoch();
       if (leader.leader == kNoNode) return fmt::format("L1: node {} knows no leader of the quorum", i);
       if (quorum && (quorum->leader != leader.leader || quorum->epoch != leader.epoch))
         return fmt::format("L1: the quorum is led by {} and by {}", quorum->leader, leader.leader);
       quorum = leader;
+      if (node->broker() == nullptr) continue;
       const metadata::ImagePtr image = node->broker()->image();
       for (const auto& [name, topic] : image->topics.byName) {
         for (const auto& [index, partition] : topic->partitions) {
@@ -279,7 +287,7 @@ class Scenario {
     if (!late_->error().empty()) judge_.breach("L5", late_->error());
     for (const char* idempotent : {"writer-1", "writer-2"}) journal_.demandOnceAndInOrder(late_->records(), idempotent);
     std::vector<broker::Node*> nodes;
-    for (int i = 1; i <= brokers_; ++i) nodes.push_back(watch_.node(NodeId(i)));
+    for (int i = 1; i <= topology_.nodes(); ++i) nodes.push_back(watch_.node(NodeId(i)));
     checkWhenQuiet(judge_, nodes, logs_, committed_);
   }
 
@@ -305,6 +313,7 @@ class Scenario {
   Assignments assignments_;
   Chronicle chronicle_;
   Faults faults_;
+  std::optional<Tape> tape_;
   std::vector<platform::Endpoint> bootstrap_;
   std::vector<std::unique_ptr<Writer>> writers_;
   std::unique_ptr<Reader> reader_;

@@ -27,6 +27,8 @@ struct ScenarioOptions {
   std::optional<platform::Duration> until = {};
   /// Lines of log and trace.
   std::function<void(std::string_view)> trace = {};
+  /// Lines of a recording that the window opens (observe/recording_file.h).
+  std::function<void(std::string_view)> record = {};
   /// Log lines of every process.
   std::function<void(std::string_view)> log = {};
 };

@@ -24,13 +24,18 @@ ScenarioTopology drawTopology(uint64_t seed, std::optional<int> brokers) {
   topology.controllers = few ? (topology.brokers + 1) / 2 : topology.brokers;
   const bool many = dice.chance(40);
   topology.copies = std::min(topology.brokers, many ? 5 : 3);
+  topology.separate = dice.chance(25);
+  if (topology.separate) topology.controllers = dice.chance(70) ? 3 : 1;
+  // Whoever is away leaves too few: it stays eligible.
+  if (topology.brokers > 1 && dice.chance(20)) topology.copies = 2;
   topology.minInsyncReplicas = std::min(topology.copies, topology.copies > 3 ? 3 : 2);
   return topology;
 }
 
 std::string textOf(const ScenarioTopology& topology) {
-  return fmt::format("{} broker{}, {} of them controllers, {} partitions, copies {}, in sync at least {}",
-                     topology.brokers, topology.brokers == 1 ? "" : "s", topology.controllers, topology.partitions,
+  return fmt::format("{} broker{}, {} {}, {} partitions, copies {}, in sync at least {}", topology.brokers,
+                     topology.brokers == 1 ? "" : "s", topology.controllers,
+                     topology.separate ? "separate controllers" : "of them controllers", topology.partitions,
                      topology.copies, topology.minInsyncReplicas);
 }
 

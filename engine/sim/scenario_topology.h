@@ -4,17 +4,23 @@
 #include <optional>
 #include <string>
 
+#include "base/ids.h"
+
 namespace tidemark::sim {
 
 /// What a seed says of the cluster.
 struct ScenarioTopology {
   int brokers = 3;
-  /// The first so many brokers are the quorum's voters.
+  /// The quorum's voters: the first so many brokers, or as many nodes of their own, numbered behind the brokers.
   int controllers = 3;
+  bool separate = false;
   /// Of each topic.
   int copies = 3;
   int minInsyncReplicas = 2;
   int partitions = 3;
+
+  int nodes() const noexcept { return separate ? brokers + controllers : brokers; }
+  NodeId firstController() const noexcept { return NodeId(separate ? brokers + 1 : 1); }
 };
 
 /// `brokers`: instead of those that the seed says.

@@ -15,8 +15,7 @@ using faults::Kind;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Not those that cut everything off: the plan does so by itself. Not bit-flip and wipe: what they destroy is not
-/// within what replication has to survive.
+/// Not those that take a node down or cut everything off: the plan does so by itself.
 constexpr std::array kDrawn = {Kind::Delay,        Kind::Delay,       Kind::Reset,
                                Kind::Throttle,     Kind::Hold,        Kind::Halves,
                                Kind::Bridge,       Kind::Ring,        Kind::Slow,
@@ -31,7 +30,7 @@ constexpr std::array<std::string_view, 10> kApis = {"Produce",         "Fetch", 
 
 class Drawing {
  public:
-  Drawing(platform::Generator& choices, int brokers) : choices_(choices), brokers_(brokers) {}
+  Drawing(platform::Generator& choices, int nodes) : choices_(choices), nodes_(nodes) {}
 
   SeamFault draw() {
     Fault& fault = drawn_.fault;
@@ -60,7 +59,7 @@ class Drawing {
   }
 
  private:
-  NodeId any() { return NodeId(static_cast<int32_t>(1 + choices_.below(static_cast<uint64_t>(brokers_)))); }
+  NodeId any() { return NodeId(static_cast<int32_t>(1 + choices_.below(static_cast<uint64_t>(nodes_)))); }
 
   faults::Target broker(bool harmed) {
     const NodeId id = any();
@@ -76,11 +75,11 @@ class Drawing {
 
   void link() {
     Fault& fault = drawn_.fault;
-    if (fault.kind == Kind::Ring && (brokers_ < 5 || brokers_ % 2 == 0)) fault.kind = Kind::Halves;
-    if (fault.kind == Kind::Bridge && brokers_ < 3) fault.kind = Kind::Halves;
-    if (fault.kind == Kind::Halves && brokers_ < 2) fault.kind = Kind::Delay;
+    if (fault.kind == Kind::Ring && (nodes_ < 5 || nodes_ % 2 == 0)) fault.kind = Kind::Halves;
+    if (fault.kind == Kind::Bridge && nodes_ < 3) fault.kind = Kind::Halves;
+    if (fault.kind == Kind::Halves && nodes_ < 2) fault.kind = Kind::Delay;
     if (fault.kind == Kind::Halves || fault.kind == Kind::Bridge || fault.kind == Kind::Ring) {
-      for (int i = 1; i <= brokers_; ++i) drawn_.harms.emplace_back(i);
+      for (int i = 1; i <= nodes_; ++i) drawn_.harms.emplace_back(i);
       if (fault.kind == Kind::Bridge) fault.target = broker(false);
       if (fault.kind == Kind::Halves) halves();
       return;
@@ -104,7 +103,7 @@ class Drawing {
   }
 
   void halves() {
-    for (int i = 1; i <= brokers_; ++i) (choices_.chance(50) ? drawn_.fault.left : drawn_.fault.right).emplace_back(i);
+    for (int i = 1; i <= nodes_; ++i) (choices_.chance(50) ? drawn_.fault.left : drawn_.fault.right).emplace_back(i);
     if (drawn_.fault.left.empty()) std::swap(drawn_.fault.left, drawn_.fault.right);
     if (drawn_.fault.right.empty()) {
       drawn_.fault.right.push_back(drawn_.fault.left.back());
@@ -162,14 +161,23 @@ class Drawing {
   }
 
   platform::Generator& choices_;
-  const int brokers_;
+  const int nodes_;
   SeamFault drawn_;
 };
 
 }  // namespace
 
-SeamFault drawSeamFault(platform::Generator& choices, int brokers) {
-  return Drawing(choices, brokers).draw();
+SeamFault drawSeamFault(platform::Generator& choices, int nodes) {
+  return Drawing(choices, nodes).draw();
+}
+
+faults::Fault drawDamage(platform::Generator& choices, NodeId broker) {
+  Fault damage{.kind = choices.chance(50) ? Kind::Wipe : Kind::BitFlip,
+               .target = faults::NodeName{.by = faults::NodeName::By::Number, .id = broker, .partition = {}}};
+  constexpr std::array<std::string_view, 5> kFolders = {"orders-0", "orders-1", "orders-2", "orders-*", "__consumer_offsets-*"};
+  damage.path = kFolders[choices.below(kFolders.size())];
+  if (damage.kind == Kind::BitFlip) damage.path += choices.chance(50) ? "/*.index" : "/*.timeindex";
+  return damage;
 }
 
 }  // namespace tidemark::sim

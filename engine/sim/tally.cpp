@@ -9,7 +9,7 @@
 namespace tidemark::sim {
 namespace {
 
-constexpr std::array<std::string_view, 11> kDemanded = {"leader change",
+constexpr std::array<std::string_view, 13> kDemanded = {"leader change",
                                                         "ISR shrink",
                                                         "ISR expand",
                                                         "truncation that removed bytes",
@@ -19,7 +19,9 @@ constexpr std::array<std::string_view, 11> kDemanded = {"leader change",
                                                         "parked produce timed out",
                                                         "parked fetch timed out",
                                                         "recovery after a kill",
-                                                        "record acknowledged by all"};
+                                                        "record acknowledged by all",
+                                                        "seam: wipe",
+                                                        "seam: bit-flip"};
 
 }  // namespace
 

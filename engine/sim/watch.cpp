@@ -2,20 +2,20 @@
 
 namespace tidemark::sim {
 
-Watch::Watch(cluster::Cluster& cluster, int brokers) : cluster_(cluster) {
-  for (int i = 1; i <= brokers; ++i) brokers_.push_back({.id = NodeId(i), .recorder = {}, .topics = {}});
+Watch::Watch(cluster::Cluster& cluster, int nodes) : cluster_(cluster) {
+  for (int i = 1; i <= nodes; ++i) brokers_.push_back({.id = NodeId(i), .recorder = {}, .topics = {}});
 }
 
-broker::Node* Watch::node(NodeId broker) const {
+broker::Node* Watch::node(NodeId id) const {
   for (const Broker& each : brokers_)
-    if (each.id == broker) return each.node;
+    if (each.id == id) return each.node;
   return nullptr;
 }
 
 metadata::ImagePtr Watch::newestImage() const {
   metadata::ImagePtr newest;
   for (const Broker& each : brokers_) {
-    if (each.node == nullptr) continue;
+    if (each.node == nullptr || each.node->broker() == nullptr) continue;
     metadata::ImagePtr image = each.node->broker()->image();
     if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset) newest = std::move(image);
   }
@@ -35,7 +35,9 @@ void Watch::look() {
       }
     }
     if (!broker.recorder) continue;
-    if (broker.node == nullptr && now.node != nullptr && now.node->broker() != nullptr) {
+    // A node makes its roles once it has read its disk.
+    if (broker.node == nullptr && now.node != nullptr &&
+        (now.node->broker() != nullptr || now.node->controller() != nullptr)) {
       broker.node = now.node;
       for (Checker* checker : checkers_) checker->opened(broker.id, *broker.node);
     }

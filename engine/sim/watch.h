@@ -13,14 +13,14 @@ namespace tidemark::sim {
 /// Follows all brokers of a simulated cluster through their events, restarts included, and tells the checkers in order.
 class Watch {
  public:
-  Watch(cluster::Cluster& cluster, int brokers);
+  Watch(cluster::Cluster& cluster, int nodes);
 
   /// Checkers are told in the order in which they are added; they outlive the Watch.
   void add(Checker& checker) { checkers_.push_back(&checker); }
   /// To be called after every step of the world.
   void look();
-  /// Null unless the broker runs and has read its disk.
-  broker::Node* node(NodeId broker) const;
+  /// Null unless the node runs and has read its disk.
+  broker::Node* node(NodeId id) const;
   /// The newest that a running broker has; null if none runs.
   metadata::ImagePtr newestImage() const;
 

@@ -75,6 +75,25 @@ TEST_F(FailoverTest, aBrokerWithoutALogDirectoryEndsAndSaysWhy) {
                            std::chrono::seconds(10)));
 }
 
+// Its log was offline, and it went on as leader of the quorum: the others could not elect another one.
+TEST_F(FailoverTest, whoseMetadataLogFailsInTheBackgroundDiesOfIt) {
+  const NodeId gone = controller();
+  const NodeId ill = othersThan(gone).front();
+  faults::Fault broken{.kind = faults::Kind::DiskError, .target = faults::NodeName{.by = {}, .id = ill, .partition = {}}};
+  broken.fileCalls = faults::kWrites;
+  broken.path = "__cluster_metadata-0/leader-epoch-checkpoint.tmp";
+  std::optional<Result<int>> set;
+  lab.cluster().setFault(broken, [&](Result<int> id) { lab.change([&] { set = std::move(id); }); });
+  ASSERT_TRUE(lab.await([&] { return set.has_value(); }));
+  // Whoever leads next, the epoch is another one.
+  ASSERT_TRUE(lab.perform([&](auto done) { lab.cluster().killBroker(gone, std::move(done)); }));
+  EXPECT_TRUE(lab.awaitCluster([&](const observe::ClusterSnapshot& snapshot) {
+    const auto* broker = observe::findBroker(snapshot, ill);
+    return broker != nullptr && broker->state == observe::BrokerState::Killed &&
+           broker->diedOf.contains("the metadata log cannot be written: ");
+  }));
+}
+
 /// Five brokers, so that two may be away and there is still a quorum; one partition on two of them, which needs both.
 class EligibilityTest : public testing::Test {
  protected:

@@ -17,7 +17,7 @@ namespace tidemark::sim {
 namespace {
 
 /// Where the recorded seed no longer finds it.
-constexpr uint64_t kMostSeedsOfMutation = 60;
+constexpr uint64_t kMostSeedsOfMutation = 200;
 
 TEST(MutationTable, NamesEachMutationOnce) {
   Mutation last = Mutation::None;

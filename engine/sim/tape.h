@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "cluster/cluster.h"
+#include "observe/recording_file.h"
+#include "sim/checker.h"
+
+namespace tidemark::sim {
+
+/// Records a run (observe/recording_file.h), to be looked at in the window. Only looks.
+class Tape final : public Checker {
+ public:
+  Tape(cluster::Cluster& cluster, std::function<void(std::string_view)> write) : cluster_(cluster), writer_(std::move(write)) {}
+
+  void on(const Seen& seen) override;
+  /// To be called after every step of the world.
+  void look(platform::MonotonicTime now);
+
+ private:
+  cluster::Cluster& cluster_;
+  observe::RecordingWriter writer_;
+  uint64_t told_ = 0;
+};
+
+}  // namespace tidemark::sim
