@@ -36,8 +36,10 @@ struct LaunchOptions {
   int brokers = 3;
   /// The first so many brokers are the quorum's voters as well; 0: all of them.
   int controllers = 0;
+  /// So many more nodes, numbered behind the brokers, are the quorum's voters instead, and nothing else; 0: none.
+  int separateControllers = 0;
   std::string host = "127.0.0.1";
-  /// Of broker 1; broker i gets port + i − 1, its controller port + 100 + i − 1. 0: free ones are picked.
+  /// Of broker 1; node i gets port + i − 1, its controller port + 100 + i − 1. 0: free ones are picked.
   uint16_t port = 19092;
   /// Empty: a temporary folder, removed at the end. A folder that holds a cluster already: that cluster goes on.
   std::string dataFolder;
@@ -89,6 +91,9 @@ class ClusterSource {
 
   virtual ~ClusterSource() = default;
 
+  /// It is no cluster that runs, but what one did once: looked at, and not touched.
+  virtual bool isRecorded() const { return false; }
+
   /// The newest snapshot, never null; without a cluster its `clusterId` and `brokers` are empty.
   virtual SnapshotPtr snapshot() = 0;
 
@@ -127,6 +132,17 @@ class ClusterSource {
   virtual void stopBroker(NodeId broker, Done done) = 0;
 
   virtual void createTopic(TopicOptions topic, Done done) = 0;
+
+  /// What a reset of committed offsets would change, by partition; nothing is written.
+  using OffsetsPlanned = std::move_only_function<void(Result<std::vector<OffsetEdit>>)>;
+  virtual void planOffsets(OffsetResetRequest request, OffsetsPlanned done) = 0;
+  /// Commits these offsets for a group without members, and forgets those that have no `to`; the error tells of the first
+  /// partition that its coordinator refuses.
+  virtual void editOffsets(std::string group, events::GroupKind kind, std::vector<OffsetEdit> edits, Done done) = 0;
+  /// NonEmptyGroup while it has members.
+  virtual void deleteGroup(std::string group, Done done) = 0;
+  /// Fences the producer of a transactional id by a newer epoch, which aborts what it has open.
+  virtual void abortTransaction(std::string transactionalId, Done done) = 0;
 
   /// Sets a fault that was checked (faults/fault.h): it begins now or when its trigger says, and is told under the number
   /// that `done` gets. An error says why it is impossible for this cluster as it is. The snapshot lists what is set.

@@ -91,7 +91,7 @@ Result<void> checkState(Kind kind, NodeId broker, BrokerState state) {
 Result<void> checkFault(const faults::Fault& fault, const ClusterSnapshot& cluster) {
   TIDEMARK_TRY(faults::check(fault));
   if (cluster.brokers.empty()) return fail(ErrorCode::BrokerNotAvailable, "no cluster is running");
-  const bool later = fault.trigger.after > Duration{};
+  const bool later = !fault.trigger.isNow();
   const auto place = faults::placeOf(fault, SnapshotView(cluster));
   if (!place) {
     if (later && place.error().code != ErrorCode::InvalidRequest) return {};

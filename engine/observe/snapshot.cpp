@@ -1,6 +1,7 @@
 #include "observe/snapshot.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace tidemark::observe {
 
@@ -35,6 +36,14 @@ std::optional<int64_t> lagOf(const PartitionSnapshot& partition, const ReplicaSn
 bool isBelowMinInSync(const TopicSnapshot& topic, const PartitionSnapshot& partition) noexcept {
   const auto least = std::min<size_t>(static_cast<size_t>(std::max(topic.minInSync, 1)), partition.replicas.size());
   return partition.leader != kNoNode && partition.isr.size() < least;
+}
+
+bool operator==(const GroupMemberSnapshot& a, const GroupMemberSnapshot& b) {
+  const auto facts = [](const GroupMemberSnapshot& member) {
+    return std::tie(member.memberId, member.instanceId, member.clientId, member.host, member.software, member.rack, member.state, member.classic, member.leader, member.epoch, member.subscribedTopics,
+                    member.subscribedRegex, member.assigned, member.target, member.revoking, member.sessionTimeout);
+  };
+  return facts(a) == facts(b);
 }
 
 }  // namespace tidemark::observe

@@ -12,6 +12,7 @@
 #include "faults/fault.h"
 #include "faults/place.h"
 #include "observe/cleaner.h"
+#include "observe/groups.h"
 #include "platform/clock.h"
 #include "platform/network.h"
 
@@ -40,6 +41,8 @@ enum class BrokerState : uint8_t {
 struct BrokerSnapshot {
   NodeId id;
   BrokerState state = BrokerState::Starting;
+  /// False: a controller that is nothing else. It leads and holds no partition.
+  bool isBroker = true;
   /// Why its process ended without anybody's doing; empty in every other state.
   std::string diedOf;
   /// Where clients connect.
@@ -86,6 +89,9 @@ struct QuorumSnapshot {
   std::vector<VoterSnapshot> voters;
 };
 
+/// What became of the transaction that a batch belongs to. Unknown: it is in none, or its end is not known.
+enum class TransactionFate : uint8_t { Unknown, Open, Committed, Aborted };
+
 /// Header of one record batch.
 struct BatchSnapshot {
   Offset baseOffset;
@@ -101,6 +107,9 @@ struct BatchSnapshot {
   std::string_view codec = "none";
   bool control = false;
   bool transactional = false;
+  /// Of a control batch: what it says.
+  TransactionFate fate = TransactionFate::Unknown;
+  ProducerEpoch producerEpoch;
   WallTime maxTimestamp{};
 };
 
@@ -160,6 +169,8 @@ struct PartitionSnapshot {
   /// As the leader knows them.
   Offset highWatermark;
   Offset lastStable;
+  /// By first offset; the first one holds back `lastStable`.
+  std::vector<OpenTransactionSnapshot> openTransactions;
   Offset logStart;
   Offset logEnd;
   /// One for each of `replicas`, by broker.
@@ -226,20 +237,11 @@ struct ReaderSnapshot {
   bool external = true;
 };
 
-struct GroupSnapshot {
-  std::string id;
-  /// As Kafka names it: "Stable", "Empty", …
-  std::string state;
-  int memberCount = 0;
-  /// Records not committed yet, over all partitions the group has committed for.
-  int64_t lag = 0;
-};
-
 /// A transactional id, as its coordinator knows it.
 struct TransactionSnapshot {
   std::string id;
   /// As Kafka names it: "Empty", "Ongoing", "PrepareCommit", …
-  std::string_view state;
+  std::string state;
   ProducerId producer;
   ProducerEpoch epoch;
   /// transaction.timeout.ms of its producer.
@@ -303,6 +305,7 @@ struct ClusterSnapshot {
   std::vector<ParkedSnapshot> parked;
   std::vector<ConnectionSnapshot> connections;
   std::vector<ReaderSnapshot> readers;
+  /// By id; a broker tells of them after it was asked, so they may be one snapshot behind.
   std::vector<GroupSnapshot> groups;
   /// By transactional id; a broker tells of them after it was asked, so they may be one snapshot behind.
   std::vector<TransactionSnapshot> transactions;

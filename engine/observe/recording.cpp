@@ -1,0 +1,91 @@
+#include "observe/recording.h"
+
+#include <algorithm>
+
+#include "observe/replay.h"
+
+namespace tidemark::observe {
+namespace {
+
+platform::WallClock::duration wallOf(Duration duration) { return std::chrono::duration_cast<platform::WallClock::duration>(duration); }
+
+}  // namespace
+
+void Recording::add(const ObservedEvent& event) {
+  if (!events_.empty() && event.number <= events_.back().number) return;
+  events_.push_back(event);
+  if (events_.size() > bounds_.events) events_.pop_front();
+}
+
+uint64_t Recording::lastBy(MonotonicTime time) const {
+  // Events of different brokers may be a little out of order: the last one counts.
+  auto found = std::ranges::upper_bound(events_, time, {}, [](const ObservedEvent& one) { return one.event.at; });
+  return found == events_.begin() ? (events_.empty() ? 0 : events_.front().number - 1) : std::prev(found)->number;
+}
+
+void Recording::add(const ClusterSnapshot& cluster) {
+  if (cluster.clusterId.empty()) return;
+  if (!snapshots_.empty() && cluster.at - snapshots_.back().cluster->at < kApart) return;
+  auto kept = std::make_shared<ClusterSnapshot>(cluster);
+  for (TopicSnapshot& topic : kept->topics)
+    for (PartitionSnapshot& partition : topic.partitions)
+      for (ReplicaSnapshot& copy : partition.copies) {
+        copy.segments = {};
+        copy.batches = {};
+        copy.indexEntries = {};
+      }
+  snapshots_.push_back({std::move(kept), lastBy(cluster.at)});
+  if (snapshots_.size() > bounds_.snapshots) snapshots_.pop_front();
+}
+
+void Recording::clear() {
+  events_.clear();
+  snapshots_.clear();
+}
+
+const Recording::Kept& Recording::baseOf(WallTime wall, uint64_t event) const {
+  auto found = std::ranges::upper_bound(snapshots_, wall, {}, [](const Kept& one) { return one.cluster->wall; });
+  while (found != snapshots_.begin() && std::prev(found)->event > event) --found;
+  return found == snapshots_.begin() ? snapshots_.front() : *std::prev(found);
+}
+
+Recording::Moment Recording::at(WallTime wall) const {
+  if (empty()) return {};
+  const ClusterSnapshot& base = *baseOf(wall, UINT64_MAX).cluster;
+  return {lastBy(base.at + (wall - base.wall)), wall};
+}
+
+std::optional<Recording::Moment> Recording::after(uint64_t event) const {
+  const auto found = std::ranges::lower_bound(events_, event, {}, &ObservedEvent::number);
+  if (empty() || found == events_.end() || found->number != event) return std::nullopt;
+  // A broker's own clock may be wrong on purpose: what the whole cluster's said counts.
+  auto base = std::ranges::upper_bound(snapshots_, found->event.at, {}, [](const Kept& one) { return one.cluster->at; });
+  if (base != snapshots_.begin()) --base;
+  return Moment{event, base->cluster->wall + wallOf(found->event.at - base->cluster->at)};
+}
+
+SnapshotPtr Recording::show(const Moment& moment, const std::optional<TopicPartition>& watched) const {
+  if (empty()) return nullptr;
+  const Kept& base = baseOf(moment.wall, moment.event);
+  auto cluster = std::make_shared<ClusterSnapshot>(*base.cluster);
+  auto next = std::ranges::upper_bound(events_, base.event, {}, &ObservedEvent::number);
+  // Ages count from the event that set them: time passes from event to event.
+  const auto pass = [&cluster](MonotonicTime until) {
+    if (until > cluster->at) advance(*cluster, until - cluster->at);
+  };
+  const MonotonicTime end = base.cluster->at + (moment.wall - base.cluster->wall);
+  for (; next != events_.end() && next->number <= moment.event; ++next) {
+    pass(std::min(next->event.at, end));
+    advance(*cluster, *next);
+  }
+  pass(end);
+  cluster->wall = moment.wall;
+  if (!watched) return cluster;
+  const auto topic = std::ranges::find(cluster->topics, watched->topic, &TopicSnapshot::name);
+  if (topic == cluster->topics.end()) return cluster;
+  const auto partition = std::ranges::find(topic->partitions, watched->partition, &PartitionSnapshot::index);
+  if (partition != topic->partitions.end()) addDetails(*partition, watched->topic, events_, moment.event);
+  return cluster;
+}
+
+}  // namespace tidemark::observe

@@ -1,0 +1,280 @@
+#pragma once
+
+#include "observe/snapshot.h"
+
+// Which members of a snapshot a recording keeps, and under which names: `fieldsOf(visit, value)` calls visit(name, member)
+// for each. Details of logs are not among them, since the events tell them; nor is the cleaner's work.
+namespace tidemark::observe {
+
+template <class T, class Of>
+concept Either = std::is_same_v<std::remove_const_t<T>, Of>;
+
+template <class Visit, Either<platform::Endpoint> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("host", v.host);
+  visit("port", v.port);
+}
+
+template <class Visit, Either<BrokerSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("state", v.state);
+  visit("diedOf", v.diedOf);
+  visit("listener", v.listener);
+  visit("controller", v.controller);
+  visit("epoch", v.epoch);
+  visit("inState", v.inState);
+  visit("networkThreads", v.networkThreads);
+  visit("handlerThreads", v.handlerThreads);
+  visit("fetcherThreads", v.fetcherThreads);
+  visit("leaderCount", v.leaderCount);
+  visit("replicaCount", v.replicaCount);
+  visit("diskBytes", v.diskBytes);
+  visit("segmentCount", v.segmentCount);
+  visit("producedBytes", v.producedBytes);
+  visit("fetchedBytes", v.fetchedBytes);
+  visit("sinceHeartbeat", v.sinceHeartbeat);
+  visit("fencedIn", v.fencedIn);
+}
+
+template <class Visit, Either<VoterSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("logEnd", v.logEnd);
+  visit("sinceFetch", v.sinceFetch);
+  visit("sinceCaughtUp", v.sinceCaughtUp);
+  visit("observer", v.observer);
+}
+
+template <class Visit, Either<QuorumSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("leader", v.leader);
+  visit("epoch", v.epoch);
+  visit("highWatermark", v.highWatermark);
+  visit("voters", v.voters);
+}
+
+template <class Visit, Either<ReplicaSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("broker", v.broker);
+  visit("leader", v.leader);
+  visit("inSync", v.inSync);
+  visit("eligible", v.eligible);
+  visit("online", v.online);
+  visit("epoch", v.epoch);
+  visit("logStart", v.logStart);
+  visit("logEnd", v.logEnd);
+  visit("highWatermark", v.highWatermark);
+  visit("sinceCaughtUp", v.sinceCaughtUp);
+  visit("fetchOffset", v.fetchOffset);
+  visit("sinceFetch", v.sinceFetch);
+  visit("sizeInBytes", v.sizeInBytes);
+}
+
+template <class Visit, Either<PartitionSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("index", v.index);
+  visit("leader", v.leader);
+  visit("leaderEpoch", v.leaderEpoch);
+  visit("partitionEpoch", v.partitionEpoch);
+  visit("replicas", v.replicas);
+  visit("isr", v.isr);
+  visit("highWatermark", v.highWatermark);
+  visit("lastStable", v.lastStable);
+  visit("logStart", v.logStart);
+  visit("logEnd", v.logEnd);
+  visit("copies", v.copies);
+}
+
+template <class Visit, Either<TopicSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("name", v.name);
+  visit("internal", v.internal);
+  visit("compacted", v.compacted);
+  visit("replicationFactor", v.replicationFactor);
+  visit("minInSync", v.minInSync);
+  visit("partitions", v.partitions);
+}
+
+template <class Visit, Either<ParkedSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("broker", v.broker);
+  visit("kind", v.kind);
+  visit("client", v.client);
+  visit("correlation", v.correlation);
+  visit("topic", v.partition.topic);
+  visit("partition", v.partition.partition);
+  visit("needs", v.needs);
+  visit("minBytes", v.minBytes);
+  visit("follower", v.follower);
+  visit("timeout", v.timeout);
+  visit("left", v.left);
+}
+
+template <class Visit, Either<ConnectionSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("broker", v.broker);
+  visit("listener", v.listener);
+  visit("client", v.client);
+  visit("softwareName", v.softwareName);
+  visit("softwareVersion", v.softwareVersion);
+  visit("peer", v.peer);
+  visit("own", v.own);
+}
+
+template <class Visit, Either<ReaderSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("client", v.client);
+  visit("group", v.group);
+  visit("softwareName", v.softwareName);
+  visit("topic", v.partition.topic);
+  visit("partition", v.partition.partition);
+  visit("fetchOffset", v.fetchOffset);
+  visit("sinceFetch", v.sinceFetch);
+  visit("external", v.external);
+}
+
+template <class Visit, Either<TopicPartition> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("topic", v.topic);
+  visit("partition", v.partition);
+}
+
+template <class Visit, Either<GroupMemberSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("memberId", v.memberId);
+  visit("instanceId", v.instanceId);
+  visit("clientId", v.clientId);
+  visit("host", v.host);
+  visit("software", v.software);
+  visit("rack", v.rack);
+  visit("state", v.state);
+  visit("classic", v.classic);
+  visit("leader", v.leader);
+  visit("epoch", v.epoch);
+  visit("subscribedTopics", v.subscribedTopics);
+  visit("subscribedRegex", v.subscribedRegex);
+  visit("assigned", v.assigned);
+  visit("target", v.target);
+  visit("revoking", v.revoking);
+  visit("silent", v.silent);
+  visit("sessionTimeout", v.sessionTimeout);
+}
+
+template <class Visit, Either<GroupPartitionSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("partition", v.partition);
+  visit("committed", v.committed);
+  visit("committedAt", v.committedAt);
+  visit("highWatermark", v.highWatermark);
+  visit("firstPending", v.firstPending);
+  visit("metadata", v.metadata);
+}
+
+template <class Visit, Either<ShareBatchSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("first", v.first);
+  visit("last", v.last);
+  visit("state", v.state);
+  visit("deliveryCount", v.deliveryCount);
+  visit("member", v.member);
+  visit("lockLeft", v.lockLeft);
+}
+
+template <class Visit, Either<SharePartitionSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("partition", v.partition);
+  visit("broker", v.broker);
+  visit("start", v.start);
+  visit("end", v.end);
+  visit("inFlight", v.inFlight);
+  visit("batches", v.batches);
+}
+
+template <class Visit, Either<GroupSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("kind", v.kind);
+  visit("state", v.state);
+  visit("protocolType", v.protocolType);
+  visit("protocol", v.protocol);
+  visit("generation", v.generation);
+  visit("assignmentEpoch", v.assignmentEpoch);
+  visit("coordinator", v.coordinator);
+  visit("coordinatorPartition", v.coordinatorPartition);
+  visit("members", v.members);
+  visit("partitions", v.partitions);
+  visit("shared", v.shared);
+}
+
+template <class Visit, Either<TransactionSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("state", v.state);
+  visit("producer", v.producer);
+  visit("epoch", v.epoch);
+  visit("timeout", v.timeout);
+  visit("start", v.start);
+  visit("lastUpdate", v.lastUpdate);
+  visit("version", v.version);
+  visit("partitions", v.partitions);
+  visit("pendingMarkers", v.pendingMarkers);
+  visit("coordinatorPartition", v.coordinatorPartition);
+  visit("coordinator", v.coordinator);
+}
+
+template <class Visit, Either<faults::End> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("node", v.node);
+  visit("port", v.port);
+  visit("client", v.client);
+}
+
+template <class Visit, Either<faults::LinkRule> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("from", v.from);
+  visit("to", v.to);
+}
+
+template <class Visit, Either<FaultSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("fault", v.fault);
+  visit("broker", v.broker);
+  visit("links", v.links);
+  visit("waits", v.waits);
+  visit("since", v.since);
+  visit("left", v.left);
+  visit("fired", v.fired);
+}
+
+template <class Visit, Either<Setting> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("key", v.key);
+  visit("value", v.value);
+}
+
+template <class Visit, Either<ClusterSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("version", v.version);
+  visit("clusterId", v.clusterId);
+  visit("at", v.at);
+  visit("wall", v.wall);
+  visit("bootstrap", v.bootstrap);
+  visit("dataFolder", v.dataFolder);
+  visit("settings", v.settings);
+  visit("brokers", v.brokers);
+  visit("quorum", v.quorum);
+  visit("topics", v.topics);
+  visit("parked", v.parked);
+  visit("connections", v.connections);
+  visit("readers", v.readers);
+  visit("groups", v.groups);
+  visit("transactions", v.transactions);
+  visit("faults", v.faults);
+  visit("lostEvents", v.lostEvents);
+}
+
+}  // namespace tidemark::observe

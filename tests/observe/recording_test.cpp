@@ -1,0 +1,275 @@
+// What a cluster did, at any moment of it: in memory, and through a file.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "faults/fault_json.h"
+#include "observe/recorded_cluster.h"
+#include "observe/recording.h"
+#include "observe/recording_file.h"
+
+namespace tidemark::observe {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const TopicPartition kOrders{"orders", PartitionIndex(0)};
+constexpr WallTime kWall{1'000'000s};
+constexpr MonotonicTime kMonotonic{5s};
+
+class RecordingTest : public testing::Test {
+ protected:
+  RecordingTest() {
+    cluster.clusterId = "a-cluster";
+    cluster.at = kMonotonic;
+    cluster.wall = kWall;
+    TopicSnapshot& topic = cluster.topics.emplace_back();
+    topic.name = "orders";
+    PartitionSnapshot& partition = topic.partitions.emplace_back();
+    partition.index = PartitionIndex(0);
+    partition.leader = NodeId(1);
+    partition.leaderEpoch = LeaderEpoch(4);
+    partition.logStart = partition.logEnd = partition.highWatermark = Offset(0);
+    partition.isr = partition.replicas = {NodeId(1), NodeId(2)};
+    for (int id : {1, 2}) {
+      cluster.brokers.push_back({.id = NodeId(id), .state = BrokerState::Running, .diedOf = {}, .listener = {"127.0.0.1", 9000}, .controller = {}, .epoch = {}});
+      partition.copies.push_back({.broker = NodeId(id), .leader = id == 1, .inSync = true, .online = true, .epoch = {}, .logStart = Offset(0), .logEnd = Offset(0), .highWatermark = Offset(0), .fetchOffset = {}, .segments = {}, .batches = {}, .indexEntries = {}});
+    }
+  }
+  /// So long after the first snapshot.
+  ObservedEvent event(std::chrono::milliseconds after, int broker, const events::Payload& payload, bool ofPartition = true) {
+    ObservedEvent one;
+    one.number = ++number;
+    one.event.at = kMonotonic + after;
+    one.event.wall = kWall + after;
+    one.event.broker = NodeId(broker);
+    one.event.payload = payload;
+    if (ofPartition) one.topic = kOrders.topic, one.partition = kOrders.partition;
+    return one;
+  }
+  static events::BatchAppended batch(int64_t base, int count, int epoch, int64_t position = 0) {
+    return {.partition = {}, .baseOffset = Offset(base), .lastOffset = Offset(base + count - 1), .epoch = LeaderEpoch(epoch), .recordCount = count, .sizeInBytes = 100, .position = position, .asLeader = true};
+  }
+  /// Three records, two of them on both brokers; then 2 leads, and 1 gives up the third.
+  std::vector<ObservedEvent> story() {
+    return {event(100ms, 1, batch(0, 2, 4)),
+            event(110ms, 2, batch(0, 2, 4)),
+            event(120ms, 1, events::HighWatermarkAdvanced{{}, Offset(0), Offset(2), NodeId(2)}),
+            event(200ms, 1, batch(2, 1, 4, 100)),
+            event(300ms, 1, events::BrokerDown{NodeId(1), events::DownCause::Killed}, false),
+            event(310ms, 2, events::LeaderElected{{}, NodeId(1), NodeId(2), LeaderEpoch(5), events::ElectionCause::LeaderFenced}),
+            event(400ms, 2, batch(2, 4, 5, 100)),
+            event(500ms, 1, events::BrokerStarted{NodeId(1)}, false),
+            event(510ms, 1, events::LogDiverged{{}, NodeId(2), LeaderEpoch(5), LeaderEpoch(4), Offset(2), Offset(2), Offset(3)}),
+            event(511ms, 1, events::LogTruncated{{}, Offset(3), Offset(2)}),
+            event(520ms, 2, events::IsrShrunk{{}, events::NodeList{NodeId(1), NodeId(2)}, events::NodeList{NodeId(2)}, NodeId(1), PartitionEpoch(9), 3s})};
+  }
+  static const PartitionSnapshot& orders(const SnapshotPtr& at) { return *findPartition(*at, kOrders); }
+  SnapshotPtr at(std::chrono::milliseconds after) { return recording.show(recording.at(kWall + after), kOrders); }
+
+  ClusterSnapshot cluster;
+  Recording recording;
+  uint64_t number = 0;
+};
+
+TEST_F(RecordingTest, TheClusterIsShownAsItWasAtAnyMoment) {
+  recording.add(cluster);
+  for (const ObservedEvent& one : story()) recording.add(one);
+  EXPECT_EQ(orders(at(0ms)).logEnd, Offset(0));
+  EXPECT_EQ(orders(at(150ms)).logEnd, Offset(2));
+  EXPECT_EQ(orders(at(150ms)).highWatermark, Offset(2));
+  EXPECT_EQ(orders(at(250ms)).copies[0].logEnd, Offset(3));
+  EXPECT_EQ(findBroker(*at(305ms), NodeId(1))->state, BrokerState::Killed);
+  EXPECT_EQ(orders(at(305ms)).leader, NodeId(1));
+  const SnapshotPtr later = at(450ms);
+  EXPECT_EQ(orders(later).leader, NodeId(2));
+  EXPECT_EQ(orders(later).leaderEpoch, LeaderEpoch(5));
+  EXPECT_EQ(orders(later).logEnd, Offset(6));
+  EXPECT_EQ(orders(later).copies[0].logEnd, Offset(3)) << "what is to be given up is still there";
+  EXPECT_EQ(orders(at(600ms)).copies[0].logEnd, Offset(2));
+  EXPECT_THAT(orders(at(600ms)).isr, ElementsAre(NodeId(2)));
+  EXPECT_EQ(at(600ms)->wall, kWall + 600ms);
+}
+
+TEST_F(RecordingTest, BatchesAreThoseThatWereThereThen) {
+  recording.add(cluster);
+  for (const ObservedEvent& one : story()) recording.add(one);
+  const auto bases = [this](std::chrono::milliseconds after, size_t copy) {
+    std::vector<std::pair<int, int>> found;
+    const SnapshotPtr then = at(after);
+    for (const BatchSnapshot& one : orders(then).copies[copy].batches) found.emplace_back(static_cast<int>(one.baseOffset.value()), one.epoch.value());
+    return found;
+  };
+  EXPECT_THAT(bases(450ms, 0), ElementsAre(std::pair(0, 4), std::pair(2, 4)));
+  EXPECT_THAT(bases(450ms, 1), ElementsAre(std::pair(0, 4), std::pair(2, 5)));
+  EXPECT_THAT(bases(600ms, 0), ElementsAre(std::pair(0, 4)));
+  EXPECT_THAT(recording.show(recording.at(kWall + 450ms), std::nullopt)->topics[0].partitions[0].copies[0].batches, IsEmpty());
+}
+
+TEST_F(RecordingTest, AfterAnEventIsExactlyAfterIt) {
+  recording.add(cluster);
+  for (const ObservedEvent& one : story()) recording.add(one);
+  const auto before = recording.after(9);
+  const auto after = recording.after(10);
+  ASSERT_TRUE(before && after);
+  EXPECT_EQ(orders(recording.show(*before, kOrders)).copies[0].logEnd, Offset(3));
+  EXPECT_EQ(orders(recording.show(*after, kOrders)).copies[0].logEnd, Offset(2));
+  EXPECT_FALSE(recording.after(99).has_value());
+}
+
+TEST_F(RecordingTest, ABrokersWrongClockDoesNotMoveItsEvents) {
+  recording.add(cluster);
+  ObservedEvent one = event(100ms, 1, batch(0, 2, 4));
+  one.event.wall = kWall + 3h;
+  recording.add(one);
+  EXPECT_EQ(recording.after(1)->wall, kWall + 100ms);
+  EXPECT_EQ(orders(at(150ms)).logEnd, Offset(2));
+}
+
+TEST_F(RecordingTest, AgesGoOnAndSnapshotsCorrectWhatNoEventTold) {
+  cluster.brokers[0].inState = 4s;
+  recording.add(cluster);
+  EXPECT_EQ(findBroker(*at(700ms), NodeId(1))->inState, 4700ms);
+  cluster.at += 2s;
+  cluster.wall += 2s;
+  cluster.brokers[0].diskBytes = 77;
+  recording.add(cluster);
+  EXPECT_EQ(findBroker(*at(1900ms), NodeId(1))->diskBytes, 0);
+  EXPECT_EQ(findBroker(*at(2100ms), NodeId(1))->diskBytes, 77);
+}
+
+TEST_F(RecordingTest, WhatIsRememberedIsBounded) {
+  recording = Recording({.events = 10, .snapshots = 3});
+  for (int i = 0; i < 50; ++i) {
+    recording.add(cluster);
+    recording.add(event(std::chrono::milliseconds(1000 * i + 10), 1, batch(i, 1, 4)));
+    cluster.at += 1s;
+    cluster.wall += 1s;
+  }
+  EXPECT_EQ(recording.events().size(), 10u);
+  EXPECT_EQ(recording.begin(), kWall + 47s);
+}
+
+class RecordingFileTest : public RecordingTest {
+ protected:
+  RecordingFileTest() : writer([this](std::string_view line) { lines.emplace_back(line); }) {}
+  Result<Recording> read() {
+    RecordingReader reader;
+    for (const std::string& line : lines) TIDEMARK_TRY(reader.take(line));
+    return reader.finish();
+  }
+  std::vector<std::string> lines;
+  RecordingWriter writer;
+};
+
+TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
+  FaultSnapshot& fault = cluster.faults.emplace_back();
+  fault.id = 3;
+  fault.fault = *faults::parseFault(R"({"kind": "cut", "target": "link 1->2", "durationMs": 5000})");
+  fault.links.push_back({.from = {.node = NodeId(1), .client = {}}, .to = {.node = NodeId(2), .client = {}}});
+  fault.left = 2s;
+  cluster.brokers[1].state = BrokerState::Paused;
+  cluster.brokers[1].sinceHeartbeat = 300ms;
+  writer.add(cluster);
+  const auto events = story();
+  for (const ObservedEvent& one : events) writer.add(one);
+  writer.add(event(600ms, -1, events::FaultInjected{.fault = 4, .kind = events::FaultKind::Pause, .node = NodeId(2), .target = "broker 2 \xff", .duration = 25s}, false));
+  const auto found = read();
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->events().size(), events.size() + 1);
+  for (size_t i = 0; i < events.size(); ++i) {
+    const ObservedEvent& one = found->events()[i];
+    EXPECT_EQ(events::traceLine(one.event, one.topic), events::traceLine(events[i].event, events[i].topic));
+    EXPECT_EQ(one.event.wall, events[i].event.wall);
+    EXPECT_EQ(one.partition, events[i].partition);
+  }
+  const SnapshotPtr shown = found->show(found->at(kWall), {});
+  EXPECT_EQ(shown->clusterId, "a-cluster");
+  EXPECT_EQ(shown->brokers[0].listener, (platform::Endpoint{"127.0.0.1", 9000}));
+  EXPECT_EQ(shown->brokers[1].state, BrokerState::Paused);
+  EXPECT_EQ(shown->brokers[1].sinceHeartbeat, Duration(300ms));
+  EXPECT_EQ(shown->faults[0].fault, fault.fault);
+  EXPECT_EQ(shown->faults[0].links, fault.links);
+  EXPECT_EQ(shown->faults[0].left, Duration(2s));
+  EXPECT_EQ(orders(shown).isr, orders(std::make_shared<ClusterSnapshot>(cluster)).isr);
+}
+
+TEST_F(RecordingFileTest, WhatIsWrongIsToldWithItsLine) {
+  writer.add(cluster);
+  writer.add(story().front());
+  const auto whole = lines;
+  const auto expect = [this](const std::string& text) {
+    const auto found = read();
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, ErrorCode::InvalidRequest);
+    EXPECT_THAT(found.error().message, HasSubstr(text));
+  };
+  lines = {"kafka"};
+  expect("line 1: this is no JSON object");
+  lines = {"{}"};
+  expect("line 1: this is no recording");
+  lines = {R"({"recording":2})"};
+  expect("version 2");
+  lines = {whole[0]};
+  expect("no snapshot");
+  lines = {whole[0], whole[1], R"({"event":"Nonsense"})"};
+  expect("line 3: an event Nonsense is not known");
+  lines = {whole[0], whole[1], R"({"event":"BrokerDown","fields":{"node":"two"}})"};
+  expect("line 3: \"node\": \"two\" is no whole number");
+  lines = {whole[0], R"({"snapshot":{"brokers":[{"state":77}]}})"};
+  expect("line 2: \"brokers\": \"state\": 77 is not known");
+  lines = {whole[0], whole[1].substr(0, whole[1].size() / 2)};
+  expect("line 2: this is no JSON object");
+}
+
+TEST_F(RecordingFileTest, WhatIsRememberedIsWrittenInItsOrder) {
+  recording.add(cluster);
+  for (const ObservedEvent& one : story()) recording.add(one);
+  writer.add(recording);
+  const auto found = read();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->events().size(), 11u);
+  EXPECT_EQ(orders(found->show(found->at(kWall + 450ms), kOrders)).logEnd, Offset(6));
+}
+
+TEST_F(RecordingFileTest, ARecordedClusterComesUpInStepsAndIsNotTouched) {
+  writer.add(cluster);
+  for (const ObservedEvent& one : story()) writer.add(one);
+  auto found = read();
+  ASSERT_TRUE(found);
+  RecordedCluster recorded(std::move(*found));
+  int woken = 0;
+  recorded.onChange([&woken] { ++woken; });
+  std::vector<Offset> ends;
+  uint64_t told = 0;
+  size_t events = 0;
+  while (!recorded.isOver()) {
+    ends.push_back(orders(recorded.snapshot()).logEnd);
+    const EventBatch batch = recorded.drainEvents(told, 2);
+    events += batch.events.size();
+    EXPECT_EQ(batch.missed, 0u);
+    told = batch.last;
+  }
+  for (EventBatch batch = recorded.drainEvents(told, 2); !batch.events.empty(); batch = recorded.drainEvents(told, 2)) {
+    events += batch.events.size();
+    told = batch.last;
+  }
+  EXPECT_EQ(events, 11u);
+  EXPECT_GT(ends.size(), 4u);
+  EXPECT_EQ(ends.front(), Offset(0));
+  EXPECT_EQ(ends.back(), Offset(6));
+  EXPECT_GT(woken, 0);
+  std::string refused;
+  recorded.killBroker(NodeId(1), [&refused](const Result<void>& done) { refused = done ? "" : done.error().message; });
+  EXPECT_THAT(refused, IsEmpty()) << "never inside the call";
+  recorded.snapshot();
+  EXPECT_THAT(refused, HasSubstr("recording"));
+}
+
+}  // namespace
+}  // namespace tidemark::observe
