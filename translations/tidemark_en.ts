@@ -78,6 +78,23 @@
     </message>
 </context>
 <context>
+    <name>Groups</name>
+    <message numerus="yes">
+        <source>delivered %n time(s)</source>
+        <translation>
+            <numerusform>delivered %n time</numerusform>
+            <numerusform>delivered %n times</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s)</source>
+        <translation>
+            <numerusform>%n partition</numerusform>
+            <numerusform>%n partitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Map</name>
     <message numerus="yes">
         <source>leads %1 of %n partition(s)</source>
@@ -116,6 +133,47 @@
     </message>
 </context>
 <context>
+    <name>Timeline</name>
+    <message numerus="yes">
+        <source>%1 gave up %n record(s)</source>
+        <translation>
+            <numerusform>%1 gave up %n record</numerusform>
+            <numerusform>%1 gave up %n records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n acknowledged record(s) lost</source>
+        <translation>
+            <numerusform>%n acknowledged record lost</numerusform>
+            <numerusform>%n acknowledged records lost</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n record(s) lost</source>
+        <translation>
+            <numerusform>%n record lost</numerusform>
+            <numerusform>%n records lost</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>Transactions</name>
+    <message numerus="yes">
+        <source>%n offset(s) held back until the marker is replicated</source>
+        <translation>
+            <numerusform>%n offset held back until the marker is replicated</numerusform>
+            <numerusform>%n offsets held back until the marker is replicated</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n offset(s) held back by %1</source>
+        <translation>
+            <numerusform>%n offset held back by %1</numerusform>
+            <numerusform>%n offsets held back by %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::BatchPanel</name>
     <message numerus="yes">
         <source>   + %n header(s)</source>
@@ -148,6 +206,41 @@
 </context>
 <context>
     <name>tidemark::widgets::BeltsView</name>
+    <message numerus="yes">
+        <source> · and %n loss(es) more</source>
+        <translation>
+            <numerusform> · and %n loss more</numerusform>
+            <numerusform> · and %n losses more</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n acknowledged record(s) lost: %1</source>
+        <translation>
+            <numerusform>%n acknowledged record lost: %1</numerusform>
+            <numerusform>%n acknowledged records lost: %1</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>✕ %n acknowledged record(s) lost here</source>
+        <translation>
+            <numerusform>✕ %n acknowledged record lost here</numerusform>
+            <numerusform>✕ %n acknowledged records lost here</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>truncated: %1, %n record(s) given up</source>
+        <translation>
+            <numerusform>truncated: %1, %n record given up</numerusform>
+            <numerusform>truncated: %1, %n records given up</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n record(s) that leader %1 does not have</source>
+        <translation>
+            <numerusform>%n record that leader %1 does not have</numerusform>
+            <numerusform>%n records that leader %1 does not have</numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>%n more here</source>
         <translation>
@@ -222,6 +315,16 @@
         <translation>
             <numerusform>%n set aside</numerusform>
             <numerusform>%n set aside</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::ClusterPage</name>
+    <message numerus="yes">
+        <source>%1 acknowledged record(s) lost, first in %2: show where</source>
+        <translation>
+            <numerusform>%1 acknowledged record lost, in %2: show where</numerusform>
+            <numerusform>%1 acknowledged records lost, first in %2: show where</numerusform>
         </translation>
     </message>
 </context>
@@ -318,6 +421,30 @@
         <translation>
             <numerusform>%n transfer let through</numerusform>
             <numerusform>%n transfers let through</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::GroupsPage</name>
+    <message numerus="yes">
+        <source>%n group(s)</source>
+        <translation>
+            <numerusform>%n group</numerusform>
+            <numerusform>%n groups</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>What it has committed for %n partition(s) is forgotten.</source>
+        <translation>
+            <numerusform>What it has committed for %n partition is forgotten.</numerusform>
+            <numerusform>What it has committed for %n partitions is forgotten.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>It has %n member(s), so that its coordinator will refuse: stop its clients first.</source>
+        <translation>
+            <numerusform>It has %n member, so that its coordinator will refuse: stop its clients first.</numerusform>
+            <numerusform>It has %n members, so that its coordinator will refuse: stop its clients first.</numerusform>
         </translation>
     </message>
 </context>
@@ -486,6 +613,16 @@
     </message>
 </context>
 <context>
+    <name>tidemark::widgets::OffsetsDialog</name>
+    <message numerus="yes">
+        <source>The group has %n member(s): stop its clients first.</source>
+        <translation>
+            <numerusform>The group has %n member: stop its clients first.</numerusform>
+            <numerusform>The group has %n members: stop its clients first.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::PassCard</name>
     <message numerus="yes">
         <source>%n pass(es) since the broker started</source>
@@ -512,13 +649,6 @@
         <translation>
             <numerusform>%n day</numerusform>
             <numerusform>%n days</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>   (and %n more)</source>
-        <translation>
-            <numerusform>   (and %n more)</numerusform>
-            <numerusform>   (and %n more)</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -608,6 +738,30 @@
         <translation>
             <numerusform>%n external client</numerusform>
             <numerusform>%n external clients</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>tidemark::widgets::TransactionsPage</name>
+    <message numerus="yes">
+        <source>%n transactional id(s)</source>
+        <translation>
+            <numerusform>%n transactional id</numerusform>
+            <numerusform>%n transactional ids</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n open</source>
+        <translation>
+            <numerusform>%n open</numerusform>
+            <numerusform>%n open</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n refused write(s) of fenced producers</source>
+        <translation>
+            <numerusform>%n refused write of fenced producers</numerusform>
+            <numerusform>%n refused writes of fenced producers</numerusform>
         </translation>
     </message>
 </context>

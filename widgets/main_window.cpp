@@ -41,10 +41,11 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
     : QMainWindow(parent),
       m_settings(settings),
       m_bridge(source),
+      m_travel(m_bridge),
       m_topBar(new TopBar(m_bridge)),
       m_pages(new QStackedWidget),
       m_launchPage(new LaunchPage(m_bridge)),
-      m_clusterPage(new ClusterPage(m_bridge)),
+      m_clusterPage(new ClusterPage(m_bridge, m_travel)),
       m_filesPage(new SegmentsPage(m_bridge, true)),
       m_status(new StatusLine(m_bridge)) {
   setWindowTitle(QStringLiteral("Tidemark"));
@@ -73,6 +74,7 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
   makeDocks();
   makeMenus();
   makeShortcuts();
+  makeTime();
 
   connect(&m_bridge, &EngineBridge::frame, this, &MainWindow::onFrame);
   connect(m_launchPage, &LaunchPage::startWanted, this, &MainWindow::launch);
@@ -86,9 +88,9 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
     if (const auto& shown = m_clusterPage->partition()) showPartition({shown->topic, PartitionIndex(partition)});
   });
   connect(m_clusterPage, &ClusterPage::viewChanged, this, [this](ClusterPage::View view) {
-    if (showsCluster()) keepLayout();
-    m_view = view;
-    if (showsCluster()) takeLayout();
+    if (showsCluster()) m_layouts->keep();
+    m_layouts->setView(view);
+    if (showsCluster()) m_layouts->take();
   });
   connect(m_clusterPage, &ClusterPage::otherPartitionPicked, this, &MainWindow::showPartition);
   connect(m_filesPage, &SegmentsPage::backWanted, this, &MainWindow::closeFiles);
@@ -104,20 +106,11 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
     m_topBar->setConsuming(m_consumeDialog && m_consumeDialog->isReading());
   });
 
-  // What each layout is before anybody changed it, to come back to.
-  showOnly({m_treeDock, m_inspectorDock, m_eventDock});
-  m_defaultLayouts[kBeltsLayout] = saveState(kLayoutVersion);
-  showOnly({m_treeDock});
-  m_defaultLayouts[kWideLayout] = saveState(kLayoutVersion);
-  showOnly({m_treeDock, m_faultDock});
-  m_defaultLayouts[kMapLayout] = saveState(kLayoutVersion);
-  showOnly({m_treeDock, m_eventDock});
-  m_defaultLayouts[kTimelineLayout] = saveState(kLayoutVersion);
-  m_layouts = m_defaultLayouts;
-  restoreState(m_defaultLayouts[kBeltsLayout], kLayoutVersion);
+  m_layouts = std::make_unique<DockLayouts>(*this, DockLayouts::Docks{m_treeDock, m_inspectorDock, m_eventDock, m_faultDock});
   restore();
   leaveCluster();
   if (m_bridge.hasCluster()) enterCluster();
+  if (m_bridge.isRecorded()) enterRecording();
 }
 
 MainWindow::~MainWindow() = default;
@@ -134,7 +127,7 @@ void MainWindow::makeDocks() {
   m_treeDock = makeDock(QStringLiteral("cluster"), tr("Cluster"), m_tree, new DockTitle(tr("CLUSTER"), 16, 46));
   addDockWidget(Qt::LeftDockWidgetArea, m_treeDock);
 
-  m_inspector = new Inspector(m_bridge, m_past);
+  m_inspector = new Inspector(m_bridge, m_travel);
   m_inspectorDock =
       makeDock(QStringLiteral("inspector"), tr("Inspector"), m_inspector, new DockTitle(tr("INSPECTOR"), 18, 38));
   addDockWidget(Qt::RightDockWidgetArea, m_inspectorDock);
@@ -143,7 +136,7 @@ void MainWindow::makeDocks() {
   bottom->setProperty("kind", QStringLiteral("panel"));
   bottom->setAttribute(Qt::WA_StyledBackground);
   m_events = new EventPanel(m_bridge, bottom);
-  m_strip = new IsrStrip(m_bridge, m_past);
+  m_strip = new IsrStrip(m_bridge, m_travel);
   auto* head = new DockHead;
   auto* headRow = new QHBoxLayout(head);
   headRow->setContentsMargins(0, 0, 0, 0);
@@ -159,7 +152,6 @@ void MainWindow::makeDocks() {
   setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
   makeFaults();
-  applyDockSizes();
 
   connect(m_events, &EventPanel::said, this, [this](const QString& text) { m_status->say(text); });
   connect(m_tree, &ClusterTree::quorumPicked, this, [this] { pick({Picked::What::Quorum, {}, {}}); });
@@ -184,8 +176,8 @@ bool MainWindow::showsFiles() const {
 }
 
 void MainWindow::openFiles(const QString& path) {
-  if (showsCluster()) keepLayout();
-  showDocks(false);
+  if (showsCluster()) m_layouts->keep();
+  m_layouts->hideAll();
   m_pages->setCurrentWidget(m_filesPage);
   m_filesPage->setActive(true);
   m_filesPage->openPath(path);
@@ -209,8 +201,9 @@ QString MainWindow::shownTopic() const {
 }
 
 void MainWindow::onFrame(const Frame& frame) {
+  // What there was not yet, or is no more, at a moment of the past says nothing about the present.
+  if (m_bridge.moment()) return;
   if (frame.anotherCluster) {
-    m_past.clear();
     m_lastPartition.clear();
     m_picked = {};
     m_inspector->setPicked(m_picked);
@@ -220,7 +213,6 @@ void MainWindow::onFrame(const Frame& frame) {
     else if (!m_launching)
       enterCluster();
   }
-  if (frame.snapshot != frame.previous) m_past.add(*frame.snapshot);
   // The first topic that appears is shown; one that is gone is not.
   const auto& shown = m_clusterPage->partition();
   if (shown && observe::findPartition(*frame.snapshot, *shown) != nullptr) return pickFirst();
@@ -256,6 +248,7 @@ void MainWindow::showPartition(const TopicPartition& partition) {
   m_clusterPage->setPartition(partition);
   m_inspector->setPartition(partition);
   m_strip->setPartition(partition);
+  m_travel.setPartition(partition);
   m_tree->setShownTopic(fromUtf8(partition.topic));
   if (m_picked.what == Picked::What::Partition) pick({Picked::What::Partition, {}, partition});
 }
@@ -303,13 +296,13 @@ void MainWindow::enterCluster() {
   m_filesPage->setActive(false);
   m_pages->setCurrentWidget(m_clusterPage);
   m_topBar->setRunning(true);
-  showDocks(true);
+  m_layouts->take();
   m_clusterPage->viewWidget()->setFocus();
 }
 
 void MainWindow::leaveCluster() {
-  if (showsCluster()) keepLayout();
-  showDocks(false);
+  if (showsCluster()) m_layouts->keep();
+  m_layouts->hideAll();
   m_topBar->setRunning(false);
   m_load.stop();
   if (m_consumeDialog) delete m_consumeDialog;
@@ -317,46 +310,6 @@ void MainWindow::leaveCluster() {
   if (showsFiles()) return;
   m_pages->setCurrentWidget(m_launchPage);
   m_launchPage->setFocus();
-}
-
-void MainWindow::keepLayout() {
-  m_layouts[layoutOf(m_view)] = saveState(kLayoutVersion);
-}
-
-void MainWindow::takeLayout() {
-  const Layout which = layoutOf(m_view);
-  if (!restoreState(m_layouts[which], kLayoutVersion)) restoreState(m_defaultLayouts[which], kLayoutVersion);
-  applyDockSizes();
-}
-
-MainWindow::Layout MainWindow::layoutOf(ClusterPage::View view) {
-  switch (view) {
-    case ClusterPage::View::Belts:
-      return kBeltsLayout;
-    case ClusterPage::View::Map:
-      return kMapLayout;
-    case ClusterPage::View::Timeline:
-      return kTimelineLayout;
-    default:
-      return kWideLayout;
-  }
-}
-
-QString MainWindow::layoutKey(Layout layout) {
-  static const QString kKeys[] = {QStringLiteral("layout"), QStringLiteral("wideLayout"), QStringLiteral("mapLayout"), QStringLiteral("timelineLayout")};
-  return kKeys[layout];
-}
-
-void MainWindow::showOnly(std::initializer_list<QDockWidget*> shown) {
-  for (QDockWidget* dock : docks()) dock->setVisible(std::ranges::find(shown, dock) != shown.end());
-}
-
-void MainWindow::showDocks(bool shown) {
-  if (shown) {
-    takeLayout();
-    return;
-  }
-  showOnly({});
 }
 
 bool MainWindow::mayLoseData(const QString& title, const QString& verb) {
@@ -395,6 +348,8 @@ void MainWindow::stopCluster() {
 }
 
 void MainWindow::command(Command what, NodeId broker) {
+  // What is done is done now.
+  if (!m_bridge.isRecorded()) m_travel.goLive();
   const QString name = tr("Broker %1").arg(broker.value());
   const auto sentence = [&](bool done) {
     switch (what) {
@@ -421,69 +376,33 @@ void MainWindow::command(Command what, NodeId broker) {
 // Layout and end.
 
 void MainWindow::resetLayout() {
-  m_layouts = m_defaultLayouts;
-  m_docks = {};
-  if (showsCluster()) takeLayout();
-}
-
-void MainWindow::applyDockSizes() {
-  // Views that need the room have a layout of their own.
-  if (m_view != ClusterPage::View::Belts) return;
-  // On a small window the middle has the first right to what there is.
-  const int events = m_docks.events > 0 ? m_docks.events : std::clamp(height() * 24 / 100, 150, 250);
-  resizeDocks({m_treeDock, m_inspectorDock},
-              {std::min(m_docks.tree, width() * 24 / 100), std::min(m_docks.inspector, width() * 34 / 100)},
-              Qt::Horizontal);
-  resizeDocks({m_eventDock}, {std::min(events, height() * 40 / 100)}, Qt::Vertical);
-}
-
-void MainWindow::noteDockSizes() {
-  if (!showsCluster() || m_view != ClusterPage::View::Belts) return;
-  const auto docked = [](const QDockWidget* dock) { return dock->isVisible() && !dock->isFloating(); };
-  if (docked(m_treeDock)) m_docks.tree = m_treeDock->width();
-  if (docked(m_inspectorDock)) m_docks.inspector = m_inspectorDock->width();
-  if (docked(m_eventDock)) m_docks.events = m_eventDock->height();
+  m_layouts->reset();
+  if (showsCluster()) m_layouts->take();
 }
 
 bool MainWindow::event(QEvent* event) {
   // The lines between the docks are the window's own: a drag of one ends here.
   const bool released = event->type() == QEvent::MouseButtonRelease;
   const bool handled = QMainWindow::event(event);
-  if (released) noteDockSizes();
+  if (released && m_layouts != nullptr && showsCluster()) m_layouts->noteSizes();
   return handled;
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
-  if (m_eventDock != nullptr && showsCluster()) applyDockSizes();
+  if (m_layouts != nullptr && showsCluster()) m_layouts->applySizes();
 }
 
 void MainWindow::restore() {
   if (m_settings == nullptr) return;
   const QByteArray geometry = m_settings->value(QStringLiteral("geometry")).toByteArray();
   if (!geometry.isEmpty() && !restoreGeometry(geometry)) m_settings->remove(QStringLiteral("geometry"));
-  for (const Layout which : {kBeltsLayout, kWideLayout, kMapLayout, kTimelineLayout}) {
-    const QByteArray layout = m_settings->value(layoutKey(which)).toByteArray();
-    if (layout.isEmpty()) continue;
-    // Of another version, or damaged: it would only come back at each start.
-    if (restoreState(layout, kLayoutVersion))
-      m_layouts[which] = layout;
-    else
-      m_settings->remove(layoutKey(which));
-  }
-  restoreState(m_layouts[kBeltsLayout], kLayoutVersion);
+  m_layouts->restore(*m_settings);
   m_filesPage->restore(*m_settings);
   m_clusterPage->segments().restore(*m_settings);
   m_clusterPage->cleaner().restore(*m_settings);
   const int view = m_settings->value(QStringLiteral("view"), 0).toInt();
   if (view >= 0 && view < ClusterPage::kViews) m_clusterPage->showView(static_cast<ClusterPage::View>(view));
-  const auto size = [this](const char* name, int usual, int most) {
-    const int kept = m_settings->value(QLatin1String(name), usual).toInt();
-    return kept >= 0 && kept <= most ? kept : usual;
-  };
-  m_docks.tree = std::max(120, size("docks/tree", m_docks.tree, 1000));
-  m_docks.inspector = std::max(160, size("docks/inspector", m_docks.inspector, 1200));
-  m_docks.events = size("docks/events", m_docks.events, 1200);
   m_launchPage->setFolder(m_settings->value(QStringLiteral("folder")).toString(),
                           m_settings->value(QStringLiteral("folderChosen"), false).toBool());
   const int theme = m_settings->value(QStringLiteral("theme"), 0).toInt();
@@ -493,14 +412,11 @@ void MainWindow::restore() {
 void MainWindow::save() {
   if (m_settings == nullptr) return;
   m_settings->setValue(QStringLiteral("geometry"), saveGeometry());
-  if (showsCluster()) keepLayout();
-  for (const Layout which : {kBeltsLayout, kWideLayout, kMapLayout, kTimelineLayout}) m_settings->setValue(layoutKey(which), m_layouts[which]);
+  if (showsCluster()) m_layouts->keep();
+  m_layouts->save(*m_settings);
   m_settings->setValue(QStringLiteral("view"), static_cast<int>(m_clusterPage->view()));
   m_clusterPage->cleaner().save(*m_settings);
   (showsFiles() ? *m_filesPage : m_clusterPage->segments()).save(*m_settings);
-  m_settings->setValue(QStringLiteral("docks/tree"), m_docks.tree);
-  m_settings->setValue(QStringLiteral("docks/inspector"), m_docks.inspector);
-  m_settings->setValue(QStringLiteral("docks/events"), m_docks.events);
   m_settings->setValue(QStringLiteral("folder"), m_launchPage->folder());
   m_settings->setValue(QStringLiteral("folderChosen"), m_launchPage->isFolderChosen());
   m_settings->setValue(QStringLiteral("theme"), static_cast<int>(Theme::instance().choice()));
@@ -516,7 +432,7 @@ void MainWindow::endInControl(std::function<void()> ended) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!m_bridge.hasCluster() || m_closing) {
+  if (!m_bridge.hasCluster() || m_closing || m_bridge.isRecorded()) {
     save();
     event->accept();
     return;

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <array>
 #include <functional>
-#include <initializer_list>
 #include <map>
+#include <memory>
 
-#include <QByteArray>
 #include <QMainWindow>
 #include <QPointer>
 
 #include "bridge/engine_bridge.h"
 #include "clients/producer_load.h"
-#include "models/partition_past.h"
+#include "dock_layouts.h"
 #include "theme/theme.h"
+#include "timeline/time_travel.h"
 #include "views/cluster_page.h"
 #include "views/cluster_tree.h"
 
@@ -49,6 +48,7 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   EngineBridge& bridge() noexcept { return m_bridge; }
+  TimeTravel& travel() noexcept { return m_travel; }
   LaunchPage& launchPage() noexcept { return *m_launchPage; }
   ClusterPage& clusterPage() noexcept { return *m_clusterPage; }
   Inspector& inspector() noexcept { return *m_inspector; }
@@ -76,6 +76,11 @@ class MainWindow : public QMainWindow {
   void showPartition(const TopicPartition& partition);
   /// Shows the segments at a path: a partition's folder, one of its files, or a folder that holds partitions.
   void openFiles(const QString& path);
+  /// Opens a recording in a window of its own, which nobody need own: closing it removes it. Null, once `error` says why, if
+  /// it cannot be read.
+  static MainWindow* openRecording(const QString& path, QString* error);
+  /// Writes what is remembered into a file that can be opened so; an empty text, or why not.
+  QString saveRecording(const QString& path) const;
   /// Docks and sizes as they are at the first start.
   void resetLayout();
   /// As closing the window, but without a question: somebody outside wants the program to end. `ended` runs when the
@@ -91,7 +96,6 @@ class MainWindow : public QMainWindow {
   bool event(QEvent* event) override;
 
  private:
-  static constexpr int kLayoutVersion = 2;
   static constexpr int kRecentFiles = 8;
 
   void makeDocks();
@@ -103,23 +107,14 @@ class MainWindow : public QMainWindow {
   void onFrame(const Frame& frame);
   void enterCluster();
   void leaveCluster();
-  void showDocks(bool shown);
-  /// Which docks stand where beside the view that is shown: a view that needs the room has a layout of its own.
-  enum Layout { kBeltsLayout, kWideLayout, kMapLayout, kTimelineLayout, kLayouts };
-  static Layout layoutOf(ClusterPage::View view);
-  static QString layoutKey(Layout layout);
-  /// Shows these docks and no others.
-  void showOnly(std::initializer_list<QDockWidget*> docks);
-  std::array<QDockWidget*, 4> docks() const { return {m_treeDock, m_inspectorDock, m_eventDock, m_faultDock}; }
-  void keepLayout();
-  void takeLayout();
+  void makeTime();
+  /// All of a recording has come up: its beginning is shown.
+  void enterRecording();
+  void chooseRecording();
+  void chooseWhereToRecord();
   void closeFiles();
   void chooseFiles(bool folder);
   void rememberFiles(const QString& path);
-  /// Gives the docks the sizes that the reader chose, or less where the window has no room for them.
-  void applyDockSizes();
-  /// Keeps what the reader has dragged.
-  void noteDockSizes();
   /// Somebody is looked at as soon as there is somebody.
   void pickFirst();
   void stopCluster();
@@ -135,8 +130,10 @@ class MainWindow : public QMainWindow {
   QString shownTopic() const;
 
   QSettings* m_settings;
+  /// Of a window that owns what it shows; goes last.
+  std::shared_ptr<observe::ClusterSource> m_shown;
   EngineBridge m_bridge;
-  PartitionPast m_past;
+  TimeTravel m_travel;
   ProducerLoad m_load;
   LoadStarter m_startLoad;
   Picked m_picked;
@@ -165,17 +162,7 @@ class MainWindow : public QMainWindow {
   QDockWidget* m_faultDock = nullptr;
   QPointer<ProduceDialog> m_produceDialog;
   QPointer<ConsumeDialog> m_consumeDialog;
-  /// Widths of tree and inspector, height of the events; 0: by the size of the window.
-  struct DockSizes {
-    int tree = 236;
-    int inspector = 300;
-    int events = 0;
-  };
-  DockSizes m_docks;
-  std::array<QByteArray, kLayouts> m_defaultLayouts;
-  std::array<QByteArray, kLayouts> m_layouts;
-  /// Whose layout the docks have now.
-  ClusterPage::View m_view = ClusterPage::View::Belts;
+  std::unique_ptr<DockLayouts> m_layouts;
 };
 
 }  // namespace tidemark::widgets

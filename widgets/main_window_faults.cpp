@@ -9,11 +9,13 @@
 #include "belts/belts_view.h"
 #include "faults/fault_actions.h"
 #include "faults/faults_panel.h"
+#include "groups/groups_page.h"
 #include "main_window.h"
 #include "map/map_page.h"
 #include "text/format.h"
 #include "views/cluster_page.h"
 #include "timeline/timeline_page.h"
+#include "transactions/transactions_page.h"
 #include "views/dock_title.h"
 #include "views/event_panel.h"
 #include "views/inspector.h"
@@ -52,6 +54,14 @@ void MainWindow::makeFaults() {
   connect(m_tree, &ClusterTree::healWanted, m_faultActions, &FaultActions::heal);
   connect(m_inspector, &Inspector::faultMenuWanted, this, [this, pop](NodeId broker, const QPoint& at) {
     pop(at, [this, broker](QMenu& menu) { m_faultActions->fillBroker(menu, broker); });
+  });
+  connect(&m_clusterPage->groups(), &GroupsPage::eventWanted, this, [this](uint64_t number) { revealEvent(number); });
+  connect(&m_clusterPage->groups(), &GroupsPage::told, this, [this](const QString& text) { m_status->say(text); });
+  connect(&m_clusterPage->transactions(), &TransactionsPage::eventWanted, this, [this](uint64_t number) { revealEvent(number); });
+  connect(&m_clusterPage->transactions(), &TransactionsPage::told, this, [this](const QString& text) { m_status->say(text); });
+  connect(m_tree, &ClusterTree::groupPicked, this, [this](const QString& group) {
+    m_clusterPage->groups().showGroup(group.toStdString());
+    m_clusterPage->showView(ClusterPage::View::Groups);
   });
   connect(&m_clusterPage->timeline(), &TimelinePage::eventWanted, this, [this](quint64 number) { revealEvent(number); });
   connect(&m_clusterPage->map(), &MapPage::menuWanted, this, &MainWindow::showMapMenu);

@@ -44,6 +44,9 @@ void MainWindow::makeMenus() {
   auto* menu = new QMenu(m_topBar->menuButton());
   menu->addAction(tr("Open segments…"), QKeySequence::Open, this, [this] { chooseFiles(true); });
   menu->addAction(tr("Open a file of a partition…"), this, [this] { chooseFiles(false); });
+  menu->addAction(tr("Open a recording…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this, &MainWindow::chooseRecording);
+  QAction* save = menu->addAction(tr("Save what is remembered as a recording…"), this, &MainWindow::chooseWhereToRecord);
+  connect(menu, &QMenu::aboutToShow, save, [this, save] { save->setEnabled(!m_bridge.recording().empty()); });
   auto* recent = menu->addMenu(tr("Opened before"));
   connect(menu, &QMenu::aboutToShow, recent, [this, recent] {
     recent->clear();
@@ -68,7 +71,7 @@ void MainWindow::makeMenus() {
   auto* panels = menu->addMenu(tr("Panels"));
   connect(panels, &QMenu::aboutToShow, panels, [this, panels] {
     panels->clear();
-    for (QDockWidget* dock : docks()) panels->addAction(dock->toggleViewAction());
+    for (QDockWidget* dock : m_layouts->docks()) panels->addAction(dock->toggleViewAction());
     panels->addSeparator();
     panels->addAction(tr("As at the first start"), this, &MainWindow::resetLayout);
     for (QAction* action : panels->actions()) action->setEnabled(showsCluster());
@@ -129,6 +132,10 @@ void MainWindow::makeShortcuts() {
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   // Not a shortcut: a button that has the focus keeps its space bar.
+  if (event->key() == Qt::Key_Space && showsCluster() && !m_travel.isLive()) {
+    m_travel.isPlaying() ? m_travel.pause() : m_travel.play();
+    return;
+  }
   if (event->key() == Qt::Key_Space && showsCluster()) {
     m_events->setPaused(!m_events->model().isPaused());
     return;
@@ -145,7 +152,15 @@ void MainWindow::dropEvent(QDropEvent* event) {
   const QList<QUrl> urls = event->mimeData()->urls();
   if (urls.isEmpty() || !urls.front().isLocalFile()) return;
   event->acceptProposedAction();
-  openFiles(urls.front().toLocalFile());
+  const QString path = urls.front().toLocalFile();
+  if (QString error; path.endsWith(QStringLiteral(".jsonl"), Qt::CaseInsensitive)) {
+    if (MainWindow* window = openRecording(path, &error))
+      window->show();
+    else
+      QMessageBox::warning(this, tr("Not opened"), error);
+    return;
+  }
+  openFiles(path);
 }
 
 void MainWindow::chooseFiles(bool folder) {
@@ -211,7 +226,7 @@ void MainWindow::showShortcuts() {
       {tr("Ctrl+B"), tr("copy the bootstrap address")},
       {tr("Ctrl+Shift+F"), tr("set a fault; Ctrl+H: heal all; Ctrl+J: the list of faults")},
       {tr("Del, S"), tr("in the list of faults: heal, step a hold")},
-      {tr("1 – 5"), tr("belts, segments, cleaner, map, timeline")},
+      {tr("1 – 7"), tr("belts, segments, cleaner, map, timeline, groups, transactions")},
       {tr("T"), tr("the view or its table")},
       {tr("Ctrl+O"), tr("open segments from disk; or drop a folder or file here")},
       {tr("[  ]"), tr("partition before, partition after")},
@@ -223,8 +238,13 @@ void MainWindow::showShortcuts() {
       {tr("I"), tr("segments: offset index or time index; F5: read again")},
       {tr("← → ↑ ↓, Enter"), tr("map: from broker to link to client; what can be done there")},
       {tr("← →, Enter, Z, L"), tr("timeline: change by change, its event, zoom to a fault, live; + − and the wheel zoom")},
+      {tr("↑ ↓, ← →, O"), tr("groups: from group to group, from rebalance to rebalance, the group’s offsets")},
+      {tr("↑ ↓, A"), tr("transactions: one by one, abort the one that is open; + − less or more time")},
       {tr("Ctrl+F"), tr("filter events; in segments: find an offset or a time")},
-      {tr("Space"), tr("hold the event table, go on")},
+      {tr(", ."), tr("one event back, one event on, in all views; L: live again")},
+      {tr("Space"), tr("live: hold the event table, go on; in the past: play, stop")},
+      {tr("Ctrl+Shift+O"), tr("open a recording")},
+      {tr("Enter, Esc"), tr("where records were lost: their event; I have taken note")},
       {tr("Ctrl+C"), tr("copy what is selected as text")},
       {tr("F10"), tr("menu; Ctrl+Q: quit")},
   };

@@ -7,6 +7,7 @@
 #include <QCommandLineParser>
 #include <QSettings>
 #include <QTextStream>
+#include <QTimer>
 
 #include "cluster/cluster.h"
 #include "main_window.h"
@@ -76,6 +77,9 @@ int main(int argc, char** argv) {
   const QCommandLineOption size(QStringLiteral("size"),
                                 QApplication::translate("main", "Size of the window for the picture."),
                                 QStringLiteral("WxH"), QStringLiteral("1680x1020"));
+  const QCommandLineOption open(QStringLiteral("open"), QApplication::translate("main", "Open a recording and replay it; with --offscreen-shot, its picture."),
+                                QStringLiteral("recording"));
+  parser.addOption(open);
   parser.addOptions({shot, after, scale, theme, port, size});
   parser.process(*QCoreApplication::instance());
   const auto refuse = [](const QString& text) {
@@ -97,6 +101,22 @@ int main(int argc, char** argv) {
       looks.setChoice(widgets::ThemeChoice::Light);
     else
       return refuse(QApplication::translate("main", "--theme: light or dark, not “%1”").arg(parser.value(theme)));
+  }
+  if (parser.isSet(open)) {
+    QString problem;
+    const std::unique_ptr<widgets::MainWindow> replay(widgets::MainWindow::openRecording(parser.value(open), &problem));
+    if (!replay) return refuse(problem);
+    replay->setAttribute(Qt::WA_DeleteOnClose, false);
+    if (parser.isSet(shot)) {
+      const QStringList parts = parser.value(size).split(QLatin1Char('x'));
+      replay->resize(parts.value(0).toInt(), parts.value(1).toInt());
+    }
+    replay->show();
+    if (parser.isSet(shot)) {
+      // What is drawn a little later is in the picture as well.
+      QTimer::singleShot(600, replay.get(), [&] { QApplication::exit(replay->grab().save(parser.value(shot)) ? 0 : 1); });
+    }
+    return QApplication::exec();
   }
   const std::unique_ptr<observe::ClusterSource> source = std::make_unique<cluster::Cluster>(cluster::nativePlatform());
 

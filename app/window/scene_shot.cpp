@@ -14,6 +14,7 @@
 #include "segments/segments_page.h"
 #include "timeline/cause_card.h"
 #include "timeline/timeline_page.h"
+#include "transactions/transactions_page.h"
 #include "views/cluster_page.h"
 
 namespace tidemark::widgets {
@@ -27,6 +28,8 @@ const std::vector<observe::Setting> kCompacted{{"cleanup.policy", "compact"},
                                                {"segment.ms", "3000"},
                                                {"min.cleanable.dirty.ratio", "0.7"},
                                                {"delete.retention.ms", "3600000"}};
+/// An unclean election costs what the only replica in sync had.
+const std::vector<observe::Setting> kUnclean{{"unclean.leader.election.enable", "true"}, {"min.insync.replicas", "1"}};
 /// A machine that builds at the same time is slow.
 constexpr int kLimitMs = 60'000;
 
@@ -37,7 +40,9 @@ QStringList SceneShot::conditions() {
           QStringLiteral("recovered"), QStringLiteral("table"),    QStringLiteral("partition"),
           QStringLiteral("idle"),      QStringLiteral("segments"), QStringLiteral("segments-table"),
           QStringLiteral("cleaner"),   QStringLiteral("map"),      QStringLiteral("map-broken"),
-          QStringLiteral("faults"),    QStringLiteral("timeline")};
+          QStringLiteral("faults"),    QStringLiteral("timeline"), QStringLiteral("history"),
+          QStringLiteral("lost"),      QStringLiteral("truncated"), QStringLiteral("groups"),
+          QStringLiteral("transactions")};
 }
 
 SceneShot::SceneShot(MainWindow& window, QString condition, QString file, uint16_t port, QObject* parent)
@@ -204,6 +209,131 @@ void SceneShot::addTimeline() {
                      }});
 }
 
+const observe::GroupSnapshot* SceneShot::group() const {
+  const auto& groups = m_window.bridge().snapshot()->groups;
+  const auto found = std::ranges::find(groups, "billing", &observe::GroupSnapshot::id);
+  return found == groups.end() ? nullptr : &*found;
+}
+
+void SceneShot::addGroups() {
+  const auto add = [this](const char* member) { m_consumers.add(m_window.bridge().snapshot()->bootstrap, "billing", member, kShown.topic); };
+  m_steps.push_back({tr("the view and two members"), [this, add] {
+                       m_window.clusterPage().showView(ClusterPage::View::Groups);
+                       add("c-1");
+                       add("c-2");
+                       return true;
+                     }});
+  m_steps.push_back({tr("a stable group of two"), [this] {
+                       const observe::GroupSnapshot* found = group();
+                       return found != nullptr && found->state == "Stable" && found->members.size() == 2;
+                     }});
+  m_steps.push_back({tr("a lag of nothing"), [this] { return held(14'000); }});
+  m_steps.push_back({tr("a busy member"), [this] {
+                       m_consumers.keepBusy(1);
+                       return true;
+                     }});
+  m_steps.push_back({tr("its lag"), [this] { return held(6000); }});
+  m_steps.push_back({tr("a third member"), [add] {
+                       add("c-3");
+                       return true;
+                     }});
+  m_steps.push_back({tr("a rebalance that waits"), [this] {
+                       const observe::GroupSnapshot* found = group();
+                       return found != nullptr && found->state == "PreparingRebalance" && found->members.size() == 3;
+                     }});
+  m_steps.push_back({tr("who joined again"), [this] { return held(5000); }});
+}
+
+void SceneShot::addTransactions() {
+  const auto step = [this](const QString& what, int ms, const std::function<void(ShotProducers&)>& act) {
+    m_steps.push_back({what, [this, act] {
+                         act(*m_producers);
+                         return true;
+                       }});
+    m_steps.push_back({what, [this, ms] { return held(ms) && m_producers->idle(); }});
+  };
+  m_steps.push_back({tr("the view"), [this] {
+                       m_window.clusterPage().showView(ClusterPage::View::Transactions);
+                       m_producers = std::make_unique<ShotProducers>(m_window.bridge().snapshot()->bootstrap, kShown.topic);
+                       for (const char* id : {"billing-tx-1", "billing-tx-2", "ledger-sync"}) m_producers->start(id);
+                       return true;
+                     }});
+  m_steps.push_back({tr("producers"), [this] { return m_producers->idle(); }});
+  step(tr("a transaction over three partitions"), 1200, [](ShotProducers& all) {
+    all.write("billing-tx-1", 0, 4);
+    all.write("billing-tx-1", 1, 3);
+    all.write("billing-tx-1", 2, 3);
+  });
+  step(tr("another one"), 2500, [](ShotProducers& all) { all.write("billing-tx-2", 0, 4); });
+  step(tr("the end of the first"), 1500, [](ShotProducers& all) { all.commit("billing-tx-1"); });
+  step(tr("one that stays open"), 3500, [](ShotProducers& all) { all.write("ledger-sync", 0, 3); });
+  step(tr("another instance"), 2000, [](ShotProducers& all) { all.start("billing-tx-2"); });
+  step(tr("a transaction after it"), 3500, [](ShotProducers& all) {
+    all.write("billing-tx-1", 0, 5);
+    all.write("billing-tx-1", 1, 4);
+  });
+  step(tr("its end"), 1500, [](ShotProducers& all) { all.commit("billing-tx-1"); });
+  step(tr("the new instance's"), 3500, [](ShotProducers& all) { all.write("billing-tx-2", 1, 3); });
+  step(tr("its end as well"), 1500, [](ShotProducers& all) { all.commit("billing-tx-2"); });
+  step(tr("more of what stays open"), 1200, [](ShotProducers& all) { all.write("ledger-sync", 0, 2); });
+  step(tr("a zombie"), 3000, [](ShotProducers& all) { all.write("billing-tx-2", 0, 1, 0); });
+  m_steps.push_back({tr("a picture of it"), [this] {
+                       m_window.clusterPage().transactions().setSpan(std::chrono::seconds(30));
+                       return held(300);
+                     }});
+}
+
+void SceneShot::addHistory() {
+  m_steps.push_back({tr("the moment"), [this] {
+                       const auto& events = m_window.bridge().recording().events();
+                       const auto elected = std::find_if(events.rbegin(), events.rend(), [](const observe::ObservedEvent& one) {
+                         return std::holds_alternative<events::LeaderElected>(one.event.payload) && one.topic == kShown.topic && one.partition == kShown.partition;
+                       });
+                       if (elected == events.rend()) return false;
+                       m_window.travel().lookAtEvent(elected->number, elected->event.wall);
+                       m_window.travel().step(-1);
+                       return true;
+                     }});
+  m_steps.push_back({tr("a still window"), [this] { return held(300); }});
+}
+
+void SceneShot::addLoss() {
+  const auto partition = [this] { return observe::findPartition(*m_window.bridge().snapshot(), kShown); };
+  m_steps.push_back({tr("a cut link"), [this, partition] {
+                       const auto* now = partition();
+                       if (now == nullptr || now->leader == kNoNode || now->replicas.size() != 2) return false;
+                       m_victim = now->leader;
+                       set(qUtf8Printable(QStringLiteral(R"({"kind": "cut", "target": "link %1<->%2"})").arg(now->replicas[0].value()).arg(now->replicas[1].value())));
+                       return true;
+                     }});
+  m_steps.push_back({tr("a replica alone in the ISR"), [this, partition] {
+                       const auto* now = partition();
+                       m_end = logEnd();
+                       return now != nullptr && now->isr.size() == 1 && now->isr[0] == m_victim;
+                     }});
+  m_steps.push_back({tr("some more of them"), [this] { return logEnd() >= m_end + 9; }});
+  m_steps.push_back({tr("its death"), [this] {
+                       m_window.command(EngineBridge::BrokerCommand::Kill, m_victim);
+                       for (const observe::FaultSnapshot& fault : m_window.bridge().snapshot()->faults)
+                         if (fault.fault.kind == faults::Kind::Cut) m_window.faultActions().heal(fault.id);
+                       return true;
+                     }});
+  m_steps.push_back({tr("an unclean election"), [this, partition] {
+                       m_end = logEnd();
+                       return partition()->leader != m_victim && partition()->leader != kNoNode && !m_window.clusterPage().belts().lostRecords().empty();
+                     }});
+  m_steps.push_back({tr("records under the new leader"), [this] { return logEnd() >= m_end + 5 && held(1500); }});
+  if (m_condition != QStringLiteral("truncated")) return;
+  m_steps.push_back({tr("its return"), [this] {
+                       m_window.command(EngineBridge::BrokerCommand::Restart, m_victim);
+                       return true;
+                     }});
+  m_steps.push_back({tr("what it gives up"), [this] {
+                       const auto& breaks = m_window.clusterPage().belts().breaks();
+                       return std::ranges::any_of(breaks, [this](const LogBreak& one) { return one.what == LogBreak::What::Truncated && one.broker == m_victim; });
+                     }});
+}
+
 void SceneShot::begin() {
   if (m_condition == QStringLiteral("launch")) {
     m_steps.push_back({tr("the first page"), [this] { return held(400); }});
@@ -215,9 +345,15 @@ void SceneShot::begin() {
     const bool segments = m_condition.startsWith(QStringLiteral("segments"));
     const bool cleaner = m_condition == QStringLiteral("cleaner");
     if (cleaner && options.firstTopic) options.firstTopic->configs = kCompacted;
+    const bool loss = m_condition == QStringLiteral("lost") || m_condition == QStringLiteral("truncated");
+    if (loss && options.firstTopic) {
+      options.firstTopic->replicationFactor = 2;
+      options.firstTopic->configs = kUnclean;
+    }
     if (segments && options.firstTopic) options.firstTopic->configs = kSmallSegments;
-    m_window.launch(options, idle || segments || cleaner ? 0 : 6);
-    m_steps.push_back({tr("full ISRs"), [this] { return isrIsFull(); }});
+    const bool transactions = m_condition == QStringLiteral("transactions");
+    m_window.launch(options, idle || segments || cleaner || transactions ? 0 : 6);
+    m_steps.push_back({tr("full ISRs"), [this, loss] { return loss ? observe::findPartition(*m_window.bridge().snapshot(), kShown) != nullptr && held(1000) : isrIsFull(); }});
     if (segments)
       addSegments();
     else if (cleaner)
@@ -227,9 +363,13 @@ void SceneShot::begin() {
                            m_timer.setInterval(1000);
                            return held(40'000);
                          }});
+    else if (transactions)
+      addTransactions();
     else
       addTraffic();
-    if (m_condition == QStringLiteral("killed") || m_condition == QStringLiteral("recovered")) {
+    if (m_condition == QStringLiteral("groups")) addGroups();
+    if (loss) addLoss();
+    if (m_condition == QStringLiteral("killed") || m_condition == QStringLiteral("recovered") || m_condition == QStringLiteral("history")) {
       m_steps.push_back({tr("the leader's death"), [this] {
                            const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
                            if (partition == nullptr || partition->leader == kNoNode) return false;
@@ -259,6 +399,7 @@ void SceneShot::begin() {
     }
     if (m_condition.startsWith(QStringLiteral("map")) || m_condition == QStringLiteral("faults")) addFaults();
     if (m_condition == QStringLiteral("timeline")) addTimeline();
+    if (m_condition == QStringLiteral("history")) addHistory();
     if (m_condition == QStringLiteral("table"))
       m_steps.push_back({tr("the table"), [this] {
                            m_window.clusterPage().showTable(true);

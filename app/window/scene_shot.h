@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <QElapsedTimer>
@@ -10,6 +11,8 @@
 
 #include "base/ids.h"
 #include "clients/record_reader.h"
+#include "observe/snapshot.h"
+#include "shot_clients.h"
 
 namespace tidemark::widgets {
 
@@ -23,7 +26,10 @@ class MainWindow;
 /// segment of orders-0, and the batch that it found; `segments-table`: its table twin. `cleaner`: orders is compacted,
 /// and has been cleaned. `map`: steady, as the cluster map; `map-broken`: with a broker paused, a link cut and one slowed;
 /// `faults`: the same beside the belts; `timeline`: a leader was killed and came back, a broker was paused, and the card
-/// says why it left the ISR.
+/// says why it left the ISR; `history`: the moment at which the leader had been killed and nobody led yet, in the belts.
+/// `lost`: the only replica in sync was killed, and one that lacked its last records was elected; `truncated`: it came back,
+/// and gave them up. `groups`: a group gathers for its next generation and waits for a member that is busy.
+/// `transactions`: committed, aborted and open ones, an instance that another one has fenced.
 class SceneShot : public QObject {
   Q_OBJECT
 
@@ -55,12 +61,20 @@ class SceneShot : public QObject {
   void addCleaner();
   void addFaults();
   void addTimeline();
+  void addGroups();
+  void addTransactions();
+  /// The group of the picture, once it is there.
+  const observe::GroupSnapshot* group() const;
+  void addHistory();
+  void addLoss();
   /// Sets a fault as `tidemark serve` takes it.
   void set(const char* json);
   void addLoad(double rate, int size, int lingerMs, int keys, int tombstoneEvery);
 
   MainWindow& m_window;
   RecordReader m_reader;
+  ShotConsumers m_consumers;
+  std::unique_ptr<ShotProducers> m_producers;
   const QString m_condition;
   const QString m_file;
   const uint16_t m_port;

@@ -12,9 +12,9 @@
 #include "models/belt_tables.h"
 #include "models/cluster_tree_model.h"
 #include "models/event_model.h"
-#include "models/partition_past.h"
 #include "models/record_model.h"
 #include "models/row_sync.h"
+#include "models/timeline_past.h"
 #include "testing/fake_cluster.h"
 #include "testing/mock_scene.h"
 
@@ -87,7 +87,7 @@ TEST_F(ClusterTreeTest, SectionsHoldQuorumBrokersTopicsGroupsAndFaults) {
   show(fake::mockMoment(0));
   EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Cluster)), 4);
   EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Topics)), 5);
-  EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Groups)), 2);
+  EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Groups)), 3);
   EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Faults)), 3);
   EXPECT_EQ(note(model.broker(NodeId(3))), QStringLiteral("leads 19 · paused"));
   EXPECT_EQ(note(model.topic(QStringLiteral("audit"))), QStringLiteral("1 × RF 1  compact"));
@@ -343,23 +343,23 @@ TEST(RecordModelTest, KeepsTheNewestAndShowsBytesThatAreNoText) {
   EXPECT_EQ(model.total(), static_cast<qint64>(RecordModel::kCapacity) + 2);
 }
 
-TEST(PartitionPastTest, RemembersTwoMinutesOfTheIsrAndForgetsTheRest) {
-  PartitionPast past;
-  for (int i = 240; i >= 0; --i) past.add(fake::mockMoment(i * 0.5));
-  const TopicPartition orders{"orders", PartitionIndex(0)};
-  const auto* first = past.copy(orders, NodeId(1));
-  ASSERT_NE(first, nullptr);
-  std::vector<CopyStretch::State> states;
-  for (const CopyStretch& stretch : first->stretches) states.push_back(stretch.state);
-  using State = CopyStretch::State;
+TEST(TimelinePastTest, RemembersWhoWasInTheIsrAndHowFarBehind) {
+  TimelinePast past;
+  for (int i = 240; i >= 0; --i) past.add(fake::mockMoment(i * 0.5), {});
+  const TimelinePartition* orders = past.find({"orders", PartitionIndex(0)});
+  ASSERT_NE(orders, nullptr);
+  std::vector<TimelineStretch::State> states;
+  for (const TimelineStretch& stretch : orders->copies.at(NodeId(1)).stretches) states.push_back(stretch.state);
+  using State = TimelineStretch::State;
   EXPECT_THAT(states, ElementsAre(State::InSync, State::Down, State::Behind, State::InSync, State::InSync));
-  EXPECT_TRUE(first->stretches.back().leader);
-  const auto* third = past.copy(orders, NodeId(3));
-  EXPECT_EQ(third->stretches.back().state, State::Behind);
-  EXPECT_EQ(third->lag.back().records, 23);
-  observe::ClusterSnapshot later = fake::mockMoment(-200);
-  past.add(later);
-  EXPECT_LE(past.copy(orders, NodeId(1))->stretches.size(), 2u);
+  EXPECT_TRUE(orders->copies.at(NodeId(1)).stretches.back().leader);
+  const TimelineCopy& third = orders->copies.at(NodeId(3));
+  EXPECT_EQ(third.stretches.back().state, State::Behind);
+  EXPECT_EQ(third.lag.points().back().value, 23);
+  const auto now = fake::mockMoment(0).wall;
+  ASSERT_TRUE(third.leftIsr(now).has_value());
+  EXPECT_NEAR(std::chrono::duration<double>(now - *third.leftIsr(now)).count(), 2.4, 0.6);
+  EXPECT_FALSE(third.leftIsr(now - 10s).has_value()) << "not yet";
 }
 
 }  // namespace

@@ -44,6 +44,11 @@ struct Run {
   int records = 0;
   int batches = 0;
   bool committed = false;
+  /// Of the transaction that its batches belong to.
+  observe::TransactionFate fate = observe::TransactionFate::Unknown;
+  bool control = false;
+  /// Its leader does not have it.
+  bool parted = false;
 };
 
 QBrush laneGround(const Palette& p, const ReplicaSnapshot& replica, BrokerState state) {
@@ -72,12 +77,15 @@ void BeltsView::paintEvent(QPaintEvent*) {
   }
   const BeltsLayout layout = layoutOfBelts();
   for (int i = 0; i < layout.laneCount; ++i) paintLane(painter, *partition, i);
+  paintEpochs(painter);
+  paintLost(painter);
   paintFetches(painter, *partition);
   paintHighWatermark(painter, *partition);
   paintAxis(painter);
   paintReaders(painter, *partition);
   paintPurgatory(painter);
   if (!m_viewport.followsTail()) paintFollowPill(painter);
+  paintBanner(painter);
   if (hasFocus() && window()->testAttribute(Qt::WA_KeyboardFocusChange)) {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors().accent, 2));
@@ -88,10 +96,11 @@ void BeltsView::paintEvent(QPaintEvent*) {
 void BeltsView::paintNothing(QPainter& painter) const {
   const Palette& p = colors();
   const double middle = width() / 2.0;
-  drawText(painter, middle, 150, tr("No partition is chosen"), Theme::body(16, QFont::DemiBold), p.ink,
-           Qt::AlignHCenter);
-  drawText(painter, middle, 174, tr("Create a topic, or pick one on the left."), Theme::body(13), p.muted,
-           Qt::AlignHCenter);
+  const bool past = m_partition && m_bridge.moment();
+  drawText(painter, middle, 150, past ? tr("%1 did not exist then").arg(partitionText(*m_partition)) : tr("No partition is chosen"),
+           Theme::body(16, QFont::DemiBold), p.ink, Qt::AlignHCenter);
+  drawText(painter, middle, 174, past ? tr("Go on in time with . or the bar above.") : tr("Create a topic, or pick one on the left."),
+           Theme::body(13), p.muted, Qt::AlignHCenter);
 }
 
 void BeltsView::paintLane(QPainter& painter, const PartitionSnapshot& partition, int index) const {
@@ -135,13 +144,18 @@ void BeltsView::paintLane(QPainter& painter, const PartitionSnapshot& partition,
   for (double x = beltLeft + 13 - shift - 26; x < beltLeft + beltWidth + 26; x += 26)
     painter.drawEllipse(QPointF(x, lane.top() + 78), 3.4, 3.4);
   const double hw = m_highWatermark.at(time);
-  paintBatches(painter, replica, lane, hw);
+  const std::optional<Offset> parts = partsFrom(partition, replica);
+  paintBatches(painter, replica, lane, hw, parts);
   paintSegments(painter, replica, lane, index == 0);
+  paintGhosts(painter, replica, lane);
+  if (parts) paintParting(painter, partition, replica, lane, *parts);
   painter.restore();
   paintLogEnd(painter, replica, lane, dim);
+  if (replica.leader) paintLastStable(painter, lane);
 }
 
-void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, const QRectF& lane, double hw) const {
+void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, const QRectF& lane, double hw,
+                             const std::optional<Offset>& parts) const {
   const Palette& p = colors();
   const qint64 time = now();
   const double beltLeft = layoutOfBelts().beltLeft();
@@ -177,16 +191,18 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
     // What the log end has not reached yet, on its way, is not drawn yet.
     if (number(batch.baseOffset) >= end) break;
     // The line counts as past a record once it is past its middle.
-    const bool committed = number(batch.lastOffset) + 0.5 <= hw;
+    const bool parted = parts && batch.baseOffset >= *parts;
+    const bool committed = !parted && number(batch.lastOffset) + 0.5 <= hw;
     const double width = (number(batch.lastOffset) + 1 - number(batch.baseOffset)) * scale;
-    if (!runs.empty() && runs.back().epoch == batch.epoch && runs.back().committed == committed &&
+    if (!runs.empty() && runs.back().epoch == batch.epoch && runs.back().committed == committed && runs.back().parted == parted &&
+        runs.back().fate == batch.fate && runs.back().control == batch.control &&
         (width < 5 || (number(runs.back().last) + 1 - number(runs.back().base)) * scale < 5)) {
       runs.back().last = batch.lastOffset;
       runs.back().records += batch.recordCount;
       ++runs.back().batches;
       continue;
     }
-    runs.push_back({batch.baseOffset, batch.lastOffset, batch.epoch, batch.recordCount, 1, committed});
+    runs.push_back({batch.baseOffset, batch.lastOffset, batch.epoch, batch.recordCount, 1, committed, batch.fate, batch.control, parted});
   }
 
   double labelFree = -1e9;
@@ -210,13 +226,14 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
     } else {
       QPen pen(color, 1.6);
       pen.setDashPattern({2.5, 1.9});
+      if (run.parted) pen.setColor(p.bad);
       painter.setPen(pen);
-      painter.setBrush(p.panel);
+      painter.setBrush(run.parted ? hatch(p.badSoft, p.bad, 6, 1.1) : QBrush(p.panel));
     }
     painter.drawRoundedRect(box, radius, radius);
     const double inner = box.width() - 6;
     const double slot = run.records > 0 ? (inner - 2.0 * (run.records - 1)) / run.records : 0;
-    if (run.batches == 1 && slot >= 2.5) {
+    if (run.batches == 1 && slot >= 2.5 && !run.parted) {
       QColor shine = run.committed ? p.recordShine : color;
       if (!run.committed) shine.setAlphaF(0.35f);
       painter.setPen(Qt::NoPen);
@@ -224,6 +241,7 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
       for (int i = 0; i < run.records; ++i)
         painter.drawRoundedRect(QRectF(box.left() + 3 + i * (slot + 2), y + 5, slot, kBatchHeight - 10), 2, 2);
     }
+    if (run.fate != observe::TransactionFate::Unknown) paintTransaction(painter, box, run.fate, run.control);
     if (selected || hovered) {
       painter.setBrush(Qt::NoBrush);
       painter.setPen(QPen(selected ? p.ink : p.muted, selected ? 2 : 1.2));
@@ -403,20 +421,21 @@ void BeltsView::paintHighWatermark(QPainter& painter, const PartitionSnapshot& p
   const QFont font = Theme::body(11.5, QFont::DemiBold);
   const double width = QFontMetricsF(font).horizontalAdvance(text) + 26;
   const double pillLeft = std::clamp(x - width / 2, left, right + BeltsLayout::kRightPadding - width);
+  const double top = layout.bannerHeight;
   if (seen) {
     painter.setPen(QPen(p.highWatermark, 2.5));
-    painter.drawLine(QPointF(x, 12), QPointF(x, layout.lanesBottom() + 8));
+    painter.drawLine(QPointF(x, top + 12), QPointF(x, layout.lanesBottom() + 8));
   }
   painter.setPen(Qt::NoPen);
   painter.setBrush(p.highWatermark);
-  painter.drawRoundedRect(QRectF(pillLeft, 4, width, 22), 11, 11);
-  drawText(painter, pillLeft + width / 2, 19.5, text, font, p.onHighWatermark, Qt::AlignHCenter);
+  painter.drawRoundedRect(QRectF(pillLeft, top + 4, width, 22), 11, 11);
+  drawText(painter, pillLeft + width / 2, top + 19.5, text, font, p.onHighWatermark, Qt::AlignHCenter);
   if (seen && partition.logEnd > partition.highWatermark) {
     const QString note = tr("appended, not yet visible →");
     const QFont noteFont = Theme::body(11, QFont::Medium);
     const double noteWidth = QFontMetricsF(noteFont).horizontalAdvance(note);
     if (pillLeft + width + 10 + noteWidth <= this->width() - 8)
-      drawText(painter, pillLeft + width + 10, 19, note, noteFont, p.highWatermark);
+      drawText(painter, pillLeft + width + 10, top + 19, note, noteFont, p.highWatermark);
   }
 }
 

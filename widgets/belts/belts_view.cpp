@@ -20,8 +20,8 @@ using observe::BatchSnapshot;
 using observe::PartitionSnapshot;
 using observe::ReplicaSnapshot;
 
-BeltsView::BeltsView(EngineBridge& bridge, QWidget* parent)
-    : QWidget(parent), m_bridge(bridge), m_snapshot(bridge.snapshot()) {
+BeltsView::BeltsView(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
+    : QWidget(parent), m_bridge(bridge), m_travel(travel), m_snapshot(bridge.snapshot()) {
   m_clock.start();
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
@@ -31,6 +31,8 @@ BeltsView::BeltsView(EngineBridge& bridge, QWidget* parent)
   // What is parked shows the time it has left.
   connect(&bridge, &EngineBridge::second, this, [this] {
     if (!isVisible()) return;
+    // A ghost fades.
+    if (std::ranges::any_of(m_breaks, [this](const LogBreak& one) { return one.what == LogBreak::What::Truncated && freshness(one) > 0; })) update();
     takeParked();
     const bool parked = std::ranges::any_of(m_parked, [](const Parked& one) { return one.shown.follower == kNoNode; });
     if (parked) update(layoutOfBelts().purgatory().toAlignedRect());
@@ -42,6 +44,7 @@ BeltsLayout BeltsView::layoutOfBelts() const {
   layout.width = width();
   const PartitionSnapshot* partition = shown();
   layout.laneCount = partition == nullptr ? 0 : static_cast<int>(partition->copies.size());
+  if (partition != nullptr && !lostRecords().empty()) layout.laneTop += layout.bannerHeight = BeltsLayout::kBanner;
   // Five replicas still fit a usual window: the gaps give first, then the lanes and the purgatory.
   double spare = height() - layout.height();
   if (spare < 0 && layout.laneCount > 1) {
@@ -63,6 +66,7 @@ QSize BeltsView::sizeHint() const {
 QSize BeltsView::minimumSizeHint() const {
   BeltsLayout layout;
   layout.laneCount = layoutOfBelts().laneCount;
+  layout.laneTop = layoutOfBelts().laneTop;
   layout.squeeze();
   return {300, qCeil(layout.height())};
 }
@@ -77,6 +81,7 @@ void BeltsView::setPartition(const std::optional<TopicPartition>& partition) {
   m_selected.reset();
   m_hovered.reset();
   m_parked.clear();
+  m_breaks.clear();
   m_bridge.watch(partition);
   take(true);
   updateGeometry();
@@ -85,8 +90,17 @@ void BeltsView::setPartition(const std::optional<TopicPartition>& partition) {
 
 void BeltsView::onFrame(const Frame& frame) {
   m_snapshot = frame.snapshot;
-  if (frame.anotherCluster) setPartition(std::nullopt);
-  if (frame.snapshot != frame.previous) take(false);
+  if (frame.anotherCluster) {
+    m_noted.clear();
+    setPartition(std::nullopt);
+  }
+  // What waits now waited not then.
+  if (m_bridge.moment() || m_wasPast) m_parked.clear();
+  m_wasPast = m_bridge.moment().has_value();
+  if (frame.snapshot != frame.previous)
+    take(false);
+  else if (!frame.events.events.empty())
+    takeBreaks();
   std::vector<int64_t> drawn = digest();
   const bool changed = drawn != m_digest;
   m_digest = std::move(drawn);
@@ -108,7 +122,8 @@ std::vector<int64_t> BeltsView::digest() const {
   const PartitionSnapshot* partition = shown();
   if (partition == nullptr) return numbers;
   numbers.insert(numbers.end(), {partition->highWatermark.value(), partition->logEnd.value(), partition->leader.value(),
-                                 partition->leaderEpoch.value(), static_cast<int64_t>(partition->isr.size())});
+                                 partition->leaderEpoch.value(), static_cast<int64_t>(partition->isr.size()),
+                                 static_cast<int64_t>(m_breaks.size()), m_breaks.empty() ? 0 : m_breaks.back().to.value()});
   for (const ReplicaSnapshot& replica : partition->copies)
     numbers.insert(numbers.end(),
                    {replica.broker.value(), replica.inSync, replica.online, replica.logStart.value(),
@@ -146,8 +161,33 @@ void BeltsView::takeParked() {
   });
 }
 
+std::vector<LogBreak> BeltsView::lostRecords() const {
+  std::vector<LogBreak> lost;
+  for (const LogBreak& one : m_breaks)
+    if (one.what == LogBreak::What::Lost && !m_noted.contains(one.event)) lost.push_back(one);
+  return lost;
+}
+
+void BeltsView::takeNote() {
+  const auto lost = lostRecords();
+  if (lost.empty()) return;
+  for (const LogBreak& one : lost) m_noted.insert(one.event);
+  updateGeometry();
+  update();
+  Q_EMIT noteTaken();
+}
+
+void BeltsView::takeBreaks() {
+  const TimelinePartition* past = m_partition ? m_travel.past().find(*m_partition) : nullptr;
+  const size_t lost = lostRecords().size();
+  // Whether a loss is shown does not depend on how far the clocks of two brokers are apart.
+  m_breaks = past == nullptr ? std::vector<LogBreak>() : breaksOf(*past, m_travel.isLive() ? platform::WallTime::max() : m_snapshot->wall);
+  if (lostRecords().size() != lost) updateGeometry();
+}
+
 void BeltsView::take(bool jump) {
   takeParked();
+  takeBreaks();
   const PartitionSnapshot* partition = shown();
   if (partition == nullptr) return;
   const qint64 time = now();
@@ -258,21 +298,48 @@ QString BeltsView::toolTipAt(const QPointF& point) const {
     rows += row(tr("records"), grouped(batch.recordCount));
     rows += row(tr("size"), bytesText(batch.sizeInBytes));
     rows += row(tr("leader epoch"), QString::number(batch.epoch.value()));
-    rows += row(tr("codec"), fromUtf8(batch.codec));
+    // Of a moment of the past that is not known.
+    if (!batch.codec.empty()) rows += row(tr("codec"), fromUtf8(batch.codec));
     rows += row(tr("position in its file"), grouped(batch.position));
     if (batch.producer != kNoProducerId) {
       rows += row(tr("producer id"), grouped(batch.producer.value()));
       rows += row(tr("base sequence"), QString::number(batch.baseSequence));
     }
-    if (batch.transactional) rows += row(tr("transactional"), tr("yes"));
-    rows += row(tr("visible to consumers"), batch.lastOffset < partition->highWatermark ? tr("yes") : tr("not yet"));
+    if (batch.transactional) {
+      const auto fate = [&] {
+        switch (batch.fate) {
+          case observe::TransactionFate::Open:
+            return tr("open: read_committed waits for its marker");
+          case observe::TransactionFate::Committed:
+            return batch.control ? tr("a COMMIT marker") : tr("committed");
+          case observe::TransactionFate::Aborted:
+            return batch.control ? tr("an ABORT marker") : tr("aborted: read_committed leaves it out");
+          case observe::TransactionFate::Unknown:
+            break;
+        }
+        return tr("yes");
+      };
+      rows += row(tr("transaction"), fate());
+    }
+    const auto parts = partsFrom(*partition, replica);
+    const bool parted = parts && batch.baseOffset >= *parts;
+    rows += row(tr("visible to consumers"), parted                                          ? tr("no: its leader does not have it")
+                                            : batch.lastOffset < partition->highWatermark ? tr("yes")
+                                                                                          : tr("not yet"));
     return QStringLiteral("<b>%1</b><table>%2</table>%3")
         .arg(tr("Batch on broker %1").arg(replica.broker.value()), rows, tr("Click: byte by byte"));
   }
   const BeltsLayout layout = layoutOfBelts();
+  if (layout.banner().contains(point)) return tr("Enter or click: the event that tells of it · Esc or ✕: I have taken note");
   for (int i = 0; i < layout.laneCount; ++i) {
     const QRectF lane = layout.lane(i);
     if (!lane.contains(point)) continue;
+    for (const LogBreak& one : m_breaks)
+      if (one.what == LogBreak::What::Truncated && one.broker == partition->copies[static_cast<size_t>(i)].broker && freshness(one) > 0 &&
+          point.x() > layout.beltLeft() + m_viewport.x(static_cast<double>(one.from.value()), now()) - 4 &&
+          point.x() < layout.beltLeft() + m_viewport.x(static_cast<double>(one.to.value()), now()))
+        return tr("Broker %1 gave up %2 – %3 at %4: its leader does not have them")
+            .arg(QString::number(one.broker.value()), offsetText(one.from), offsetText(one.to - 1), timeText(one.at));
     const ReplicaSnapshot& replica = partition->copies[static_cast<size_t>(i)];
     for (const observe::IndexEntrySnapshot& entry : replica.indexEntries)
       if (std::abs(layout.beltLeft() + m_viewport.x(static_cast<double>(entry.offset.value()) + 0.5, now()) -
@@ -332,6 +399,14 @@ void BeltsView::wheelEvent(QWheelEvent* event) {
 
 void BeltsView::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
+  if (const QRectF banner = layoutOfBelts().banner(); banner.contains(event->position()) && !lostRecords().empty()) {
+    const LogBreak first = lostRecords().front();
+    if (event->position().x() > banner.right() - 40)
+      takeNote();
+    else
+      Q_EMIT eventWanted(first.event, first.at);
+    return;
+  }
   if (!m_viewport.followsTail() && followPill().contains(event->position())) {
     m_viewport.followTail(now(), Theme::instance().motionMs());
     Q_EMIT followChanged(true);
@@ -430,8 +505,17 @@ void BeltsView::keyPressEvent(QKeyEvent* event) {
       m_viewport.zoomAutomatically(now(), motion);
       break;
     case Qt::Key_Escape:
+      if (!m_selected) takeNote();
       m_selected.reset();
       break;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      if (const auto lost = lostRecords(); !lost.empty()) {
+        Q_EMIT eventWanted(lost.front().event, lost.front().at);
+        return;
+      }
+      QWidget::keyPressEvent(event);
+      return;
     default:
       QWidget::keyPressEvent(event);
       return;

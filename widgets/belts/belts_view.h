@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include <QElapsedTimer>
 #include <QWidget>
@@ -10,7 +11,9 @@
 #include "belts/growth_meter.h"
 #include "bridge/engine_bridge.h"
 #include "bridge/motion.h"
+#include "models/log_breaks.h"
 #include "observe/snapshot.h"
+#include "timeline/time_travel.h"
 
 namespace tidemark::widgets {
 
@@ -31,7 +34,11 @@ struct BeltsLayout {
   double laneGap = 18;
   double laneHeight = kLaneHeight;
   double purgatoryHeight = 58;
+  /// Of the banner that tells of lost records; 0: there is none.
+  double bannerHeight = 0;
+  static constexpr double kBanner = 40;
 
+  QRectF banner() const { return {kMargin, 2, width - 2 * kMargin, bannerHeight - 6}; }
   QRectF lane(int index) const {
     return {kMargin, laneTop + index * (laneHeight + laneGap), width - 2 * kMargin, laneHeight};
   }
@@ -51,15 +58,18 @@ struct BeltsLayout {
 };
 
 /// The replicas of one partition as belts: batches coloured by leader epoch, records, index entries, log ends and the
-/// high watermark that move smoothly, segment edges, followers' fetches, readers, and what is parked in purgatory.
+/// high watermark that move smoothly, segment edges, followers' fetches, readers, and what is parked in purgatory. Where an
+/// epoch began is flagged; what a follower holds and its leader does not is hatched in red; what it gave up stays as a ghost
+/// for a while; records that were acknowledged and are lost stand in a banner until somebody has taken note of it.
 ///
 /// Draws what the last frame brought; no engine call in a paint event. Keys: ←/→ scroll, +/− zoom, 0 automatic zoom,
-/// End or F follow the tail, Home the oldest record, Ctrl+C copies what is selected.
+/// End or F follow the tail, Home the oldest record, Ctrl+C copies what is selected, Enter goes to where records were lost,
+/// Esc takes note of it.
 class BeltsView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit BeltsView(EngineBridge& bridge, QWidget* parent = nullptr);
+  BeltsView(EngineBridge& bridge, TimeTravel& travel, QWidget* parent = nullptr);
 
   void setPartition(const std::optional<TopicPartition>& partition);
   const std::optional<TopicPartition>& partition() const noexcept { return m_partition; }
@@ -71,6 +81,11 @@ class BeltsView : public QWidget {
   /// Leader epochs of the batches that are in sight, oldest first: for the legend.
   std::vector<LeaderEpoch> epochsInSight() const;
   bool isMoving() const;
+  /// What is marked: by the moment that is shown, oldest first.
+  const std::vector<LogBreak>& breaks() const noexcept { return m_breaks; }
+  /// Losses that nobody has taken note of; their numbers in the history are forgotten with the cluster.
+  std::vector<LogBreak> lostRecords() const;
+  void takeNote();
   /// Log ends, high watermark and offsets stand where they belong; an arrow may still fade.
   bool isSettled() const;
 
@@ -82,6 +97,9 @@ class BeltsView : public QWidget {
   /// Somebody wants to see that batch of that copy taken apart.
   void batchPicked(tidemark::NodeId broker, tidemark::Offset base);
   void followChanged(bool follows);
+  /// Somebody wants to see that event.
+  void eventWanted(quint64 number, tidemark::platform::WallTime at);
+  void noteTaken();
   void legendChanged();
 
  protected:
@@ -131,15 +149,32 @@ class BeltsView : public QWidget {
   std::optional<std::pair<int, const observe::BatchSnapshot*>> batchAt(const QPointF& point) const;
   QString toolTipAt(const QPointF& point) const;
   QRectF followPill() const;
+  /// The moment that is shown.
+  platform::WallTime wall() const { return m_snapshot->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()); }
+  void takeBreaks();
+  /// 1: it has just happened, 0: it is not shown any more.
+  double freshness(const LogBreak& one) const;
 
   // Painting, in this order (belts_paint.cpp).
   void paintLane(QPainter& painter, const observe::PartitionSnapshot& partition, int index) const;
-  void paintBatches(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, double hw) const;
+  void paintBatches(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, double hw,
+                    const std::optional<Offset>& parts) const;
   void paintSegments(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane,
                      bool withNames) const;
+  /// What became of the transaction of a batch, over the batch; what a marker says.
+  void paintTransaction(QPainter& painter, const QRectF& box, observe::TransactionFate fate, bool control) const;
+  /// Where read_committed has to stop, if that is before the high watermark.
+  void paintLastStable(QPainter& painter, const QRectF& lane) const;
   void paintLogEnd(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, bool dim) const;
   void paintFetches(QPainter& painter, const observe::PartitionSnapshot& partition) const;
   void paintHighWatermark(QPainter& painter, const observe::PartitionSnapshot& partition) const;
+  // What broke a log off (belts_breaks.cpp).
+  void paintParting(QPainter& painter, const observe::PartitionSnapshot& partition, const observe::ReplicaSnapshot& replica,
+                    const QRectF& lane, Offset from) const;
+  void paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
+  void paintEpochs(QPainter& painter) const;
+  void paintLost(QPainter& painter) const;
+  void paintBanner(QPainter& painter) const;
   void paintAxis(QPainter& painter) const;
   void paintReaders(QPainter& painter, const observe::PartitionSnapshot& partition) const;
   void paintPurgatory(QPainter& painter) const;
@@ -147,13 +182,18 @@ class BeltsView : public QWidget {
   void paintNothing(QPainter& painter) const;
 
   EngineBridge& m_bridge;
+  TimeTravel& m_travel;
   observe::SnapshotPtr m_snapshot;
+  std::vector<LogBreak> m_breaks;
+  std::set<uint64_t> m_noted;
   std::optional<TopicPartition> m_partition;
   BeltViewport m_viewport;
   QElapsedTimer m_clock;
   Motion m_highWatermark;
   std::map<NodeId, LaneMotion> m_lanes;
   std::vector<Parked> m_parked;
+  /// The last frame showed a moment of the past.
+  bool m_wasPast = false;
   GrowthMeter m_growth;
   std::optional<Selected> m_selected;
   std::optional<Selected> m_hovered;

@@ -7,6 +7,7 @@
 #include <QCoreApplication>
 #include <QPointer>
 
+#include "observe/recording_file.h"
 #include "text/format.h"
 
 namespace tidemark::widgets {
@@ -35,8 +36,11 @@ EngineBridge::EngineBridge(observe::ClusterSource& source, QObject* parent)
   m_secondTimer.start();
   m_clock.start();
   m_sinceSnapshot.start();
-  m_frame.snapshot = m_source.snapshot();
-  m_frame.previous = m_frame.snapshot;
+  // Of a recording everything is wanted.
+  if (isRecorded()) m_recording = observe::Recording({.events = observe::RecordingReader::kMostEvents, .snapshots = SIZE_MAX});
+  m_live.snapshot = m_source.snapshot();
+  m_live.previous = m_live.snapshot;
+  m_frame = m_live;
   m_source.onChange([gate = m_gate] {
     gate->post([gate] {
       if (gate->bridge != nullptr) gate->bridge->wake();
@@ -64,26 +68,66 @@ void EngineBridge::refresh() {
   tick();
 }
 
+void EngineBridge::catchUp() {
+  m_catchingUp = true;
+  do tick();
+  while (m_live.snapshot != m_live.previous || !m_live.events.events.empty());
+  m_catchingUp = false;
+  m_frame = {.snapshot = m_live.snapshot, .previous = m_frame.snapshot, .events = {}, .anotherCluster = true};
+  Q_EMIT frame(m_frame);
+}
+
 void EngineBridge::tick() {
   observe::SnapshotPtr next = m_source.snapshot();
-  m_frame.events = m_source.drainEvents(m_lastEvent, kEventsPerFrame);
-  m_lastEvent = m_frame.events.last;
-  m_frame.previous = std::exchange(m_frame.snapshot, std::move(next));
-  const bool changed = m_frame.snapshot != m_frame.previous;
-  m_frame.anotherCluster = m_frame.snapshot->clusterId != m_frame.previous->clusterId;
+  m_live.events = m_source.drainEvents(m_lastEvent, kEventsPerFrame);
+  m_lastEvent = m_live.events.last;
+  m_live.previous = std::exchange(m_live.snapshot, std::move(next));
+  const bool changed = m_live.snapshot != m_live.previous;
+  m_live.anotherCluster = m_live.snapshot->clusterId != m_live.previous->clusterId;
   if (changed) m_sinceSnapshot.restart();
   const bool moving = m_clock.elapsed() < m_tickUntil;
-  if (!changed && m_frame.events.events.empty() && !moving) {
+  if (!changed && m_live.events.events.empty() && !moving) {
     m_timer.stop();
     return;
   }
+  if (m_live.anotherCluster) {
+    m_recording.clear();
+    m_moment.reset();
+  }
+  for (const observe::ObservedEvent& event : m_live.events.events) m_recording.add(event);
+  if (changed) m_recording.add(*m_live.snapshot);
+  Q_EMIT live(m_live);
+  if (m_catchingUp) return;
+  if (m_moment) {
+    m_frame = {.snapshot = m_frame.snapshot, .previous = m_frame.snapshot, .events = {}};
+    if (moving) Q_EMIT frame(m_frame);
+    return;
+  }
+  m_frame = m_live;
   Q_EMIT frame(m_frame);
+}
+
+void EngineBridge::show(const observe::Recording::Moment& moment) {
+  observe::SnapshotPtr then = m_recording.show(moment, m_watched);
+  if (then == nullptr) return;
+  m_moment = moment;
+  m_frame = {.snapshot = std::move(then), .previous = m_frame.snapshot, .events = {}};
+  Q_EMIT frame(m_frame);
+}
+
+void EngineBridge::showLive() {
+  if (!m_moment) return;
+  m_moment.reset();
+  m_frame = {.snapshot = m_live.snapshot, .previous = m_frame.snapshot, .events = {}};
+  Q_EMIT frame(m_frame);
+  wake();
 }
 
 void EngineBridge::watch(const std::optional<TopicPartition>& partition) {
   if (partition == m_watched) return;
   m_watched = partition;
   m_source.watch(partition);
+  if (m_moment) show(*m_moment);
   wake();
 }
 
@@ -136,6 +180,23 @@ void EngineBridge::shutdown(QObject* context, Handler handler) {
 
 void EngineBridge::createTopic(observe::TopicOptions topic, QObject* context, Handler handler) {
   m_source.createTopic(std::move(topic), done(context, std::move(handler)));
+}
+
+void EngineBridge::planOffsets(observe::OffsetResetRequest request, QObject* context,
+                               std::function<void(const Result<std::vector<observe::OffsetEdit>>&)> handler) {
+  m_source.planOffsets(std::move(request), answer<std::vector<observe::OffsetEdit>>(context, std::move(handler)));
+}
+
+void EngineBridge::editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, QObject* context, Handler handler) {
+  m_source.editOffsets(std::move(group), kind, std::move(edits), done(context, std::move(handler)));
+}
+
+void EngineBridge::deleteGroup(std::string group, QObject* context, Handler handler) {
+  m_source.deleteGroup(std::move(group), done(context, std::move(handler)));
+}
+
+void EngineBridge::abortTransaction(std::string transactionalId, QObject* context, Handler handler) {
+  m_source.abortTransaction(std::move(transactionalId), done(context, std::move(handler)));
 }
 
 void EngineBridge::command(BrokerCommand what, NodeId broker, QObject* context, Handler handler) {

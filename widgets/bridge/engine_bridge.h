@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include "observe/cluster_source.h"
+#include "observe/recording.h"
 
 namespace tidemark::widgets {
 
@@ -28,7 +29,10 @@ struct Frame {
 ///
 /// The frame timer runs at most 60 times a second and only as long as something changes or moves: a tick that finds
 /// neither a new snapshot nor events nor a motion stops it, the engine's next wake-up starts it again. Signals:
-/// `frame` on every tick, `second` about once a second while the window is shown, for texts that tell an age.
+/// `live` on every tick, then `frame`, unless a moment of the past is shown: then `frame` comes when that changes or
+/// something moves. `second` about once a second while the window is shown, for texts that tell an age.
+///
+/// What came is remembered, as much as a Recording keeps: the window can show the cluster as it was.
 class EngineBridge : public QObject {
   Q_OBJECT
 
@@ -40,16 +44,29 @@ class EngineBridge : public QObject {
   explicit EngineBridge(observe::ClusterSource& source, QObject* parent = nullptr);
   ~EngineBridge() override;
 
+  /// What is shown: the newest, or a moment of the past.
   const observe::SnapshotPtr& snapshot() const noexcept { return m_frame.snapshot; }
-  bool hasCluster() const noexcept { return !m_frame.snapshot->clusterId.empty(); }
+  const observe::SnapshotPtr& newest() const noexcept { return m_live.snapshot; }
+  bool hasCluster() const noexcept { return !m_live.snapshot->clusterId.empty(); }
+  /// What is seen happened once: nothing can be done about it.
+  bool isRecorded() const { return m_source.isRecorded(); }
+  const observe::Recording& recording() const noexcept { return m_recording; }
+  /// Nothing: the present.
+  const std::optional<observe::Recording::Moment>& moment() const noexcept { return m_moment; }
+  void show(const observe::Recording::Moment& moment);
+  void showLive();
   bool isTicking() const noexcept { return m_timer.isActive(); }
-  /// Age of the snapshot: to be added to every "since" in it, taken from every "left".
-  platform::Duration age() const { return std::chrono::milliseconds(m_sinceSnapshot.elapsed()); }
+  /// Age of the snapshot: to be added to every "since" in it, taken from every "left". The past does not get older.
+  platform::Duration age() const { return m_moment ? std::chrono::milliseconds(0) : liveAge(); }
+  /// Of the newest one. A recording's last moment stays as it is.
+  std::chrono::milliseconds liveAge() const { return std::chrono::milliseconds(isRecorded() ? 0 : m_sinceSnapshot.elapsed()); }
 
   /// A view moves something: ticks go on for `ms` more.
   void keepTicking(int ms);
   /// Takes a frame at once, outside the timer.
   void refresh();
+  /// Takes everything that a recording still has to tell, and shows the last of it.
+  void catchUp();
 
   std::vector<observe::Setting> profile(int brokers) const { return m_source.profile(brokers); }
   /// What a data folder holds already, or why no cluster can be launched on it.
@@ -73,6 +90,13 @@ class EngineBridge : public QObject {
   /// Lets the next transfers of a hold pass; `handler` gets how many there were.
   void stepFault(int id, size_t count, QObject* context, std::function<void(const Result<size_t>&)> handler);
 
+  /// What a reset would change; `handler` gets it by partition.
+  void planOffsets(observe::OffsetResetRequest request, QObject* context, std::function<void(const Result<std::vector<observe::OffsetEdit>>&)> handler);
+  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, QObject* context, Handler handler);
+  void deleteGroup(std::string group, QObject* context, Handler handler);
+  /// Fences the producer of a transactional id, which aborts what it has open.
+  void abortTransaction(std::string transactionalId, QObject* context, Handler handler);
+
   /// Reads files: `work` runs on a background thread of the engine (ClusterSource::look) and returns a value; `handler`
   /// gets it on the window's thread, unless the bridge or `context` is gone. `work` holds nothing of the window's.
   template <class Value>
@@ -81,6 +105,8 @@ class EngineBridge : public QObject {
             std::function<void(Result<Value>)> handler);
 
  Q_SIGNALS:
+  /// The newest, whatever moment is shown: for those who remember.
+  void live(const tidemark::widgets::Frame& frame);
   void frame(const tidemark::widgets::Frame& frame);
   void second();
 
@@ -107,7 +133,11 @@ class EngineBridge : public QObject {
   QElapsedTimer m_clock;
   qint64 m_tickUntil = 0;
   uint64_t m_lastEvent = 0;
+  bool m_catchingUp = false;
+  Frame m_live;
   Frame m_frame;
+  observe::Recording m_recording;
+  std::optional<observe::Recording::Moment> m_moment;
   std::optional<TopicPartition> m_watched;
 };
 

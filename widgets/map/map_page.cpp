@@ -17,6 +17,7 @@
 #include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/draw.h"
+#include "theme/shapes.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
 

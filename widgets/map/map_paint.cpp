@@ -169,6 +169,16 @@ void MapView::paintLabels(QPainter& painter, const std::vector<Label>& labels) c
     const double width = textWidth(label.text, font) + 16;
     QRectF box(label.at.x() - width / 2, label.at.y() - 10, width, 20);
     box.moveLeft(std::clamp(box.left(), 6.0, std::max(6.0, this->width() - 6 - width)));
+    // A card is not covered: the label stands beside it.
+    const auto beside = [&box](const QRectF& card) {
+      if (card.isNull() || !box.intersects(card)) return;
+      if (box.center().x() < card.center().x())
+        box.moveRight(card.left() - 5);
+      else
+        box.moveLeft(card.right() + 5);
+    };
+    for (const MapBroker& broker : m_scene.brokers) beside(m_layout.broker(broker.id));
+    for (const MapClient& client : m_scene.clients) beside(m_layout.client(client.name));
     // Two that would lie on each other are told one below the other.
     for (int moves = 0; moves < 4 && std::ranges::any_of(taken, [&box](const QRectF& one) { return one.intersects(box); }); ++moves) box.translate(0, 22);
     taken.push_back(box);
@@ -213,7 +223,7 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   const QFont strong = Theme::body(11.5, QFont::DemiBold);
   double y = card.top() + 49;
   if (!broker.trouble.isEmpty()) {
-    drawLine(painter, left, y, elidedTo(broker.trouble, strong, right - left), strong, look.textColor);
+    drawLine(painter, left, y, elidedTo(roomy ? broker.trouble : broker.shortTrouble, strong, right - left), strong, look.textColor);
     y += 17;
   }
   if (!broker.faults.isEmpty()) {
@@ -224,7 +234,7 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
     y += 17;
   }
   const double end = footRect.top() - 4;
-  for (const QString& text : {broker.leads, broker.machine}) {
+  for (const QString& text : {roomy ? broker.leads : broker.shortLeads, broker.machine}) {
     if (y > end || (!roomy && y > card.top() + 60)) break;
     drawLine(painter, left, y, elidedTo(text, line, right - left), line, p.muted);
     y += 17;
@@ -236,8 +246,14 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
     drawShape(painter, StateShape::Crown, {left + 6, middle}, 12, p.controllerCrown);
   else if (broker.isVoter)
     drawShape(painter, StateShape::Ring, {left + 6, middle}, 10, p.violet);
-  drawLine(painter, left + 20, middle + 4.3, elidedTo(broker.controller, broker.isController ? strong : line, right - left - 20), broker.isController ? strong : line, broker.isController ? p.violet : p.muted);
-  if (!broker.warning.isEmpty()) drawLine(painter, card.left() + 4, card.bottom() + 17, broker.warning, strong, p.warnText);
+  drawLine(painter, left + 20, middle + 4.3, elidedTo(roomy ? broker.controller : broker.shortController, broker.isController ? strong : line, right - left - 20), broker.isController ? strong : line, broker.isController ? p.violet : p.muted);
+  if (broker.warning.isEmpty()) return;
+  // Links pass below it: it stands on a ground of its own.
+  const QRectF ground(card.left(), card.bottom() + 4, textWidth(broker.warning, strong) + 12, 18);
+  painter.setPen(QPen(mixed(p.warnSoft, p.warnText, 0.25), 1));
+  painter.setBrush(p.warnSoft);
+  painter.drawRoundedRect(ground, 9, 9);
+  drawLine(painter, ground.left() + 6, ground.center().y() + 4.2, broker.warning, strong, p.warnText);
 }
 
 void MapView::paintClient(QPainter& painter, const MapClient& client) const {
@@ -272,12 +288,15 @@ void MapView::paintLegend(QPainter& painter) const {
   const double y = height() - 26;
   double x = 20;
   const QFont font = Theme::body(11.5);
+  // On a narrow map they move together.
+  const bool narrow = width() < 620;
+  const double stroke = narrow ? 20 : 30;
   const auto sample = [&](const QString& name, const MapDirection& direction, bool arrow) {
-    paintStroke(painter, {x, y, x + 30, y}, direction, false, arrow);
-    drawLine(painter, x + 38, y + 4, name, font, p.muted);
-    x += 38 + textWidth(name, font) + 22;
+    paintStroke(painter, {x, y, x + stroke, y}, direction, false, arrow);
+    drawLine(painter, x + stroke + 6, y + 4, name, font, p.muted);
+    x += stroke + 6 + textWidth(name, font) + (narrow ? 10 : 22);
   };
-  sample(tr("records go over it"), {MapWay::Open, {}, 1}, true);
+  sample(narrow ? tr("records") : tr("records go over it"), {MapWay::Open, {}, 1}, true);
   sample(tr("quiet"), {MapWay::Open, {}, 0}, true);
   sample(tr("slowed"), {MapWay::Slowed, {}, 0}, true);
   sample(tr("held"), {MapWay::Held, {}, 0}, false);

@@ -73,26 +73,34 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
   shown.id = broker.id;
   shown.state = broker.state;
   shown.port = QStringLiteral(":%1").arg(broker.listener.port);
-  if (broker.state != BrokerState::Running) shown.trouble = faultAge(cluster, broker);
+  if (broker.state != BrokerState::Running) {
+    shown.trouble = faultAge(cluster, broker);
+    shown.shortTrouble = MapNames::tr("%1 %2").arg(lookOf(broker.state).word, wholeSeconds(broker.inState));
+  }
   const bool mute = broker.state == BrokerState::Paused || isDown(broker.state);
   shown.leads = mute && broker.leaderCount > 0 ? MapNames::tr("leads %1: their clients wait").arg(broker.leaderCount)
                                                : MapNames::tr("leads %1 of %n partition(s)", nullptr, broker.replicaCount).arg(broker.leaderCount);
+  shown.shortLeads = MapNames::tr("leads %1 of %2").arg(broker.leaderCount).arg(broker.replicaCount);
   shown.machine = MapNames::tr("%1 net · %2 io · log %3").arg(broker.networkThreads).arg(broker.handlerThreads).arg(bytesText(broker.diskBytes));
   shown.isController = cluster.quorum.leader == broker.id;
   const auto voter = std::ranges::find(cluster.quorum.voters, broker.id, &observe::VoterSnapshot::id);
   shown.isVoter = voter != cluster.quorum.voters.end() && !voter->observer;
   if (shown.isController) {
     shown.controller = MapNames::tr("active controller · epoch %1").arg(cluster.quorum.epoch.value());
+    shown.shortController = MapNames::tr("active · epoch %1").arg(cluster.quorum.epoch.value());
   } else if (voter != cluster.quorum.voters.end()) {
     const QString role = voter->observer ? MapNames::tr("observer") : MapNames::tr("voter");
     const int64_t behind = cluster.quorum.highWatermark - voter->logEnd;
+    // How long the active controller has had no fetch of it.
+    const QString silence = wholeSeconds(voter->sinceFetch.value_or(broker.inState));
     shown.controller = isDown(broker.state)           ? MapNames::tr("%1, down").arg(role)
                        : voter->logEnd == kNoOffset   ? role
-                       : mute                         ? MapNames::tr("%1, silent since %2").arg(role, offsetText(voter->logEnd))
+                       : mute                         ? MapNames::tr("%1, silent for %2").arg(role, silence)
                        : behind > 50                  ? MapNames::tr("%1, %2 behind").arg(role, grouped(behind))
                                                       : MapNames::tr("%1, follows").arg(role);
+    shown.shortController = mute && !isDown(broker.state) ? MapNames::tr("silent %1").arg(silence) : shown.controller;
   } else {
-    shown.controller = MapNames::tr("no voter");
+    shown.shortController = shown.controller = MapNames::tr("no voter");
   }
   if (broker.fencedIn) shown.warning = MapNames::tr("fenced in %1").arg(wholeSeconds(*broker.fencedIn));
   for (const observe::FaultSnapshot& fault : cluster.faults)
@@ -120,8 +128,13 @@ std::vector<MapClient> clientsOf(const observe::ClusterSnapshot& cluster) {
       if (reader.client == client.name && reads.size() < 3) reads << partitionText(reader.partition);
     client.reads = !reads.isEmpty();
     client.does = client.reads ? MapNames::tr("reads %1").arg(reads.join(QStringLiteral(", "))) : client.own ? MapNames::tr("of this window") : MapNames::tr("writes or asks");
+    // Whoever reads fetches, and whoever does not writes: a fault of requests that a client does not send is none of its own.
+    const auto sends = [&client](const faults::Fault& fault) {
+      return fault.api.empty() || (fault.api == "Fetch" ? client.reads : fault.api != "Produce" || !client.reads);
+    };
     for (const observe::FaultSnapshot& fault : cluster.faults)
-      if (const auto* who = std::get_if<faults::ClientsName>(&fault.fault.target); who != nullptr && (who->client.empty() || who->client == client.name))
+      if (const auto* who = std::get_if<faults::ClientsName>(&fault.fault.target);
+          who != nullptr && (who->client.empty() || who->client == client.name) && sends(fault.fault))
         client.faults << faultTitle(fault.fault);
   }
   return clients;

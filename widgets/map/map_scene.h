@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <QString>
+#include <QStringList>
 
 #include "observe/snapshot.h"
 
@@ -58,8 +59,12 @@ struct MapBroker {
   QString leads;
   /// Threads and disk.
   QString machine;
-  /// "voter, log end 2 419", "active controller · epoch 7".
+  /// "voter, follows", "voter, silent for 12 s", "active controller · epoch 7".
   QString controller;
+  /// The same in a few words, for cards that have little room.
+  QString shortTrouble;
+  QString shortLeads;
+  QString shortController;
   bool isController = false;
   bool isVoter = false;
   /// "fenced in 5 s".

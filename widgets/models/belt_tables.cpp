@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "models/log_breaks.h"
 #include "models/row_sync.h"
 #include "text/format.h"
 #include "theme/shapes.h"
@@ -110,7 +111,8 @@ void BatchTableModel::setPartition(const observe::PartitionSnapshot* partition) 
   std::vector<Row> rows;
   if (partition != nullptr) {
     std::map<std::pair<Offset, LeaderEpoch>, Row, std::greater<>> all;
-    for (const observe::ReplicaSnapshot& replica : partition->copies)
+    for (const observe::ReplicaSnapshot& replica : partition->copies) {
+      const auto parts = partsFrom(*partition, replica);
       for (const observe::BatchSnapshot& batch : replica.batches) {
         Row& row = all[{batch.baseOffset, batch.epoch}];
         if (row.brokers.isEmpty()) {
@@ -121,7 +123,8 @@ void BatchTableModel::setPartition(const observe::PartitionSnapshot* partition) 
           row.bytes = batch.sizeInBytes;
           row.position = batch.position;
           row.codec = fromUtf8(batch.codec);
-          row.visible = batch.lastOffset < partition->highWatermark;
+          row.parted = parts && batch.baseOffset >= *parts;
+          row.visible = !row.parted && batch.lastOffset < partition->highWatermark;
           for (const observe::SegmentSnapshot& segment : replica.segments)
             if (segment.baseOffset <= batch.baseOffset) row.segment = segment.baseOffset;
         } else {
@@ -129,6 +132,7 @@ void BatchTableModel::setPartition(const observe::PartitionSnapshot* partition) 
         }
         row.brokers += QString::number(replica.broker.value());
       }
+    }
     rows.reserve(all.size());
     for (auto& [key, row] : all) rows.push_back(std::move(row));
   }
@@ -197,7 +201,7 @@ QVariant BatchTableModel::data(const QModelIndex& index, int role) const {
     case OnBrokers:
       return row.brokers;
     case Visible:
-      return row.visible ? tr("yes") : tr("not yet");
+      return row.parted ? tr("no: not the leader's") : row.visible ? tr("yes") : tr("not yet");
     default:
       return {};
   }

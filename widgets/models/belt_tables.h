@@ -59,6 +59,8 @@ class BatchTableModel : public QAbstractTableModel {
     QString codec;
     QString brokers;
     bool visible = false;
+    /// Every copy that has it parts from its leader there.
+    bool parted = false;
     std::pair<Offset, LeaderEpoch> key() const { return {base, epoch}; }
     friend bool operator==(const Row&, const Row&) = default;
   };

@@ -18,7 +18,7 @@ bool holdsOne(const events::Payload& payload) noexcept {
 }
 
 bool isOfPartition(const events::Payload& payload) noexcept {
-  return holdsOne<events::IsrShrunk, events::IsrExpanded, events::LeaderElected, events::LogTruncated, events::RecordsLost>(payload);
+  return holdsOne<events::IsrShrunk, events::IsrExpanded, events::LeaderElected, events::LogTruncated, events::RecordsLost, events::LogDiverged>(payload);
 }
 
 bool isOfCluster(const events::Payload& payload) noexcept {
@@ -71,6 +71,13 @@ const TimelineStretch* TimelineCopy::at(WallTime time) const noexcept {
   return after == stretches.begin() ? nullptr : &*std::prev(after);
 }
 
+std::optional<WallTime> TimelineCopy::leftIsr(WallTime by) const noexcept {
+  for (size_t i = stretches.size(); i-- > 1;)
+    if (stretches[i].begin <= by && stretches[i].state != TimelineStretch::State::InSync && stretches[i - 1].state == TimelineStretch::State::InSync)
+      return stretches[i].begin;
+  return std::nullopt;
+}
+
 void TimelinePast::clear() { *this = {}; }
 
 const TimelinePartition* TimelinePast::find(const TopicPartition& partition) const {
@@ -114,13 +121,43 @@ void TimelinePast::addEvent(const observe::ObservedEvent& event) {
     return;
   }
   std::deque<observe::ObservedEvent>* kept = nullptr;
-  if (isOfPartition(payload) && !event.topic.empty() && !event.topic.starts_with("__"))
-    kept = &m_partitions[{event.topic, event.partition}].events;
-  else if (isOfCluster(payload))
+  // Where an epoch began the belts show; the timeline has its election.
+  if ((isOfPartition(payload) || std::holds_alternative<events::BecameLeader>(payload)) && !event.topic.empty() && !event.topic.starts_with("__")) {
+    TimelinePartition& past = m_partitions[{event.topic, event.partition}];
+    correct(past, event);
+    kept = &past.events;
+  } else if (isOfCluster(payload))
     kept = &m_events;
   if (kept == nullptr) return;
   kept->push_back(event);
   if (kept->size() > kEvents) kept->pop_front();
+}
+
+void TimelinePast::correct(TimelinePartition& past, const observe::ObservedEvent& event) {
+  using State = TimelineStretch::State;
+  const auto enters = [&](NodeId broker, State state) {
+    const auto found = past.copies.find(broker);
+    if (found == past.copies.end() || found->second.stretches.empty()) return;
+    auto& stretches = found->second.stretches;
+    const WallTime at = event.event.wall;
+    if (stretches.back().state == state) {
+      // A snapshot was first.
+      if (stretches.size() > 1 && std::chrono::abs(stretches.back().begin - at) < kSnapshotLag && at > stretches[stretches.size() - 2].begin)
+        stretches.back().begin = at;
+      return;
+    }
+    // Whoever is down stays so.
+    if (stretches.back().state == State::Down || at <= stretches.back().begin) return;
+    TimelineStretch next = stretches.back();
+    next.begin = at;
+    next.state = state;
+    next.leader = next.leader && state == State::InSync;
+    stretches.push_back(next);
+  };
+  if (const auto* shrunk = std::get_if<events::IsrShrunk>(&event.event.payload))
+    enters(shrunk->removed, State::Behind);
+  else if (const auto* grown = std::get_if<events::IsrExpanded>(&event.event.payload))
+    enters(grown->added, State::InSync);
 }
 
 void TimelinePast::addFaults(const observe::ClusterSnapshot& cluster) {
@@ -166,7 +203,9 @@ void TimelinePast::addPartition(const observe::ClusterSnapshot& cluster, const o
                                                                  : TimelineStretch::State::Behind,
                         .leader = replica.leader && !down,
                         .epoch = partition.leaderEpoch};
-    if (copy.stretches.empty() || !copy.stretches.back().sameAs(now)) copy.stretches.push_back(now);
+    // One that was made before what an event has told since says nothing new.
+    const bool stale = !copy.stretches.empty() && now.begin < copy.stretches.back().begin;
+    if (copy.stretches.empty() || (!stale && !copy.stretches.back().sameAs(now))) copy.stretches.push_back(now);
     while (copy.stretches.size() > 1 && (copy.stretches[1].begin < oldest || copy.stretches.size() > kEvents)) copy.stretches.pop_front();
     if (replica.logEnd != kNoOffset) copy.logEnd.add(cluster.wall, replica.logEnd.value(), step);
     if (const auto lag = observe::lagOf(partition, replica)) copy.lag.addPeak(cluster.wall, *lag, step);

@@ -51,12 +51,14 @@ struct TimelineCopy {
   TimelineSeries logEnd;
   TimelineSeries lag;
   const TimelineStretch* at(platform::WallTime time) const noexcept;
+  /// When it last left the ISR, by then; nothing if that is not remembered.
+  std::optional<platform::WallTime> leftIsr(platform::WallTime by) const noexcept;
 };
 
 struct TimelinePartition {
   std::map<NodeId, TimelineCopy> copies;
   TimelineSeries highWatermark;
-  /// What happened to it once, oldest first: elections, ISR, truncations, losses.
+  /// What happened to it once, oldest first: elections, ISR, truncations, losses, where an epoch began.
   std::deque<observe::ObservedEvent> events;
 };
 
@@ -107,6 +109,8 @@ class TimelinePast {
   void addPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
                     const observe::PartitionSnapshot& partition, platform::WallClock::duration step);
   TimelineFault* fault(int id) noexcept;
+  /// A snapshot tells a change later than its event, or a little before it: the event's time counts.
+  void correct(TimelinePartition& past, const observe::ObservedEvent& event);
 
   std::map<TopicPartition, TimelinePartition> m_partitions;
   std::deque<observe::ObservedEvent> m_events;

@@ -76,6 +76,12 @@ std::vector<LookupRow> lookupRows(const LookupPicture& lookup) {
         row.entry = LookupWords::tr("none below");
         row.then = LookupWords::tr("from byte 0");
         break;
+      case Step::Kind::EntryFalse:
+        row.mark = LookupRow::Mark::Miss;
+        entry();
+        row.slot.clear();
+        row.then = LookupWords::tr("not true");
+        break;
       case Step::Kind::ScanBegins:
         continue;
       case Step::Kind::BatchScanned:

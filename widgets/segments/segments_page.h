@@ -77,6 +77,8 @@ class SegmentsPage : public QWidget {
   void pathOpened(const QString& path);
 
  protected:
+  /// Comma and full stop step through the lookup here, not through time.
+  bool event(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

@@ -55,6 +55,17 @@ void SegmentsPage::showTable(bool table) {
     setFocus();
 }
 
+bool SegmentsPage::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Comma || key == Qt::Key_Period) {
+      event->accept();
+      return true;
+    }
+  }
+  return QWidget::event(event);
+}
+
 void SegmentsPage::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy)) {
     QApplication::clipboard()->setText(asText());

@@ -380,8 +380,13 @@ void FakeCluster::write(Partition& partition) {
   leader.shown.logEnd = batch.lastOffset.next();
   if (Broker* broker = find(partition.shown.leader)) broker->shown.producedBytes += batch.sizeInBytes;
   emit(partition.shown.leader,
-       events::BatchAppended{
-           {}, batch.baseOffset, batch.lastOffset, batch.epoch, count, batch.sizeInBytes, batch.position, true},
+       events::BatchAppended{.baseOffset = batch.baseOffset,
+                             .lastOffset = batch.lastOffset,
+                             .epoch = batch.epoch,
+                             .recordCount = count,
+                             .sizeInBytes = batch.sizeInBytes,
+                             .position = batch.position,
+                             .asLeader = true},
        partition.topic, partition.shown.index);
   if (partition.shown.isr.size() > 1) {
     observe::ParkedSnapshot parked;

@@ -39,6 +39,8 @@ class FakeCluster : public observe::ClusterSource {
   const std::optional<TopicPartition>& watched() const noexcept { return m_watched; }
   const observe::LaunchOptions& launched() const noexcept { return m_options; }
   std::vector<std::string> commands;
+  /// Of the last editOffsets().
+  std::vector<observe::OffsetEdit> edited;
 
   observe::SnapshotPtr snapshot() override;
   observe::EventBatch drainEvents(uint64_t since, size_t limit) override;
@@ -54,6 +56,10 @@ class FakeCluster : public observe::ClusterSource {
   void restartBroker(NodeId broker, Done done) override;
   void stopBroker(NodeId broker, Done done) override;
   void createTopic(observe::TopicOptions topic, Done done) override;
+  void planOffsets(observe::OffsetResetRequest request, OffsetsPlanned done) override;
+  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, Done done) override;
+  void deleteGroup(std::string group, Done done) override;
+  void abortTransaction(std::string transactionalId, Done done) override;
   void look(observe::LookPlace place, Look look) override;
   void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) override;
   void healFault(int id, Done done) override;

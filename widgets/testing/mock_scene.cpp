@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "testing/mock_groups.h"
+
 namespace tidemark::widgets::fake {
 
 using namespace std::chrono_literals;
@@ -211,8 +213,7 @@ observe::ClusterSnapshot mockMoment(double before) {
   }
   cluster.readers.push_back({"c-1", "billing", "", orders, Offset(1279), 100ms, true});
   cluster.readers.push_back({"kcat", "", "librdkafka", orders, Offset(1286), 20ms, true});
-  cluster.groups.push_back({"billing", "Stable", 2, 7});
-  cluster.groups.push_back({"search-index", "Stable", 1, 0});
+  addMockGroups(cluster);
   const char* names[] = {"kcat", "billing-svc", "c-1", "producer-1"};
   for (int i = 0; i < 4; ++i)
     cluster.connections.push_back({i,

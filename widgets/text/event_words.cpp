@@ -173,6 +173,17 @@ QString detailOf(const Payload& payload) {
                 .arg(e.baseSequence)
                 .arg(offsetText(e.baseOffset));
           },
+          [](const TransactionOpened& e) {
+            return EventNames::tr("producer %1, epoch %2: from %3 on").arg(e.producer.value()).arg(e.epoch.value()).arg(offsetText(e.first));
+          },
+          [](const MarkerWritten& e) {
+            const QString what = e.committed ? EventNames::tr("COMMIT at %1").arg(offsetText(e.marker)) : EventNames::tr("ABORT at %1").arg(offsetText(e.marker));
+            return EventNames::tr("producer %1, epoch %2: %3").arg(e.producer.value()).arg(e.epoch.value()).arg(what) + gap() +
+                   EventNames::tr("from %1 on").arg(offsetText(e.first)) + gap() + EventNames::tr("LSO %1").arg(offsetText(e.lastStable));
+          },
+          [](const ProducerFenced& e) {
+            return EventNames::tr("producer %1, epoch %2 is fenced: INVALID_PRODUCER_EPOCH, nothing appended").arg(e.producer.value()).arg(e.epoch.value());
+          },
           [](const CleanerPassStarted& e) {
             return EventNames::tr("dirty from %1 to %2").arg(offsetText(e.firstDirty), offsetText(e.firstUncleanable)) + gap() +
                    EventNames::tr("%1 clean, %2 dirty").arg(bytesText(e.cleanBytes), bytesText(e.dirtyBytes));
@@ -214,6 +225,10 @@ QString detailOf(const Payload& payload) {
             if (e.to == kNoOffset) return EventNames::tr("whatever others held from %1 on").arg(offsetText(e.from)) + under;
             return EventNames::tr("committed: %1 → %2").arg(offsetText(e.from), offsetText(e.to)) + gap() +
                    EventNames::tr("%n record(s)", nullptr, static_cast<int>(e.to - e.from)) + under;
+          },
+          [](const LogDiverged& e) {
+            return EventNames::tr("with leader %1, epoch %2 ends at %3").arg(QString::number(e.leader.value()), QString::number(e.inEpoch.value()), offsetText(e.leaderEnd)) +
+                   gap() + EventNames::tr("gives up %1 → %2").arg(offsetText(e.from), offsetText(e.logEnd));
           },
           [](const BecameLeader& e) {
             return EventNames::tr("epoch %1 from offset %2").arg(e.epoch.value()).arg(offsetText(e.epochStart));
@@ -375,11 +390,15 @@ std::pair<StateShape, QColor> markOf(const Payload& payload) {
   const Palette& p = colors();
   if (isOneOf<LeaderElected, BecameLeader>(payload)) return {StateShape::Crown, p.leaderCrown};
   if (isOneOf<QuorumLeaderChanged, ControllerActivated>(payload)) return {StateShape::Crown, p.controllerCrown};
-  if (isOneOf<IsrShrunk, LogTruncated>(payload)) return {StateShape::HalfDisc, p.warn};
+  if (isOneOf<IsrShrunk, LogTruncated, LogDiverged>(payload)) return {StateShape::HalfDisc, p.warn};
   if (isOneOf<IsrExpanded, BrokerUnfenced, BrokerStarted, BrokerResumed, FaultHealed>(payload))
     return {StateShape::Disc, p.ok};
   if (isOneOf<BrokerFenced>(payload)) return {StateShape::BarredRing, p.fenced};
   if (isOneOf<BrokerDown, events::InvariantBroken, ProduceExpired, RecordsLost>(payload)) return {StateShape::Cross, p.bad};
+  if (isOneOf<ProducerFenced>(payload)) return {StateShape::BarredRing, p.fenced};
+  if (const auto* marker = std::get_if<MarkerWritten>(&payload))
+    return marker->committed ? std::pair{StateShape::Lozenge, p.ok} : std::pair{StateShape::Cross, p.bad};
+  if (isOneOf<TransactionOpened>(payload)) return {StateShape::Ring, p.highWatermark};
   if (isOneOf<BrokerPaused>(payload)) return {StateShape::Bars, p.warn};
   if (isOneOf<FaultInjected>(payload)) return {StateShape::Triangle, p.fault};
   if (isOneOf<HighWatermarkAdvanced>(payload)) return {StateShape::Disc, p.highWatermark};
@@ -401,19 +420,19 @@ Weight weightOf(const Payload& payload) noexcept {
   // An answer that nobody had to wait for is no news.
   if (const auto* answered = std::get_if<ProduceCompleted>(&payload); answered && answered->parkedFor < kNoticed)
     return Weight::Chatty;
-  if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted, BecameLeader, BecameFollower>(payload))
+  if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted, BecameLeader, BecameFollower, TransactionOpened, MarkerWritten>(payload))
     return Weight::Frequent;
-  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogCut, LogTruncated, RecordsLost, LogDirectoryFailed>(payload))
+  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogCut, LogTruncated, LogDiverged, RecordsLost, LogDirectoryFailed>(payload))
     return Weight::Grave;
   return Weight::Normal;
 }
 
 EventGroup groupOf(const Payload& payload) noexcept {
   if (isOneOf<BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated,
-              LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, CleanerPassStarted, CleanerPassFinished, CleanerSetAside>(payload))
+              LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, TransactionOpened, MarkerWritten, ProducerFenced, CleanerPassStarted, CleanerPassFinished, CleanerSetAside>(payload))
     return EventGroup::Log;
   if (isOneOf<HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected, BecameLeader, BecameFollower,
-              RecordsLost, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled>(payload))
+              RecordsLost, LogDiverged, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled>(payload))
     return EventGroup::Replication;
   if (isOneOf<ProduceParked, ProduceCompleted, ProduceExpired, FetchParked, FetchCompleted, FetchExpired>(payload))
     return EventGroup::Purgatory;

@@ -4,6 +4,7 @@
 
 #include <QCoreApplication>
 
+#include "models/log_breaks.h"
 #include "text/event_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -85,6 +86,26 @@ CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition&
     const QStringList parts = usual.detail.split(QStringLiteral("   "), Qt::SkipEmptyParts);
     words.lines << parts;
     if (const QString still = stoodStill(past, words.at); !still.isEmpty()) words.lines << still;
+    return words;
+  }
+  if (const auto* lost = std::get_if<events::RecordsLost>(&payload)) {
+    const Offset to = lost->to == kNoOffset ? highestSeen(past, words.at) : lost->to;
+    words.title = to > lost->from ? CauseNames::tr("%n acknowledged record(s) lost", nullptr, static_cast<int>(to - lost->from))
+                                  : CauseNames::tr("Unclean election");
+    words.lines << CauseNames::tr("%1 leads in epoch %2 although it need not hold all that was committed").arg(lost->leader.value()).arg(lost->epoch.value());
+    words.lines << (to > lost->from ? CauseNames::tr("offsets %1 – %2 had been acknowledged").arg(offsetText(lost->from), offsetText(to - 1))
+                                    : CauseNames::tr("whatever others hold from %1 on goes; none of it is known to have been acknowledged").arg(offsetText(lost->from)));
+    return words;
+  }
+  if (const auto* parted = std::get_if<events::LogDiverged>(&payload)) {
+    words.title = CauseNames::tr("%1 parts from its leader's log").arg(event.event.broker.value());
+    words.lines << CauseNames::tr("with leader %1, epoch %2 ends at %3").arg(QString::number(parted->leader.value()), QString::number(parted->inEpoch.value()), offsetText(parted->leaderEnd))
+                << CauseNames::tr("it gives up %1 – %2 and fetches on").arg(offsetText(parted->from), offsetText(parted->logEnd - 1));
+    return words;
+  }
+  if (const auto* cut = std::get_if<events::LogTruncated>(&payload)) {
+    words.title = CauseNames::tr("%1 gave up %n record(s)", nullptr, static_cast<int>(cut->from - cut->to)).arg(event.event.broker.value());
+    words.lines << CauseNames::tr("offsets %1 – %2: its leader does not have them").arg(offsetText(cut->to), offsetText(cut->from - 1));
     return words;
   }
   words.title = usual.name;

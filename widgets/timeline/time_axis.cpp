@@ -43,7 +43,21 @@ void TimeAxis::show(Time begin, Time end) { moveTo(end, end - begin, false); }
 
 void TimeAxis::follow() {
   setCursor(std::nullopt);
+  hold(std::nullopt);
   moveTo(m_now, m_span, true);
+}
+
+void TimeAxis::hold(std::optional<Time> moment) {
+  if (moment == m_held) return;
+  m_held = moment;
+  if (moment) {
+    if (m_follows) {
+      m_follows = false;
+      Q_EMIT followChanged(false);
+    }
+    reveal(*moment);
+  }
+  Q_EMIT cursorChanged();
 }
 
 void TimeAxis::setCursor(std::optional<Time> cursor) {

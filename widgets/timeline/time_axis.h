@@ -8,8 +8,8 @@
 
 namespace tidemark::widgets {
 
-/// The stretch of time that is looked at, one for all views of the timeline: from the left edge to the right, whether it
-/// follows the present, and where the cursor stands. Every change is told; whoever shows time reads it from here.
+/// The stretch of time that is looked at, one for all views: from the left edge to the right, whether it follows the
+/// present, which moment the window shows, and where the pointer is. Every change is told; whoever shows time reads it here.
 class TimeAxis : public QObject {
   Q_OBJECT
 
@@ -26,8 +26,10 @@ class TimeAxis : public QObject {
   Span span() const noexcept { return m_span; }
   bool follows() const noexcept { return m_follows; }
   Time now() const noexcept { return m_now; }
-  /// Nothing: it stands at the present.
-  const std::optional<Time>& cursor() const noexcept { return m_cursor; }
+  /// Where somebody points, else the moment that is shown; nothing: the present.
+  std::optional<Time> cursor() const noexcept { return m_cursor ? m_cursor : m_held; }
+  /// The moment that is shown; nothing: the present.
+  const std::optional<Time>& held() const noexcept { return m_held; }
 
   /// The present; the right edge goes with it while the axis follows.
   void setNow(Time now);
@@ -36,7 +38,11 @@ class TimeAxis : public QObject {
   void zoom(double factor, Time around);
   void pan(Span by);
   void show(Time begin, Time end);
+  /// The present is shown and followed.
   void follow();
+  /// That moment is shown, and the range does not run away from it; nothing: the present is.
+  void hold(std::optional<Time> moment);
+  /// Where somebody points; nothing: nowhere.
   void setCursor(std::optional<Time> cursor);
   /// A time that is not in sight is brought there.
   void reveal(Time time);
@@ -58,6 +64,7 @@ class TimeAxis : public QObject {
   Span m_span = std::chrono::minutes(2);
   bool m_follows = true;
   std::optional<Time> m_cursor;
+  std::optional<Time> m_held;
 };
 
 }  // namespace tidemark::widgets

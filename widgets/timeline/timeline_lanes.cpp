@@ -39,7 +39,10 @@ TimelineLanes::TimelineLanes(TimeAxis& axis, const TimelinePast& past, QWidget* 
   });
   connect(m_mouse, &TimeMouse::left, this, [this] { Q_EMIT markHovered(std::nullopt, {}); });
   connect(m_mouse, &TimeMouse::clicked, this, [this](const QPointF& at) {
-    if (const auto mark = markAt(at)) Q_EMIT markClicked(*mark);
+    if (const auto mark = markAt(at))
+      Q_EMIT markClicked(*mark);
+    else if (at.x() >= kTimelineLeft && at.x() <= width() - kTimelineRight)
+      Q_EMIT timeClicked(timeAt(at.x()));
   });
 }
 

@@ -30,6 +30,7 @@ class TimelineLanes : public QWidget {
   std::optional<TimelineMark> markAt(const QPointF& at) const;
   /// Of the partition's own, the one nearest to that place in time.
   std::optional<TimelineMark> markNear(double x) const { return markAt({x, epochsTop() + 1}); }
+  platform::WallTime timeAt(double x) const { return m_mouse->timeAt(x); }
   /// Where it is drawn.
   QPointF placeOf(const TimelineMark& mark) const;
   QSize sizeHint() const override;
@@ -38,6 +39,8 @@ class TimelineLanes : public QWidget {
  Q_SIGNALS:
   void markHovered(const std::optional<tidemark::widgets::TimelineMark>& mark, const QPointF& at);
   void markClicked(const tidemark::widgets::TimelineMark& mark);
+  /// Where there is no mark.
+  void timeClicked(tidemark::platform::WallTime at);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -150,9 +150,13 @@ void TimelineLanes::paintRows(QPainter& painter) const {
       continue;
     }
     using State = TimelineStretch::State;
-    const auto [shape, color, word] = at->state == State::Down     ? std::tuple(StateShape::Cross, p.bad, tr("down"))
-                                      : at->state == State::Fenced ? std::tuple(StateShape::BarredRing, p.fenced, tr("fenced"))
-                                      : at->state == State::Behind ? std::tuple(StateShape::HalfDisc, p.warn, tr("out of the ISR"))
+    // At the very moment of a change it is the change that is told.
+    const bool changes = at->begin == now && at != &copy.stretches.front();
+    const auto [shape, color, word] = at->state == State::Down     ? std::tuple(StateShape::Cross, p.bad, changes ? tr("goes down") : tr("down"))
+                                      : at->state == State::Fenced ? std::tuple(StateShape::BarredRing, p.fenced, changes ? tr("is fenced") : tr("fenced"))
+                                      : at->state == State::Behind ? std::tuple(StateShape::HalfDisc, p.warn, changes ? tr("leaves the ISR") : tr("out of the ISR"))
+                                      : changes && at->leader      ? std::tuple(StateShape::Disc, p.ok, tr("takes the lead"))
+                                      : changes                    ? std::tuple(StateShape::Disc, p.ok, tr("is in the ISR again"))
                                       : at->leader                 ? std::tuple(StateShape::Disc, p.ok, tr("leads, in ISR"))
                                                                    : std::tuple(StateShape::Disc, p.ok, tr("in ISR"));
     drawShape(painter, shape, {readings + 5, top + 11}, 10, color);
@@ -173,7 +177,9 @@ void TimelineLanes::paintEpochs(QPainter& painter) const {
   for (const TimelineMark& mark : m_marks) {
     if (!mark.ofPartition || mark.at < m_axis.begin() || mark.at > m_axis.end()) continue;
     const double x = m_mouse->xOf(mark.at);
-    if (mark.elects) {
+    if (mark.grave) {
+      drawShape(painter, StateShape::Cross, {x, y}, 12, p.bad);
+    } else if (mark.elects) {
       drawShape(painter, StateShape::Crown, {x, y}, 12, p.leaderCrown);
     } else {
       painter.setPen(QPen(p.violet, 1.8));
@@ -186,7 +192,7 @@ void TimelineLanes::paintEpochs(QPainter& painter) const {
     if (begin < free + 10) continue;
     free = begin + wide;
     drawLine(painter, begin, y + 22, number, figure, p.violet);
-    drawLine(painter, begin + wide - textWidth(mark.note, note), y + 22, mark.note, note, p.muted);
+    drawLine(painter, begin + wide - textWidth(mark.note, note), y + 22, mark.note, note, mark.grave ? p.badText : p.muted);
   }
   if (!m_current) return;
   const QPointF place = placeOf(*m_current);
@@ -201,10 +207,11 @@ void TimelineLanes::paintCursor(QPainter& painter) const {
   const double x = m_mouse->xOf(*m_axis.cursor());
   if (x < kTimelineLeft || x > width() - kTimelineRight) return;
   const Palette& p = colors();
-  painter.setPen(QPen(p.accent, 1.6));
+  const QColor& color = m_axis.held() == m_axis.cursor() ? p.fenced : p.accent;
+  painter.setPen(QPen(color, 1.6));
   painter.drawLine(QPointF(x, 3), QPointF(x, height()));
   painter.setPen(Qt::NoPen);
-  painter.setBrush(p.accent);
+  painter.setBrush(color);
   painter.drawPolygon(QPolygonF({{x - 6, 1}, {x + 6, 1}, {x, 9}}));
 }
 

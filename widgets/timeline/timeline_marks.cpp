@@ -30,7 +30,7 @@ NodeId nodeOfMark(const events::Payload& payload, NodeId emitter) {
 }
 
 TimelineMark markOfEvent(const observe::ObservedEvent& event, bool ofPartition) {
-  TimelineMark mark{.at = event.event.wall, .event = event.number, .fault = 0, .broker = kNoNode, .epoch = {}, .elects = false, .ofPartition = ofPartition, .note = {}};
+  TimelineMark mark{.at = event.event.wall, .event = event.number, .fault = 0, .broker = kNoNode, .epoch = {}, .elects = false, .grave = false, .ofPartition = ofPartition, .note = {}};
   const events::Payload& payload = event.event.payload;
   mark.broker = nodeOfMark(payload, event.event.broker);
   if (const auto* shrunk = std::get_if<events::IsrShrunk>(&payload)) {
@@ -43,6 +43,16 @@ TimelineMark markOfEvent(const observe::ObservedEvent& event, bool ofPartition) 
     mark.broker = elected->to;
     mark.elects = true;
     mark.note = elected->to == kNoNode ? MarkNames::tr("no leader") : MarkNames::tr("leader %1").arg(elected->to.value());
+  }
+  if (const auto* lost = std::get_if<events::RecordsLost>(&payload)) {
+    mark.broker = lost->leader;
+    mark.grave = true;
+    mark.note = lost->to == kNoOffset ? MarkNames::tr("records lost from %1 on").arg(offsetText(lost->from))
+                                      : MarkNames::tr("%n record(s) lost", nullptr, static_cast<int>(lost->to - lost->from));
+  } else if (const auto* cut = std::get_if<events::LogTruncated>(&payload)) {
+    mark.note = MarkNames::tr("%1 truncated to %2").arg(event.event.broker.value()).arg(offsetText(cut->to));
+  } else if (const auto* parted = std::get_if<events::LogDiverged>(&payload)) {
+    mark.note = MarkNames::tr("%1 parts at %2").arg(event.event.broker.value()).arg(offsetText(parted->from));
   }
   return mark;
 }
@@ -58,13 +68,14 @@ std::vector<TimelineMark> marksOf(const TimelinePast& past, const TopicPartition
   std::vector<TimelineMark> marks;
   const TimelinePartition* found = past.find(partition);
   if (found == nullptr) return marks;
-  for (const observe::ObservedEvent& event : found->events) marks.push_back(markOfEvent(event, true));
+  for (const observe::ObservedEvent& event : found->events)
+    if (isMarked(event.event.payload)) marks.push_back(markOfEvent(event, true));
   for (const observe::ObservedEvent& event : past.events()) {
     TimelineMark mark = markOfEvent(event, false);
     if (found->copies.contains(mark.broker)) marks.push_back(std::move(mark));
   }
   for (const TimelineFault& fault : past.faults())
-    marks.push_back({.at = fault.begin, .event = fault.event, .fault = fault.id, .broker = kNoNode, .epoch = {}, .elects = false, .ofPartition = false, .note = fault.title});
+    marks.push_back({.at = fault.begin, .event = fault.event, .fault = fault.id, .broker = kNoNode, .epoch = {}, .elects = false, .grave = false, .ofPartition = false, .note = fault.title});
   std::ranges::stable_sort(marks, {}, &TimelineMark::at);
   return marks;
 }

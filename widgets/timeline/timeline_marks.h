@@ -24,6 +24,8 @@ struct TimelineMark {
   PartitionEpoch epoch;
   /// A leader was elected.
   bool elects = false;
+  /// Records were lost.
+  bool grave = false;
   /// Of the partition's own, or of a broker and the quorum.
   bool ofPartition = false;
   /// "{1, 2}" or "leader 2": to stand beside it.

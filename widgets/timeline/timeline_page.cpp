@@ -13,7 +13,6 @@
 #include <QScrollArea>
 #include <QShortcut>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -35,19 +34,20 @@ constexpr std::chrono::milliseconds kSpans[] = {30s, 2min, 5min, 15min};
 
 }  // namespace
 
-TimelinePage::TimelinePage(EngineBridge& bridge, QWidget* parent)
+TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
     : QWidget(parent),
       m_bridge(bridge),
-      m_axis(new TimeAxis(this)),
+      m_travel(travel),
+      m_axis(travel.axis()),
+      m_past(travel.past()),
       m_title(new QLabel),
       m_note(new QLabel),
-      m_live(new QLabel),
       m_spans(new QComboBox),
-      m_goLive(new QPushButton(tr("Go live ▸"))),
+      m_goLive(new QPushButton(tr("Follow ▸"))),
       m_stack(new QStackedWidget),
       m_picture(new QWidget),
-      m_lanes(new TimelineLanes(*m_axis, m_past)),
-      m_plot(new TimelinePlot(*m_axis, m_past)),
+      m_lanes(new TimelineLanes(m_axis, m_past)),
+      m_plot(new TimelinePlot(m_axis, m_past)),
       m_card(new CauseCard(m_picture)),
       m_foot(new QLabel),
       m_table(new QTableView) {
@@ -61,8 +61,6 @@ TimelinePage::TimelinePage(EngineBridge& bridge, QWidget* parent)
       this);
   m_title->setProperty("kind", QStringLiteral("title"));
   m_note->setProperty("kind", QStringLiteral("muted"));
-  m_live->setAlignment(Qt::AlignCenter);
-  m_live->setFixedHeight(22);
   for (const auto span : kSpans) m_spans->addItem(span < 1min ? tr("%1 seconds").arg(span / 1s) : tr("%1 minutes").arg(span / 1min), static_cast<qlonglong>(span.count()));
   m_spans->addItem(tr("zoomed"));
   m_spans->setCurrentIndex(1);
@@ -77,7 +75,6 @@ TimelinePage::TimelinePage(EngineBridge& bridge, QWidget* parent)
   m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_foot->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   head->addWidget(m_note, 1);
-  head->addWidget(m_live);
   head->addWidget(m_spans);
   head->addWidget(m_goLive);
   auto* inside = new QVBoxLayout(m_picture);
@@ -122,43 +119,43 @@ TimelinePage::TimelinePage(EngineBridge& bridge, QWidget* parent)
     if (const uint64_t event = m_model->rows()[static_cast<size_t>(index.row())].mark.event; event != 0) Q_EMIT eventWanted(event);
   });
   connect(m_spans, &QComboBox::activated, this, [this](int index) {
-    if (const QVariant span = m_spans->itemData(index); span.isValid()) m_axis->setSpan(std::chrono::milliseconds(span.toLongLong()));
+    if (const QVariant span = m_spans->itemData(index); span.isValid()) m_axis.setSpan(std::chrono::milliseconds(span.toLongLong()));
   });
-  connect(m_goLive, &QPushButton::clicked, this, [this] {
-    pick(std::nullopt);
-    m_axis->follow();
-  });
-  connect(m_axis, &TimeAxis::rangeChanged, this, [this] {
+  connect(m_goLive, &QPushButton::clicked, &travel, &TimeTravel::goLive);
+  connect(&travel, &TimeTravel::changed, this, &TimelinePage::onMoment);
+  connect(&m_axis, &TimeAxis::rangeChanged, this, [this] {
     takeHead();
     if (!m_card->isHidden()) m_card->showAt(std::nullopt, {});
   });
-  connect(m_axis, &TimeAxis::followChanged, this, &TimelinePage::takeHead);
+  connect(&m_axis, &TimeAxis::followChanged, this, &TimelinePage::takeHead);
   connect(m_lanes, &TimelineLanes::markHovered, this, [this](const std::optional<TimelineMark>& mark, const QPointF& at) {
     showCause(mark, m_lanes->mapTo(m_picture, at));
   });
   connect(m_plot, &TimelinePlot::hovered, this, [this](const QPointF& at) { showCause(m_lanes->markNear(at.x()), m_plot->mapTo(m_picture, at)); });
   connect(m_plot, &TimelinePlot::left, this, [this] { showCause(std::nullopt, {}); });
   connect(m_plot, &TimelinePlot::clicked, this, [this](const QPointF& at) {
-    if (const auto mark = m_lanes->markNear(at.x())) Q_EMIT m_lanes->markClicked(*mark);
+    if (const auto mark = m_lanes->markNear(at.x()))
+      Q_EMIT m_lanes->markClicked(*mark);
+    else
+      Q_EMIT m_lanes->timeClicked(m_lanes->timeAt(at.x()));
   });
   connect(m_lanes, &TimelineLanes::markClicked, this, [this](const TimelineMark& mark) {
-    pick(mark);
+    goTo(mark);
     if (mark.event != 0) Q_EMIT eventWanted(mark.event);
   });
-  connect(&bridge, &EngineBridge::frame, this, &TimelinePage::onFrame);
+  connect(m_lanes, &TimelineLanes::timeClicked, this, [this](platform::WallTime at) {
+    m_travel.pause();
+    m_travel.lookAt(at);
+  });
+  connect(&bridge, &EngineBridge::live, this, &TimelinePage::onLive);
   connect(&bridge, &EngineBridge::second, this, [this] {
     if (m_active) take();
   });
   takeHead();
 }
 
-void TimelinePage::onFrame(const Frame& frame) {
-  if (frame.anotherCluster) {
-    m_past.clear();
-    pick(std::nullopt);
-    m_axis->follow();
-  }
-  m_past.add(*frame.snapshot, frame.events.events);
+void TimelinePage::onLive(const Frame& frame) {
+  if (frame.anotherCluster) pick(std::nullopt);
   if (!m_active) return;
   const bool marked = std::ranges::any_of(frame.events.events, [](const observe::ObservedEvent& event) {
     return isMarked(event.event.payload) || std::holds_alternative<events::FaultInjected>(event.event.payload) ||
@@ -169,36 +166,29 @@ void TimelinePage::onFrame(const Frame& frame) {
 }
 
 void TimelinePage::take() {
-  const auto now = m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age());
+  const auto now = m_bridge.newest()->wall + m_bridge.liveAge();
   // Time alone moves the picture by a few pixels a second: small steps are not worth a painting.
-  if (m_axis->follows() && now - m_axis->now() < m_axis->span() / 1000) return;
-  m_axis->setNow(now);
+  if (m_axis.follows() && std::chrono::abs(now - m_axis.now()) < m_axis.span() / 1000) return;
+  m_axis.setNow(now);
   // What is past stays as it is.
-  if (m_axis->follows()) m_plot->take();
+  if (m_axis.follows()) m_plot->take();
 }
 
 void TimelinePage::takeMarks() {
   m_marks = m_partition ? marksOf(m_past, *m_partition) : std::vector<TimelineMark>();
   m_lanes->setMarks(m_marks);
   if (m_asTable) fillTable();
-  m_foot->setText(tr("← → change by change · Enter the event · wheel zooms, drag moves · Z to a fault · L live     %1")
+  m_foot->setText(tr("← → change by change · Enter the event · click: all views at that moment · wheel zooms, drag moves · Z to a fault · L live     %1")
                       .arg(tr("%n change(s) remembered", nullptr, static_cast<int>(m_marks.size()))));
 }
 
 void TimelinePage::takeHead() {
-  const bool live = m_axis->follows();
-  const QString kind = live ? QStringLiteral("livepill") : QStringLiteral("historypill");
-  const QString text = live ? tr("● LIVE") : tr("◂ HISTORY %1").arg(timeText(m_axis->end()));
-  if (m_live->text() != text) m_live->setText(text);
-  if (m_live->property("kind").toString() != kind) {
-    m_live->setProperty("kind", kind);
-    m_live->style()->unpolish(m_live);
-    m_live->style()->polish(m_live);
-  }
-  m_goLive->setEnabled(!live);
+  // In the past the bar above leads back.
+  m_goLive->setVisible(m_travel.isLive());
+  m_goLive->setEnabled(!m_axis.follows());
   int index = m_spans->count() - 1;
   for (int i = 0; i < index; ++i)
-    if (m_spans->itemData(i).toLongLong() == m_axis->span().count()) index = i;
+    if (m_spans->itemData(i).toLongLong() == m_axis.span().count()) index = i;
   if (m_spans->currentIndex() != index) m_spans->setCurrentIndex(index);
 }
 
@@ -222,8 +212,29 @@ void TimelinePage::setActive(bool active) {
   m_active = active;
   if (!active) return;
   takeMarks();
-  m_axis->setNow(m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()));
+  m_axis.setNow(m_bridge.newest()->wall + m_bridge.liveAge());
   m_plot->take();
+  onMoment();
+}
+
+void TimelinePage::onMoment() {
+  if (!m_active) return;
+  const auto event = m_travel.eventNumber();
+  const auto mark = std::ranges::find_if(m_marks, [&event](const TimelineMark& one) { return event && one.event == *event; });
+  if (mark != m_marks.end())
+    pick(*mark);
+  else if (!m_current || m_axis.held() != m_current->at)
+    pick(std::nullopt);
+  takeHead();
+}
+
+void TimelinePage::goTo(const TimelineMark& mark) {
+  m_travel.pause();
+  if (mark.event != 0)
+    m_travel.lookAtEvent(mark.event, mark.at);
+  else
+    m_travel.lookAt(mark.at);
+  pick(mark);
 }
 
 void TimelinePage::showTable(bool table) {
@@ -252,7 +263,7 @@ void TimelinePage::pick(const std::optional<TimelineMark>& mark) {
 void TimelinePage::showCause(const std::optional<TimelineMark>& mark, const QPointF& inPicture) {
   if (!mark || !m_partition) {
     // What the keys have picked stays in sight.
-    if (m_current && mark == std::nullopt && m_axis->cursor() == m_current->at) return;
+    if (m_current && mark == std::nullopt && m_axis.cursor() == m_current->at) return;
     m_card->showAt(std::nullopt, {});
     return;
   }
@@ -268,14 +279,14 @@ void TimelinePage::step(int by) {
   }
   // The first step goes to the nearest one before what is looked at, or to the first one in sight.
   if (next == m_marks.end()) {
-    const auto edge = m_axis->cursor().value_or(by > 0 ? m_axis->begin() : m_axis->end());
+    const auto edge = m_axis.cursor().value_or(by > 0 ? m_axis.begin() : m_axis.end());
     const auto after = std::ranges::upper_bound(m_marks, edge, {}, &TimelineMark::at);
     next = by > 0 ? (after == m_marks.end() ? std::prev(after) : after) : (after == m_marks.begin() ? after : std::prev(after));
   }
   const TimelineMark mark = *next;
-  m_axis->reveal(mark.at);
-  m_axis->setCursor(mark.at);
-  pick(mark);
+  m_axis.setCursor(std::nullopt);
+  goTo(mark);
+  m_axis.reveal(mark.at);
   showCause(mark, m_lanes->mapTo(m_picture, m_lanes->placeOf(mark)));
 }
 
@@ -286,9 +297,9 @@ void TimelinePage::zoomToFault() {
   auto found = std::prev(faults.end());
   for (auto fault = faults.begin(); fault != faults.end(); ++fault)
     if (m_current && m_current->fault == fault->id) found = fault;
-  const auto end = found->end.value_or(m_axis->now());
+  const auto end = found->end.value_or(m_axis.now());
   const auto around = std::max<TimeAxis::Span>((end - found->begin) / 3, 2s);
-  m_axis->show(found->begin - around, std::min(m_axis->now(), end + around));
+  m_axis.show(found->begin - around, std::min(m_axis.now(), end + around));
   const auto mark = std::ranges::find_if(m_marks, [&](const TimelineMark& one) { return one.fault == found->id && one.at == found->begin; });
   if (mark != m_marks.end()) pick(*mark);
 }
@@ -303,7 +314,7 @@ void TimelinePage::keyPressEvent(QKeyEvent* event) {
     QApplication::clipboard()->setText(m_card->isHidden() ? QString() : m_card->asText());
     return;
   }
-  const auto middle = m_axis->cursor().value_or(m_axis->begin() + m_axis->span() / 2);
+  const auto middle = m_axis.cursor().value_or(m_axis.begin() + m_axis.span() / 2);
   switch (event->key()) {
     case Qt::Key_Left:
       return step(-1);
@@ -315,21 +326,20 @@ void TimelinePage::keyPressEvent(QKeyEvent* event) {
       return;
     case Qt::Key_Plus:
     case Qt::Key_Equal:
-      return m_axis->zoom(0.7, middle);
+      return m_axis.zoom(0.7, middle);
     case Qt::Key_Minus:
-      return m_axis->zoom(1 / 0.7, middle);
+      return m_axis.zoom(1 / 0.7, middle);
     case Qt::Key_PageUp:
-      return m_axis->pan(-m_axis->span() / 2);
+      return m_axis.pan(-m_axis.span() / 2);
     case Qt::Key_PageDown:
-      return m_axis->pan(m_axis->span() / 2);
+      return m_axis.pan(m_axis.span() / 2);
     case Qt::Key_Z:
       return zoomToFault();
     case Qt::Key_L:
     case Qt::Key_F:
     case Qt::Key_End:
     case Qt::Key_Escape:
-      pick(std::nullopt);
-      return m_axis->follow();
+      return m_travel.goLive();
     default:
       QWidget::keyPressEvent(event);
   }

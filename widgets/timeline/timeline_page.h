@@ -8,7 +8,7 @@
 #include "bridge/engine_bridge.h"
 #include "models/rows_model.h"
 #include "models/timeline_past.h"
-#include "timeline/time_axis.h"
+#include "timeline/time_travel.h"
 #include "timeline/timeline_marks.h"
 
 class QComboBox;
@@ -32,19 +32,20 @@ struct TimelineRow {
   }
 };
 
-/// The Timeline view of a partition: what was broken, who led and was in the ISR, offsets and lags on one time axis. It
-/// follows the present until somebody moves it. ← and → go from change to change, Enter shows the event.
+/// The Timeline view of a partition: what was broken, who led and was in the ISR, offsets and lags on the time axis of the
+/// window. It follows the present until somebody moves it. ← and → go from change to change, and every view shows that
+/// moment; so does a click. Enter shows the event.
 class TimelinePage : public QWidget {
   Q_OBJECT
 
  public:
-  explicit TimelinePage(EngineBridge& bridge, QWidget* parent = nullptr);
+  TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* parent = nullptr);
 
   void setPartition(const std::optional<TopicPartition>& partition);
   void setActive(bool active);
   bool showsTable() const noexcept { return m_asTable; }
   void showTable(bool table);
-  TimeAxis& axis() noexcept { return *m_axis; }
+  TimeAxis& axis() noexcept { return m_axis; }
   const TimelinePast& past() const noexcept { return m_past; }
   TimelineLanes& lanes() noexcept { return *m_lanes; }
   TimelinePlot& plot() noexcept { return *m_plot; }
@@ -63,7 +64,10 @@ class TimelinePage : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void onFrame(const Frame& frame);
+  void onLive(const Frame& frame);
+  /// The window shows another moment: its mark is ringed.
+  void onMoment();
+  void goTo(const TimelineMark& mark);
   void take();
   void takeMarks();
   void takeHead();
@@ -73,16 +77,16 @@ class TimelinePage : public QWidget {
   void zoomToFault();
 
   EngineBridge& m_bridge;
-  TimelinePast m_past;
+  TimeTravel& m_travel;
+  TimeAxis& m_axis;
+  const TimelinePast& m_past;
   std::optional<TopicPartition> m_partition;
   std::vector<TimelineMark> m_marks;
   std::optional<TimelineMark> m_current;
   bool m_active = false;
   bool m_asTable = false;
-  TimeAxis* m_axis;
   QLabel* m_title;
   QLabel* m_note;
-  QLabel* m_live;
   QComboBox* m_spans;
   QPushButton* m_goLive;
   QStackedWidget* m_stack;

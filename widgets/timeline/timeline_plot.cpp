@@ -106,15 +106,16 @@ class TimelinePlot::Readings : public QWidget {
     if (!m_axis.cursor()) return;
     const double x = kTimelineLeft + m_axis.part(*m_axis.cursor()) * (width() - kTimelineLeft - kTimelineRight);
     if (x < kTimelineLeft || x > width() - kTimelineRight) return;
-    painter.setPen(QPen(p.accent, 1.6));
+    const bool held = m_axis.held() == m_axis.cursor();
+    painter.setPen(QPen(held ? p.fenced : p.accent, 1.6));
     painter.drawLine(QPointF(x, 0), QPointF(x, height() - 26));
     const QString time = timeText(*m_axis.cursor());
     const double half = textWidth(time, figure) / 2 + 8;
     const QRectF pill(x - half, height() - 27, 2 * half, 20);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(p.button);
+    painter.setBrush(held ? p.fenced : p.button);
     painter.drawRoundedRect(pill, 10, 10);
-    drawLine(painter, x, pill.center().y() + 4.3, time, figure, p.onButton, Qt::AlignHCenter);
+    drawLine(painter, x, pill.center().y() + 4.3, time, figure, held ? p.onViolet : p.onButton, Qt::AlignHCenter);
   }
 
  private:

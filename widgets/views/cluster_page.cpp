@@ -18,13 +18,17 @@
 #include "belts/belts_view.h"
 #include "belts/partition_header.h"
 #include "cleaner/cleaner_page.h"
+#include "groups/groups_page.h"
 #include "map/map_page.h"
 #include "models/belt_tables.h"
 #include "segments/segments_page.h"
 #include "segments/table_text.h"
+#include "text/format.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
 #include "timeline/timeline_page.h"
+#include "transactions/transactions_page.h"
+#include "views/time_bar.h"
 
 namespace tidemark::widgets {
 
@@ -65,28 +69,36 @@ class FittedTable : public QTableView {
 
 }  // namespace
 
-ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
+ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
     : QWidget(parent),
       m_bridge(bridge),
+      m_travel(travel),
       m_tabs(new QTabBar),
+      m_lost(new QPushButton),
+      m_moment(new MomentPill(travel)),
+      m_timeBar(new TimeBar(travel)),
       m_asTable(new QPushButton(tr("Table"))),
       m_header(new PartitionHeader(bridge)),
       m_views(new QStackedWidget),
       m_stack(new QStackedWidget),
       m_scroll(new QScrollArea),
-      m_belts(new BeltsView(bridge)),
+      m_belts(new BeltsView(bridge, travel)),
       m_tables(new QWidget),
       m_replicas(new ReplicaTableModel(this)),
       m_batches(new BatchTableModel(this)),
       m_segments(new SegmentsPage(bridge, false)),
       m_cleaner(new CleanerPage(bridge)),
       m_map(new MapPage(bridge)),
-      m_timeline(new TimelinePage(bridge)) {
+      m_timeline(new TimelinePage(bridge, travel)),
+      m_groups(new GroupsPage(bridge)),
+      m_transactions(new TransactionsPage(bridge)) {
   m_tabs->addTab(tr("Belts"));
   m_tabs->addTab(tr("Segments"));
   m_tabs->addTab(tr("Cleaner"));
   m_tabs->addTab(tr("Map"));
   m_tabs->addTab(tr("Timeline"));
+  m_tabs->addTab(tr("Groups"));
+  m_tabs->addTab(tr("Transactions"));
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_tabs->setUsesScrollButtons(false);
@@ -103,6 +115,11 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
   barLayout->setContentsMargins(14, 0, 14, 0);
   barLayout->addWidget(m_tabs, 0, Qt::AlignBottom);
   barLayout->addStretch();
+  m_lost->setProperty("kind", QStringLiteral("alarm"));
+  m_lost->setFixedHeight(24);
+  m_lost->hide();
+  barLayout->addWidget(m_lost);
+  barLayout->addWidget(m_moment);
   barLayout->addWidget(m_asTable);
 
   m_scroll->setWidget(m_belts);
@@ -140,10 +157,13 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
   m_views->addWidget(m_cleaner);
   m_views->addWidget(m_map);
   m_views->addWidget(m_timeline);
+  m_views->addWidget(m_groups);
+  m_views->addWidget(m_transactions);
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
   down->addWidget(bar);
+  down->addWidget(m_timeBar);
   down->addWidget(m_views, 1);
 
   connect(m_tabs, &QTabBar::currentChanged, this, [this](int tab) { showView(static_cast<View>(tab)); });
@@ -166,6 +186,24 @@ ClusterPage::ClusterPage(EngineBridge& bridge, QWidget* parent)
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
     if (frame.snapshot != frame.previous) fillTables();
   });
+  connect(&bridge, &EngineBridge::live, this, [this](const Frame& frame) {
+    if (frame.anotherCluster) m_noted.clear();
+    const auto tells = [](const observe::ObservedEvent& event) { return std::holds_alternative<events::RecordsLost>(event.event.payload); };
+    if (frame.anotherCluster || std::ranges::any_of(frame.events.events, tells)) takeLost();
+  });
+  connect(m_belts, &BeltsView::noteTaken, this, [this] {
+    for (const LogBreak& one : m_belts->breaks())
+      if (one.what == LogBreak::What::Lost && m_partition) m_noted.insert({*m_partition, one.epoch});
+    takeLost();
+  });
+  connect(m_lost, &QPushButton::clicked, this, [this] {
+    if (!m_lostIn) return;
+    const TopicPartition there = *m_lostIn;
+    Q_EMIT otherPartitionPicked(there);
+    showView(View::Belts);
+  });
+  // By mouse as well as by keys there is a way into the past.
+  connect(m_moment, &MomentPill::clicked, this, [this] { m_travel.isLive() ? m_travel.step(-1) : m_travel.goLive(); });
 }
 
 QTableView* ClusterPage::makeTable(QAbstractItemModel* model, const QString& name) {
@@ -195,6 +233,27 @@ void ClusterPage::setPartition(const std::optional<TopicPartition>& partition) {
   fillTables();
 }
 
+void ClusterPage::takeLost() {
+  m_lostIn.reset();
+  int64_t records = 0;
+  for (const observe::TopicSnapshot& topic : m_bridge.newest()->topics)
+    for (const observe::PartitionSnapshot& partition : topic.partitions) {
+      const TopicPartition name{topic.name, partition.index};
+      const TimelinePartition* past = m_travel.past().find(name);
+      if (past == nullptr) continue;
+      for (const LogBreak& one : breaksOf(*past, platform::WallTime::max())) {
+        if (one.what != LogBreak::What::Lost || one.count() == 0 || m_noted.contains({name, one.epoch})) continue;
+        records += one.count();
+        if (!m_lostIn) m_lostIn = name;
+      }
+    }
+  m_lost->setVisible(m_lostIn.has_value());
+  if (!m_lostIn) return;
+  m_lost->setText(tr("✕ %1 lost").arg(grouped(records)));
+  m_lost->setToolTip(tr("%1 acknowledged record(s) lost, first in %2: show where", nullptr, pluralOf(records)).arg(grouped(records), partitionText(*m_lostIn)));
+  m_lost->setAccessibleName(m_lost->toolTip());
+}
+
 ClusterPage::View ClusterPage::view() const {
   return m_shown;
 }
@@ -220,6 +279,10 @@ QWidget* ClusterPage::viewWidget() const {
       return m_map;
     case View::Timeline:
       return m_timeline;
+    case View::Groups:
+      return m_groups;
+    case View::Transactions:
+      return m_transactions;
     case View::Belts:
       break;
   }
@@ -232,6 +295,8 @@ void ClusterPage::takeView() {
   m_cleaner->setActive(isVisible() && m_shown == View::Cleaner);
   m_map->setActive(isVisible() && m_shown == View::Map);
   m_timeline->setActive(isVisible() && m_shown == View::Timeline);
+  m_groups->setActive(isVisible() && m_shown == View::Groups);
+  m_transactions->setActive(isVisible() && m_shown == View::Transactions);
   fillTables();
 }
 
@@ -255,6 +320,10 @@ bool ClusterPage::showsTable() const {
       return m_map->showsTable();
     case View::Timeline:
       return m_timeline->showsTable();
+    case View::Groups:
+      return m_groups->showsTable();
+    case View::Transactions:
+      return m_transactions->showsTable();
     case View::Belts:
       break;
   }
@@ -270,6 +339,10 @@ void ClusterPage::showTable(bool table) {
     m_map->showTable(table);
   else if (m_shown == View::Timeline)
     m_timeline->showTable(table);
+  else if (m_shown == View::Groups)
+    m_groups->showTable(table);
+  else if (m_shown == View::Transactions)
+    m_transactions->showTable(table);
   else
     m_stack->setCurrentIndex(table ? 1 : 0);
   takeView();

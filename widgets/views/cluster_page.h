@@ -1,10 +1,13 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include <QWidget>
 
 #include "bridge/engine_bridge.h"
+#include "models/log_breaks.h"
+#include "timeline/time_travel.h"
 
 class QAbstractItemModel;
 class QPushButton;
@@ -22,19 +25,24 @@ class MapPage;
 class PartitionHeader;
 class ReplicaTableModel;
 class SegmentsPage;
+class GroupsPage;
+class MomentPill;
+class TimeBar;
 class TimelinePage;
+class TransactionsPage;
 
-/// The middle of the window while a cluster runs: the views of one partition as tabs, each with a table twin.
+/// The middle of the window while a cluster runs: the views of one partition as tabs, each with a table twin. Above them
+/// stands which moment they show, and whether records were lost that nobody has taken note of.
 class ClusterPage : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ClusterPage(EngineBridge& bridge, QWidget* parent = nullptr);
+  ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* parent = nullptr);
 
   void setPartition(const std::optional<TopicPartition>& partition);
   const std::optional<TopicPartition>& partition() const noexcept { return m_partition; }
-  enum class View { Belts, Segments, Cleaner, Map, Timeline };
-  static constexpr int kViews = 5;
+  enum class View { Belts, Segments, Cleaner, Map, Timeline, Groups, Transactions };
+  static constexpr int kViews = 7;
   View view() const;
   void showView(View view);
   /// The table twin of the view that is shown.
@@ -45,6 +53,11 @@ class ClusterPage : public QWidget {
   CleanerPage& cleaner() noexcept { return *m_cleaner; }
   MapPage& map() noexcept { return *m_map; }
   TimelinePage& timeline() noexcept { return *m_timeline; }
+  GroupsPage& groups() noexcept { return *m_groups; }
+  TransactionsPage& transactions() noexcept { return *m_transactions; }
+  TimeBar& timeBar() noexcept { return *m_timeBar; }
+  MomentPill& moment() noexcept { return *m_moment; }
+  QPushButton& lostButton() noexcept { return *m_lost; }
   /// What works with the keys in the view that is shown.
   QWidget* viewWidget() const;
 
@@ -61,12 +74,22 @@ class ClusterPage : public QWidget {
 
  private:
   void takeView();
+  /// Of all partitions: what was acknowledged and is lost.
+  void takeLost();
   void fillTables();
   QTableView* makeTable(QAbstractItemModel* model, const QString& name);
 
   EngineBridge& m_bridge;
+  TimeTravel& m_travel;
   std::optional<TopicPartition> m_partition;
+  /// Where records were lost; the first one is gone to.
+  std::optional<TopicPartition> m_lostIn;
+  /// Losses that somebody has taken note of.
+  std::set<std::pair<TopicPartition, LeaderEpoch>> m_noted;
   QTabBar* m_tabs;
+  QPushButton* m_lost;
+  MomentPill* m_moment;
+  TimeBar* m_timeBar;
   QPushButton* m_asTable;
   PartitionHeader* m_header;
   QStackedWidget* m_views;
@@ -80,6 +103,8 @@ class ClusterPage : public QWidget {
   CleanerPage* m_cleaner;
   MapPage* m_map;
   TimelinePage* m_timeline;
+  GroupsPage* m_groups;
+  TransactionsPage* m_transactions;
   View m_shown = View::Belts;
 };
 

@@ -138,8 +138,10 @@ void ClusterTree::pick(const QModelIndex& index) {
     case ClusterTreeModel::Kind::Topic:
       Q_EMIT topicPicked(index.data(ClusterTreeModel::NameRole).toString());
       break;
-    case ClusterTreeModel::Kind::Section:
     case ClusterTreeModel::Kind::Group:
+      Q_EMIT groupPicked(index.data(ClusterTreeModel::NameRole).toString());
+      break;
+    case ClusterTreeModel::Kind::Section:
     case ClusterTreeModel::Kind::Fault:
       break;
   }

@@ -31,6 +31,7 @@ class ClusterTree : public QTreeView {
   void quorumPicked();
   void brokerPicked(tidemark::NodeId broker);
   void topicPicked(const QString& topic);
+  void groupPicked(const QString& group);
   /// Right click on a broker.
   void brokerMenuWanted(tidemark::NodeId broker, const QPoint& globalPosition);
   void topicMenuWanted(const QString& topic, const QPoint& globalPosition);

@@ -82,7 +82,7 @@ namespace {
 /// A row as in the legend: grave events stand on a soft ground, the mark before the name tells the state.
 class EventDelegate : public QStyledItemDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  EventDelegate(const std::optional<uint64_t>& moment, QObject* parent) : QStyledItemDelegate(parent), m_moment(moment) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Palette& p = colors();
@@ -102,6 +102,8 @@ class EventDelegate : public QStyledItemDelegate {
       painter->drawRoundedRect(cell.adjusted(first ? 8 : -12, 0.5, last ? -8 : 12, -0.5), 4, 4);
       painter->restore();
     }
+    // What has not happened yet at the moment that is shown.
+    if (m_moment && index.data(EventModel::NumberRole).toULongLong() > *m_moment) painter->setOpacity(0.45);
     const double middle = cell.center().y() + 0.5;
     QFont font = Theme::body(12.5);
     QColor color = p.ink;
@@ -134,11 +136,14 @@ class EventDelegate : public QStyledItemDelegate {
     painter->drawText(QPointF(left, middle + 4.5), text);
     painter->restore();
   }
+
+ private:
+  const std::optional<uint64_t>& m_moment;
 };
 
 }  // namespace
 
-/// Always in sight: the view is live, or the table is held.
+/// Whether the newest rows are shown, or the table is held.
 class EventPanel::LivePill : public QWidget {
  public:
   using QWidget::QWidget;
@@ -159,7 +164,7 @@ class EventPanel::LivePill : public QWidget {
   QSize sizeHint() const override {
     const QFontMetricsF metrics(Theme::body(11, QFont::DemiBold));
     const double widest = std::max(metrics.horizontalAdvance(EventPanel::tr("HELD · %1 new").arg(grouped(4000))),
-                                   metrics.horizontalAdvance(EventPanel::tr("LIVE · newest above")));
+                                   metrics.horizontalAdvance(EventPanel::tr("newest above")));
     return {qCeil(widest) + 34, 20};
   }
 
@@ -180,7 +185,7 @@ class EventPanel::LivePill : public QWidget {
 
  private:
   QString text() const {
-    if (!m_paused) return m_above ? EventPanel::tr("LIVE · newest above") : EventPanel::tr("LIVE");
+    if (!m_paused) return m_above ? EventPanel::tr("newest above") : EventPanel::tr("newest first");
     return m_held == 0 ? EventPanel::tr("HELD")
                        : EventPanel::tr("HELD · %1 new").arg(grouped(static_cast<int64_t>(m_held)));
   }
@@ -268,7 +273,7 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
     if (current.row() >= first && current.row() <= last) m_table->setCurrentIndex({});
   });
   m_table->setModel(m_filter);
-  m_table->setItemDelegate(new EventDelegate(m_table));
+  m_table->setItemDelegate(new EventDelegate(m_moment, m_table));
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
   m_table->setShowGrid(false);
   m_table->setWordWrap(false);
@@ -292,7 +297,11 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   connect(m_copy, &QPushButton::clicked, this, &EventPanel::copySelection);
   connect(m_export, &QPushButton::clicked, this, &EventPanel::exportToFile);
   connect(m_model, &EventModel::countsChanged, this, &EventPanel::counts);
-  connect(&bridge, &EngineBridge::frame, this, &EventPanel::onFrame);
+  connect(&bridge, &EngineBridge::live, this, &EventPanel::onFrame);
+  connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    if (m_following || !now.isValid()) return;
+    Q_EMIT eventPicked(now.data(EventModel::NumberRole).toULongLong(), platform::WallTime(platform::milliseconds(now.data(EventModel::WallRole).toLongLong())));
+  });
   connect(&Theme::instance(), &Theme::changed, m_table->viewport(), qOverload<>(&QWidget::update));
   const auto go = [this](Qt::Key key, auto&& where) {
     auto* shortcut = new QShortcut(QKeySequence(key), m_table);
@@ -344,7 +353,7 @@ void EventPanel::setPaused(bool paused) {
 void EventPanel::counts() {
   m_live->setPaused(m_model->isPaused(), m_model->heldBack());
   QStringList lines{m_model->isPaused() ? tr("The table is held; the cluster goes on.")
-                                        : tr("The views show the cluster as it is now.")};
+                                        : tr("The newest events stand above.")};
   QStringList notes;
   if (m_model->leftOut() > 0) {
     const auto count = static_cast<int64_t>(m_model->leftOut());
@@ -400,11 +409,23 @@ void EventPanel::focusFilter() {
   m_words->selectAll();
 }
 
-bool EventPanel::reveal(uint64_t number) {
+int EventPanel::rowOf(uint64_t number) const {
   // Newest first.
-  int row = 0;
-  while (row < m_model->rowCount() && m_model->index(row, 0).data(EventModel::NumberRole).toULongLong() != number) ++row;
-  if (row == m_model->rowCount()) {
+  int from = 0;
+  int to = m_model->rowCount();
+  while (from < to) {
+    const int middle = (from + to) / 2;
+    if (m_model->index(middle, 0).data(EventModel::NumberRole).toULongLong() > number)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < m_model->rowCount() ? from : -1;
+}
+
+bool EventPanel::reveal(uint64_t number) {
+  const int row = rowOf(number);
+  if (row < 0 || m_model->index(row, 0).data(EventModel::NumberRole).toULongLong() != number) {
     Q_EMIT said(tr("Event %1 is not in the table any more").arg(number));
     return false;
   }
@@ -414,9 +435,34 @@ bool EventPanel::reveal(uint64_t number) {
     for (QAction* group : m_groups) group->setChecked(false);
   }
   const QModelIndex shown = m_filter->mapFromSource(source);
+  m_following = true;
   m_table->setCurrentIndex(shown);
+  m_following = false;
   m_table->scrollTo(shown, QAbstractItemView::PositionAtCenter);
   return true;
+}
+
+void EventPanel::setMoment(std::optional<uint64_t> number) {
+  if (number == m_moment) return;
+  m_moment = number;
+  m_table->viewport()->update();
+  m_following = true;
+  if (!number) {
+    m_table->setCurrentIndex({});
+    m_table->scrollToTop();
+  } else {
+    // The newest of the rows that are shown.
+    int row = rowOf(*number);
+    while (row >= 0 && row < m_model->rowCount() && !m_filter->mapFromSource(m_model->index(row, 0)).isValid()) ++row;
+    if (row >= 0 && row < m_model->rowCount()) {
+      const QModelIndex shown = m_filter->mapFromSource(m_model->index(row, 0));
+      if (shown.row() != m_table->currentIndex().row()) {
+        m_table->setCurrentIndex(shown.siblingAtColumn(0));
+        m_table->scrollTo(shown, QAbstractItemView::PositionAtCenter);
+      }
+    }
+  }
+  m_following = false;
 }
 
 }  // namespace tidemark::widgets

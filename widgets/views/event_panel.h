@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include <QWidget>
 
 #include "bridge/engine_bridge.h"
@@ -14,7 +16,7 @@ namespace tidemark::widgets {
 
 class EventHeader;
 
-/// The controls of the event table (LIVE pill, filter, kinds, pause, copy, export), to be put beside the ISR strip, and
+/// The controls of the event table (a pill that says whether it is held, filter, kinds, pause, copy, export), to be put beside the ISR strip, and
 /// the table itself.
 class EventPanel : public QObject {
   Q_OBJECT
@@ -34,13 +36,20 @@ class EventPanel : public QObject {
   void focusFilter();
   /// Brings that event into sight and picks it; a filter that hides it is taken off. False if it is not kept any more.
   bool reveal(uint64_t number);
+  /// The newest event at the moment that the window shows: picked without a word to others, later ones are paler. Nothing:
+  /// the present is shown.
+  void setMoment(std::optional<uint64_t> number);
 
  Q_SIGNALS:
   /// A word on what was done, for the status line.
   void said(const QString& text);
+  /// Somebody went to that row.
+  void eventPicked(quint64 number, tidemark::platform::WallTime at);
 
  private:
   void nameKinds();
+  /// Of the model: the newest one up to that number; −1 if there is none.
+  int rowOf(uint64_t number) const;
   void counts();
   void onFrame(const Frame& frame);
 
@@ -58,6 +67,9 @@ class EventPanel : public QObject {
   QTableView* m_table;
   EventHeader* m_header = nullptr;
   std::vector<QAction*> m_groups;
+  std::optional<uint64_t> m_moment;
+  /// The current row is set by the window, not by its reader.
+  bool m_following = false;
 };
 
 }  // namespace tidemark::widgets

@@ -51,15 +51,16 @@ void StatePill::paintEvent(QPaintEvent*) {
   painter.drawText(QPointF(24, 14), m_look.word.toUpper());
 }
 
-Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* parent)
+Inspector::Inspector(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
     : QScrollArea(parent),
       m_bridge(bridge),
-      m_past(past),
+      m_travel(travel),
       m_title(new QLabel),
       m_pill(new StatePill),
       m_facts(new FactList),
       m_plotBox(new QWidget),
       m_plotTitle(new QLabel),
+      m_plotSpan(new QLabel),
       m_plot(new LagPlot),
       m_commandBox(new QWidget(this)) {
   setWidgetResizable(true);
@@ -91,7 +92,7 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
   plotLayout->setSpacing(8);
   auto* plotHead = new QHBoxLayout;
   m_plotTitle->setProperty("kind", QStringLiteral("muted"));
-  auto* span = new QLabel(tr("30 s"));
+  auto* span = m_plotSpan;
   span->setProperty("kind", QStringLiteral("note"));
   plotHead->addWidget(m_plotTitle, 1);
   plotHead->addWidget(span);
@@ -147,6 +148,13 @@ Inspector::Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* p
   connect(&bridge, &EngineBridge::second, this, [this] {
     if (isVisible()) take();
   });
+  // Somebody points at a moment, or looks at another stretch of time.
+  connect(&m_travel.axis(), &TimeAxis::cursorChanged, this, [this] {
+    if (isVisible()) take();
+  });
+  connect(&m_travel.axis(), &TimeAxis::rangeChanged, this, [this] {
+    if (isVisible() && !m_travel.axis().follows()) take();
+  });
   connect(&Theme::instance(), &Theme::changed, this, &Inspector::take);
   showCommands(std::nullopt);
   take();
@@ -182,7 +190,7 @@ void Inspector::take() {
   if (m_picked.what == Picked::What::Partition) {
     const auto* topic = observe::findTopic(*cluster, m_picked.partition.topic);
     const auto* partition = observe::findPartition(*cluster, m_picked.partition);
-    if (topic != nullptr && partition != nullptr) return showPartition(*cluster, *topic, *partition);
+    if (topic != nullptr && partition != nullptr) return showPartition(*topic, *partition);
   }
   m_title->setText(tr("Nothing is picked"));
   m_pill->setLook({});
@@ -212,11 +220,8 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
         facts.push_back({tr("Last caught up"), *lag == 0 ? tr("just now") : agoText(*replica->sinceCaughtUp + age)});
     }
     if (!replica->inSync)
-      if (const auto* copy = m_past.copy(*m_partition, broker.id);
-          copy != nullptr && copy->leftIsr != platform::WallTime()) {
-        const auto ago = cluster.wall - copy->leftIsr;
-        facts.push_back({tr("Dropped from ISR"), agoText(ago + age), p.warnText});
-      }
+      if (const TimelineCopy* copy = pastOf(*m_partition, broker.id))
+        if (const auto left = copy->leftIsr(cluster.wall)) facts.push_back({tr("Dropped from ISR"), agoText(cluster.wall - *left + age), p.warnText});
   }
   for (const observe::Setting& setting : cluster.settings)
     if (setting.key == "replica.lag.time.max.ms")
@@ -237,10 +242,29 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
   m_plotBox->setVisible(replica != nullptr);
   if (replica != nullptr) {
     m_plotTitle->setText(tr("Lag behind leader (records)"));
-    m_plot->draw({{broker.id, m_past.copy(*m_partition, broker.id)}},
-                 cluster.wall + std::chrono::duration_cast<platform::WallClock::duration>(age));
+    const TimelineCopy* copy = pastOf(*m_partition, broker.id);
+    std::vector<LagPlot::Mark> marks;
+    const auto entered = cluster.wall - std::chrono::duration_cast<platform::WallClock::duration>(broker.inState);
+    if (broker.state == BrokerState::Paused || broker.state == BrokerState::Killed || broker.state == BrokerState::Stopped)
+      marks.push_back({entered, broker.state == BrokerState::Paused ? tr("paused") : tr("down"), false});
+    if (const auto left = copy == nullptr ? std::nullopt : copy->leftIsr(cluster.wall)) marks.push_back({*left, tr("out of ISR"), true});
+    drawLags({{broker.id, copy}}, marks);
   }
-  showCommands(broker.state);
+  // What was cannot be acted on.
+  showCommands(m_bridge.moment() || m_bridge.isRecorded() ? std::nullopt : std::optional(broker.state));
+}
+
+const TimelineCopy* Inspector::pastOf(const TopicPartition& partition, NodeId broker) const {
+  const TimelinePartition* past = m_travel.past().find(partition);
+  if (past == nullptr) return nullptr;
+  const auto copy = past->copies.find(broker);
+  return copy == past->copies.end() ? nullptr : &copy->second;
+}
+
+void Inspector::drawLags(const std::vector<LagPlot::Line>& lines, const std::vector<LagPlot::Mark>& marks) {
+  const QString span = durationText(m_travel.axis().span());
+  if (m_plotSpan->text() != span) m_plotSpan->setText(span);
+  m_plot->draw(lines, marks, m_travel.axis());
 }
 
 void Inspector::showQuorum(const observe::ClusterSnapshot& cluster) {
@@ -267,7 +291,7 @@ void Inspector::showQuorum(const observe::ClusterSnapshot& cluster) {
   showCommands(std::nullopt);
 }
 
-void Inspector::showPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
+void Inspector::showPartition(const observe::TopicSnapshot& topic,
                               const observe::PartitionSnapshot& partition) {
   const Palette& p = colors();
   const QString name = partitionText({topic.name, partition.index});
@@ -307,7 +331,7 @@ void Inspector::showPartition(const observe::ClusterSnapshot& cluster, const obs
   m_facts->setFacts(std::move(facts));
   std::vector<LagPlot::Line> lines;
   for (const observe::ReplicaSnapshot& replica : partition.copies)
-    if (!replica.leader) lines.push_back({replica.broker, m_past.copy({topic.name, partition.index}, replica.broker)});
+    if (!replica.leader) lines.push_back({replica.broker, pastOf({topic.name, partition.index}, replica.broker)});
   m_plotBox->setVisible(!lines.empty());
   if (!lines.empty()) {
     QStringList names;
@@ -316,7 +340,7 @@ void Inspector::showPartition(const observe::ClusterSnapshot& cluster, const obs
                    .arg(LagPlot::colorOf(line.broker).name(), LagPlot::strokeOf(line.broker), QString::number(line.broker.value()));
     m_plotTitle->setText(lines.size() == 1 ? tr("Lag behind leader (records)")
                                            : tr("Lag in records of %1").arg(names.join(QStringLiteral("&nbsp; "))));
-    m_plot->draw(lines, cluster.wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()));
+    drawLags(lines, {});
   }
   showCommands(std::nullopt);
 }

@@ -5,8 +5,9 @@
 #include <QScrollArea>
 
 #include "bridge/engine_bridge.h"
-#include "models/partition_past.h"
 #include "theme/shapes.h"
+#include "timeline/time_travel.h"
+#include "views/lag_plot.h"
 #include "views/cluster_tree.h"
 
 class QGridLayout;
@@ -16,7 +17,6 @@ class QPushButton;
 namespace tidemark::widgets {
 
 class FactList;
-class LagPlot;
 
 /// A pill that tells a state: its word in capitals on its soft colour, with its shape.
 class StatePill : public QWidget {
@@ -41,7 +41,7 @@ class Inspector : public QScrollArea {
   Q_OBJECT
 
  public:
-  Inspector(EngineBridge& bridge, const PartitionPast& past, QWidget* parent = nullptr);
+  Inspector(EngineBridge& bridge, TimeTravel& travel, QWidget* parent = nullptr);
 
   void setPicked(const Picked& picked);
   const Picked& picked() const noexcept { return m_picked; }
@@ -60,14 +60,15 @@ class Inspector : public QScrollArea {
   void take();
   void showBroker(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker);
   void showQuorum(const observe::ClusterSnapshot& cluster);
-  void showPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
-                     const observe::PartitionSnapshot& partition);
+  void showPartition(const observe::TopicSnapshot& topic, const observe::PartitionSnapshot& partition);
+  const TimelineCopy* pastOf(const TopicPartition& partition, NodeId broker) const;
+  void drawLags(const std::vector<LagPlot::Line>& lines, const std::vector<LagPlot::Mark>& marks);
   void showCommands(std::optional<observe::BrokerState> state);
   void placeCommands();
   QPushButton* makeButton(EngineBridge::BrokerCommand command, const QString& text, const QString& tip);
 
   EngineBridge& m_bridge;
-  const PartitionPast& m_past;
+  TimeTravel& m_travel;
   Picked m_picked;
   std::optional<TopicPartition> m_partition;
   QLabel* m_title;
@@ -75,6 +76,7 @@ class Inspector : public QScrollArea {
   FactList* m_facts;
   QWidget* m_plotBox;
   QLabel* m_plotTitle;
+  QLabel* m_plotSpan;
   LagPlot* m_plot;
   QWidget* m_commandBox;
   QPushButton* m_resume;

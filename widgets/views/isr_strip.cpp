@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include <QHelpEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
 
 #include "text/format.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
+#include "timeline/cause_words.h"
 
 namespace tidemark::widgets {
 
@@ -18,20 +20,45 @@ constexpr double kTop = 28;
 constexpr double kLeft = 20;
 constexpr double kRight = 31;
 
+/// Whether that event changed how this broker's copy stands.
+bool changes(const events::Payload& payload, NodeId broker) {
+  if (const auto* shrunk = std::get_if<events::IsrShrunk>(&payload)) return shrunk->removed == broker;
+  if (const auto* grown = std::get_if<events::IsrExpanded>(&payload)) return grown->added == broker;
+  const auto* elected = std::get_if<events::LeaderElected>(&payload);
+  return elected != nullptr && (elected->to == broker || elected->from == broker);
+}
+
 }  // namespace
 
-IsrStrip::IsrStrip(EngineBridge& bridge, const PartitionPast& past, QWidget* parent)
-    : QWidget(parent), m_bridge(bridge), m_past(past) {
-  setAccessibleName(tr("ISR of the partition over the last two minutes"));
-  // Time moves it by nine pixels a second: a repaint a second is enough, and one when something changed.
-  connect(&bridge, &EngineBridge::second, this, qOverload<>(&QWidget::update));
-  connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
+IsrStrip::IsrStrip(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
+    : QWidget(parent), m_bridge(bridge), m_travel(travel) {
+  setAccessibleName(tr("ISR of the partition over time; the timeline (5) has the same for the keys"));
+  setCursor(Qt::PointingHandCursor);
+  connect(&travel.axis(), &TimeAxis::rangeChanged, this, qOverload<>(&QWidget::update));
+  connect(&travel.axis(), &TimeAxis::cursorChanged, this, qOverload<>(&QWidget::update));
+  connect(&bridge, &EngineBridge::live, this, [this](const Frame& frame) {
     if (!m_partition || frame.snapshot == frame.previous) return;
     const auto* now = observe::findPartition(*frame.snapshot, *m_partition);
     const auto* before = observe::findPartition(*frame.previous, *m_partition);
     if (now == nullptr || before == nullptr || now->isr != before->isr || now->leader != before->leader) update();
   });
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+const TimelinePartition* IsrStrip::past() const { return m_partition ? m_travel.past().find(*m_partition) : nullptr; }
+
+platform::WallTime IsrStrip::timeAt(double x) const {
+  return m_travel.axis().at(std::clamp((x - kLeft) / std::max(1.0, width() - kRight - kLeft), 0.0, 1.0));
+}
+
+void IsrStrip::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  m_travel.pause();
+  m_travel.lookAt(timeAt(event->position().x()));
+}
+
+void IsrStrip::mouseMoveEvent(QMouseEvent* event) {
+  if (event->buttons() & Qt::LeftButton) m_travel.lookAt(timeAt(event->position().x()));
 }
 
 void IsrStrip::setPartition(const std::optional<TopicPartition>& partition) {
@@ -58,7 +85,10 @@ void IsrStrip::paintEvent(QPaintEvent*) {
   if (partition == nullptr) return;
   painter.setFont(Theme::body(11));
   painter.setPen(p.muted);
-  const QString span = tr("last 2 minutes");
+  const TimeAxis& axis = m_travel.axis();
+  const QString length = durationText(axis.span());
+  const QString span = axis.follows() ? tr("last %1 – drag to look back").arg(length)
+                                      : tr("%1 – %2").arg(timeText(axis.begin()).section(QLatin1Char('.'), 0, 0), timeText(axis.end()).section(QLatin1Char('.'), 0, 0));
   const QFontMetricsF metrics(painter.font());
   const double room = width() - kRight - metrics.horizontalAdvance(span) - 16;
   const auto* topic = observe::findTopic(*m_bridge.snapshot(), m_partition->topic);
@@ -77,15 +107,10 @@ void IsrStrip::paintEvent(QPaintEvent*) {
   painter.setPen(p.heads);
   painter.drawText(QPointF(width() - kRight + 1 - QFontMetricsF(painter.font()).horizontalAdvance(span), 20), span);
 
-  using Ms = std::chrono::duration<double, std::milli>;
-  const auto now =
-      m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age());
   const double left = kLeft;
   const double right = width() - kRight;
-  const auto x = [&](platform::WallTime time) {
-    const double ago = Ms(now - time).count() / Ms(PartitionPast::kKept).count();
-    return std::clamp(right - ago * (right - left), left, right);
-  };
+  const auto x = [&](platform::WallTime time) { return std::clamp(left + axis.part(time) * (right - left), left, right); };
+  const TimelinePartition* known = past();
   const double pitch = rowHeight();
   const double bar = std::max(4.0, pitch - 4);
   const QBrush warnHatch = hatch(Qt::transparent, p.warn, 6, 1.2);
@@ -97,25 +122,28 @@ void IsrStrip::paintEvent(QPaintEvent*) {
     painter.setPen(p.muted);
     painter.drawText(QPointF(0, y + bar / 2 + 4), QString::number(broker.value()));
     painter.setPen(Qt::NoPen);
-    const PartitionPast::Copy* copy = m_past.copy(*m_partition, broker);
-    if (copy == nullptr || copy->stretches.empty()) continue;
-    const double known = x(copy->stretches.front().begin);
-    if (known - left > 2) {
+    if (known == nullptr) continue;
+    const auto copy = known->copies.find(broker);
+    if (copy == known->copies.end() || copy->second.stretches.empty()) continue;
+    const auto& stretches = copy->second.stretches;
+    const double seen = x(stretches.front().begin);
+    if (seen - left > 2) {
       painter.setBrush(p.stripUnknown);
-      painter.drawRoundedRect(QRectF(left, y, known - left - 1.4, bar), 3, 3);
+      painter.drawRoundedRect(QRectF(left, y, seen - left - 1.4, bar), 3, 3);
     }
-    for (size_t s = 0; s < copy->stretches.size(); ++s) {
-      const CopyStretch& stretch = copy->stretches[s];
+    for (size_t s = 0; s < stretches.size(); ++s) {
+      const TimelineStretch& stretch = stretches[s];
       const double from = x(stretch.begin);
-      const double to = s + 1 < copy->stretches.size() ? x(copy->stretches[s + 1].begin) - 1.4 : right;
+      const double to = s + 1 < stretches.size() ? x(stretches[s + 1].begin) - 1.4 : right;
       if (to - from < 0.5) continue;
       const QRectF box(from, y, to - from, bar);
       const double radius = std::min(3.0, box.width() / 2);
       painter.setOpacity(1);
-      painter.setBrush(stretch.leader                                ? p.epoch(stretch.epoch)
-                       : stretch.state == CopyStretch::State::Down   ? p.stripDown
-                       : stretch.state == CopyStretch::State::Behind ? p.stripOut
-                                                                     : p.stripIn);
+      painter.setBrush(stretch.leader                                    ? p.epoch(stretch.epoch)
+                       : stretch.state == TimelineStretch::State::Down   ? p.stripDown
+                       : stretch.state == TimelineStretch::State::Fenced ? p.fencedSoft
+                       : stretch.state == TimelineStretch::State::Behind ? p.stripOut
+                                                                         : p.stripIn);
       painter.drawRoundedRect(box, radius, radius);
       if (stretch.leader) {
         painter.setBrush(p.onEpoch);
@@ -127,17 +155,22 @@ void IsrStrip::paintEvent(QPaintEvent*) {
           painter.drawText(QPointF(from + 20, y + bar / 2 + 3.8), text);
           painter.setPen(Qt::NoPen);
         }
-      } else if (stretch.state != CopyStretch::State::InSync) {
+      } else if (stretch.state != TimelineStretch::State::InSync) {
         painter.setOpacity(0.35);
-        painter.setBrush(stretch.state == CopyStretch::State::Down ? badHatch : warnHatch);
+        painter.setBrush(stretch.state == TimelineStretch::State::Down ? badHatch : warnHatch);
         painter.drawRoundedRect(box, radius, radius);
         painter.setOpacity(1);
       }
     }
   }
-  painter.setPen(QPen(p.accent, 2));
-  painter.drawLine(QPointF(right + 1, kTop - 4),
-                   QPointF(right + 1, kTop + pitch * static_cast<double>(partition->copies.size())));
+  // Where the window stands: at the right edge while it follows the present.
+  const auto cursor = axis.cursor();
+  if (!cursor && !axis.follows()) return;
+  const double at = cursor ? left + axis.part(*cursor) * (right - left) : right + 1;
+  if (at < left - 1 || at > right + 2) return;
+  const double foot = kTop + pitch * static_cast<double>(partition->copies.size());
+  painter.setPen(QPen(axis.held() ? p.fenced : p.accent, 2));
+  painter.drawLine(QPointF(at, kTop - 4), QPointF(at, foot));
 }
 
 bool IsrStrip::event(QEvent* event) {
@@ -150,23 +183,25 @@ bool IsrStrip::event(QEvent* event) {
     return true;
   }
   const NodeId broker = partition->copies[row].broker;
-  const PartitionPast::Copy* copy = m_past.copy(*m_partition, broker);
-  if (copy == nullptr) return true;
-  const double part = (help->pos().x() - kLeft) / std::max(1.0, width() - kRight - kLeft);
-  const auto now =
-      m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age());
-  const auto at = now - std::chrono::milliseconds(static_cast<int64_t>((1 - part) * 120'000));
-  const CopyStretch* found = nullptr;
-  for (const CopyStretch& stretch : copy->stretches)
-    if (stretch.begin <= at) found = &stretch;
+  const TimelinePartition* known = past();
+  const auto copy = known == nullptr ? decltype(known->copies.begin()){} : known->copies.find(broker);
+  if (known == nullptr || copy == known->copies.end()) return true;
+  const TimelineStretch* found = copy->second.at(timeAt(help->pos().x()));
   if (found == nullptr) return true;
-  const QString state = found->state == CopyStretch::State::Down     ? tr("did not run")
-                        : found->state == CopyStretch::State::Behind ? tr("out of the ISR")
-                        : found->leader                              ? tr("led in epoch %1").arg(found->epoch.value())
-                                                                     : tr("in sync");
-  QToolTip::showText(help->globalPos(),
-                     tr("Broker %1 %2, since %3").arg(QString::number(broker.value()), state, timeText(found->begin)),
-                     this);
+  using State = TimelineStretch::State;
+  const QString state = found->state == State::Down     ? tr("did not run")
+                        : found->state == State::Fenced ? tr("was fenced")
+                        : found->state == State::Behind ? tr("out of the ISR")
+                        : found->leader                 ? tr("led in epoch %1").arg(found->epoch.value())
+                                                        : tr("in sync");
+  QString text = tr("Broker %1 %2, since %3").arg(QString::number(broker.value()), state, timeText(found->begin));
+  // Why, if an event tells it.
+  for (const observe::ObservedEvent& one : known->events) {
+    if (std::chrono::abs(one.event.wall - found->begin) > TimelinePast::kSnapshotLag || !changes(one.event.payload, broker)) continue;
+    const CauseWords cause = causeOf(one, *known, *m_bridge.snapshot());
+    text += QLatin1Char('\n') + tr("%1: %2").arg(cause.title, cause.lines.join(QLatin1Char('\n')));
+  }
+  QToolTip::showText(help->globalPos(), text, this);
   return true;
 }
 

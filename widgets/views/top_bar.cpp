@@ -281,6 +281,14 @@ void TopBar::setRunning(bool running) {
   take();
 }
 
+void TopBar::setRecorded() {
+  for (QWidget* widget : {static_cast<QWidget*>(m_cluster), static_cast<QWidget*>(m_topic), static_cast<QWidget*>(m_produce),
+                          static_cast<QWidget*>(m_consume), static_cast<QWidget*>(m_fault), static_cast<QWidget*>(m_bootstrap)})
+    widget->hide();
+  m_running = false;
+  update();
+}
+
 void TopBar::setProducing(bool producing) {
   m_produce->setText(producing ? tr("● Producing…") : tr("Produce…"));
 }

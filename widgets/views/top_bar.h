@@ -19,6 +19,8 @@ class TopBar : public QWidget {
 
   /// With a cluster, or the first page's: "no cluster is running".
   void setRunning(bool running);
+  /// What is shown happened once: nothing can be done about it.
+  void setRecorded();
   /// "Produce…" shows that a load is being written.
   void setProducing(bool producing);
   /// The same for "Consume…".

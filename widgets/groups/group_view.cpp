@@ -1,0 +1,95 @@
+#include "groups/group_view.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include "theme/draw.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+GroupView::GroupView(QWidget* parent) : QWidget(parent) {
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
+  setAccessibleName(tr("A group. Press T for the same as tables."));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void GroupView::setScene(GroupScene scene) {
+  if (scene == m_scene) return;
+  m_scene = std::move(scene);
+  setAccessibleDescription(asText());
+  updateGeometry();
+  update();
+}
+
+QSize GroupView::sizeHint() const { return {1000, heightForWidth(std::max(560, width()))}; }
+
+int GroupView::heightForWidth(int width) const { return static_cast<int>(const_cast<GroupView*>(this)->layOut(nullptr, width)) + 1; }
+
+void GroupView::paintEvent(QPaintEvent*) {
+  ++m_paintings;
+  layOut(nullptr, width());
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  drawCard(painter, QRectF(0, 0, width(), height()));
+  layOut(&painter, width());
+  if (hasFocus()) {
+    painter.setPen(QPen(colors().accent, 1.5));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(1, 1, width() - 2, height() - 2), 8, 8);
+  }
+}
+
+void GroupView::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right) {
+    Q_EMIT rebalanceStepped(event->key() == Qt::Key_Left ? 1 : -1);
+    return;
+  }
+  // The scroll area around it would take them for its own.
+  if (event->key() == Qt::Key_Up || event->key() == Qt::Key_Down) {
+    Q_EMIT groupStepped(event->key() == Qt::Key_Down ? 1 : -1);
+    return;
+  }
+  QWidget::keyPressEvent(event);
+}
+
+void GroupView::mousePressEvent(QMouseEvent* event) {
+  for (const Spot& spot : m_spots) {
+    if (!spot.rect.contains(event->position())) continue;
+    if (spot.rebalance >= 0) Q_EMIT rebalancePicked(spot.rebalance);
+    if (spot.event != 0) Q_EMIT eventWanted(spot.event);
+  }
+}
+
+bool GroupView::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    for (const Spot& spot : m_spots)
+      if (spot.rect.contains(help->pos()) && !spot.tip.isEmpty()) {
+        QToolTip::showText(help->globalPos(), spot.tip, this, spot.rect.toRect());
+        return true;
+      }
+    QToolTip::hideText();
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+QString GroupView::asText() const {
+  QStringList lines{QStringLiteral("%1\t%2\t%3").arg(m_scene.id, m_scene.kind, m_scene.state)};
+  lines << m_scene.facts;
+  for (const AssignmentRow& row : m_scene.assignment.rows) lines << QStringLiteral("%1\t%2\t%3\t%4").arg(row.name, row.epoch, row.state, row.says);
+  for (const LagRow& row : m_scene.lag) lines << QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6").arg(row.partition, row.owner, row.committed, row.highWatermark, row.lag, row.seconds);
+  for (const RebalanceRow& row : m_scene.rebalances) lines << QStringLiteral("%1\t%2\t%3\t%4").arg(row.generation, row.cause, row.took, row.idle);
+  for (const HappenedRow& row : m_scene.happened) lines << QStringLiteral("%1\t%2").arg(row.time, row.text);
+  return lines.join(QLatin1Char('\n'));
+}
+
+}  // namespace tidemark::widgets

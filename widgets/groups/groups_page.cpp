@@ -1,0 +1,317 @@
+#include "groups/groups_page.h"
+
+#include <algorithm>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QItemSelectionModel>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QShortcut>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "groups/group_scene.h"
+#include "groups/group_view.h"
+#include "groups/group_words.h"
+#include "groups/offsets_dialog.h"
+#include "segments/table_text.h"
+#include "text/format.h"
+#include "theme/tables.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+namespace {
+
+QString partitionsCell(const std::vector<TopicPartition>& partitions) {
+  QStringList names;
+  for (const TopicPartition& one : partitions) names << partitionText(one);
+  return names.join(QStringLiteral(", "));
+}
+
+QTableView* groupTable(QAbstractItemModel* model, const QString& name) {
+  auto* table = new QTableView;
+  table->setModel(model);
+  frameTable(*table, name);
+  table->setTabKeyNavigation(false);
+  table->horizontalHeader()->setHighlightSections(false);
+  table->horizontalHeader()->setStretchLastSection(true);
+  auto* copy = new QShortcut(QKeySequence::Copy, table);
+  copy->setContext(Qt::WidgetShortcut);
+  QObject::connect(copy, &QShortcut::activated, table, [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
+  return table;
+}
+
+QLabel* groupHead(const QString& text) {
+  auto* label = new QLabel(text);
+  label->setProperty("kind", QStringLiteral("head"));
+  return label;
+}
+
+}  // namespace
+
+GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
+    : QWidget(parent),
+      m_bridge(bridge),
+      m_note(new QLabel),
+      m_offsets(new QPushButton(tr("Offsets…"))),
+      m_delete(new QPushButton(tr("Delete…"))),
+      m_stack(new QStackedWidget),
+      m_detail(new QStackedWidget),
+      m_view(new GroupView) {
+  m_listModel = new RowsModel<GroupListRow>({{tr("group"), [](const GroupListRow& row, int) { return fromUtf8(row.id); }},
+                                             {tr("type"), [](const GroupListRow& row, int) { return row.kind; }},
+                                             {tr("state"), [](const GroupListRow& row, int) { return row.state; }},
+                                             {tr("members"), [](const GroupListRow& row, int) { return grouped(row.members); }, true},
+                                             {tr("lag"), [](const GroupListRow& row, int) { return grouped(row.lag); }, true}},
+                                            this);
+  m_memberModel = new RowsModel<MemberTableRow>(
+      {{tr("member"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.memberId); }},
+       {tr("instance"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.instanceId); }},
+       {tr("client id"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.clientId); }},
+       {tr("host"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.host); }},
+       {tr("software"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.software); }},
+       {tr("epoch"), [](const MemberTableRow& row, int) { return QString::number(row.member.epoch); }, true},
+       {tr("state"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.state); }},
+       {tr("owns"), [](const MemberTableRow& row, int) { return partitionsCell(row.member.assigned); }},
+       {tr("target"), [](const MemberTableRow& row, int) { return row.hasTarget ? partitionsCell(row.member.target) : QStringLiteral("–"); }},
+       {tr("gives back"), [](const MemberTableRow& row, int) { return partitionsCell(row.member.revoking); }}},
+      this);
+  const auto optional = [](const std::optional<Offset>& offset) { return offset ? offsetText(*offset) : QStringLiteral("–"); };
+  m_lagModel = new RowsModel<LagTableRow>(
+      {{tr("partition"), [](const LagTableRow& row, int) { return partitionText(row.partition.partition); }},
+       {tr("committed"), [optional](const LagTableRow& row, int) { return optional(row.partition.committed); }, true},
+       {tr("high watermark"), [optional](const LagTableRow& row, int) { return optional(row.partition.highWatermark); }, true},
+       {tr("lag"), [](const LagTableRow& row, int) { return row.partition.lag() ? grouped(*row.partition.lag()) : QStringLiteral("–"); }, true},
+       {tr("seconds"), [](const LagTableRow& row, int) { return row.seconds; }, true},
+       {tr("committed at"), [](const LagTableRow& row, int) { return row.partition.committedAt ? momentText(row.partition.committedAt->time_since_epoch().count()) : QStringLiteral("–"); }},
+       {tr("member"), [](const LagTableRow& row, int) { return row.owner; }},
+       {tr("metadata"), [](const LagTableRow& row, int) { return fromUtf8(row.partition.metadata); }}},
+      this);
+  m_pastModel = new RowsModel<HappeningTableRow>({{tr("time"), [](const HappeningTableRow& row, int) { return row.time; }}, {tr("what happened"), [](const HappeningTableRow& row, int) { return row.what; }}}, this);
+
+  auto* head = new QWidget;
+  auto* row = new QHBoxLayout(head);
+  row->setContentsMargins(24, 14, 24, 12);
+  row->setSpacing(14);
+  auto* title = new QLabel(tr("Groups"));
+  title->setProperty("kind", QStringLiteral("title"));
+  m_note->setProperty("kind", QStringLiteral("muted"));
+  m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  m_offsets->setToolTip(tr("Reset, edit or forget what the group has committed (O)"));
+  m_delete->setToolTip(tr("Remove the group and its offsets"));
+  for (QPushButton* button : {m_offsets, m_delete}) button->setFocusPolicy(Qt::TabFocus);
+  row->addWidget(title);
+  row->addWidget(m_note, 1);
+  row->addWidget(m_offsets);
+  row->addWidget(m_delete);
+
+  m_list = groupTable(m_listModel, tr("Groups"));
+  m_list->setSelectionMode(QAbstractItemView::SingleSelection);
+  m_list->setColumnWidth(0, 170);
+  m_list->setColumnWidth(1, 80);
+  m_list->setColumnWidth(2, 150);
+  m_list->setColumnWidth(3, 74);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(m_view);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_membersTable = groupTable(m_memberModel, tr("Members"));
+  m_membersTable->setColumnWidth(0, 230);
+  m_lagTable = groupTable(m_lagModel, tr("Offsets and lag"));
+  m_pastTable = groupTable(m_pastModel, tr("What happened"));
+  m_pastTable->setColumnWidth(0, 110);
+  auto* tables = new QWidget;
+  auto* tablesDown = new QVBoxLayout(tables);
+  tablesDown->setContentsMargins(0, 0, 0, 0);
+  tablesDown->setSpacing(6);
+  tablesDown->addWidget(groupHead(tr("MEMBERS")));
+  tablesDown->addWidget(m_membersTable, 2);
+  tablesDown->addWidget(groupHead(tr("OFFSETS AND LAG")));
+  tablesDown->addWidget(m_lagTable, 3);
+  tablesDown->addWidget(groupHead(tr("WHAT HAPPENED, NEWEST FIRST")));
+  tablesDown->addWidget(m_pastTable, 2);
+  m_detail->addWidget(scroll);
+  m_detail->addWidget(tables);
+  auto* inside = new QWidget;
+  auto* down = new QVBoxLayout(inside);
+  down->setContentsMargins(24, 0, 24, 16);
+  down->setSpacing(12);
+  // The list takes no more than it needs.
+  m_list->setMaximumHeight(30 + 5 * 25 + 4);
+  down->addWidget(m_list);
+  down->addWidget(m_detail, 1);
+  auto* nothing = new QLabel(tr("No group yet. Connect a consumer with a group.id to %1 and it appears here.").arg(tr("the bootstrap address")));
+  nothing->setAlignment(Qt::AlignCenter);
+  nothing->setWordWrap(true);
+  nothing->setProperty("kind", QStringLiteral("muted"));
+  m_stack->addWidget(inside);
+  m_stack->addWidget(nothing);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->setSpacing(0);
+  whole->addWidget(head);
+  whole->addWidget(m_stack, 1);
+  setFocusProxy(m_view);
+
+  connect(m_offsets, &QPushButton::clicked, this, &GroupsPage::openOffsets);
+  connect(m_delete, &QPushButton::clicked, this, &GroupsPage::deleteGroup);
+  connect(m_list->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+    if (index.isValid() && index.row() < static_cast<int>(m_listModel->rows().size())) showGroup(m_listModel->rows()[static_cast<size_t>(index.row())].id);
+  });
+  connect(m_view, &GroupView::rebalanceStepped, this, [this](int by) {
+    if (by > 0 || m_rebalance > 0) pickRebalance(m_rebalance + static_cast<size_t>(by));
+  });
+  connect(m_view, &GroupView::groupStepped, this, [this](int by) {
+    const int next = m_list->currentIndex().row() + by;
+    if (next >= 0 && next < static_cast<int>(m_listModel->rows().size())) m_list->selectRow(next);
+  });
+  connect(m_view, &GroupView::rebalancePicked, this, [this](int index) { pickRebalance(static_cast<size_t>(index)); });
+  connect(m_view, &GroupView::eventWanted, this, &GroupsPage::eventWanted);
+  connect(m_pastTable, &QTableView::activated, this, [this](const QModelIndex& index) { Q_EMIT eventWanted(m_pastModel->rows()[static_cast<size_t>(index.row())].event); });
+  connect(&bridge, &EngineBridge::live, this, &GroupsPage::onFrame);
+  // Another moment is shown.
+  connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
+    if (m_active && m_bridge.moment() && frame.snapshot != frame.previous) fill();
+  });
+  // What is told in seconds moves with the time.
+  connect(&bridge, &EngineBridge::second, this, [this] {
+    if (m_active) fill();
+  });
+}
+
+GroupsPage::~GroupsPage() = default;
+
+GroupTime GroupsPage::now() const { return m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()); }
+
+const observe::GroupSnapshot* GroupsPage::current() const {
+  const auto& groups = m_bridge.snapshot()->groups;
+  const auto found = std::ranges::find(groups, m_shown, &observe::GroupSnapshot::id);
+  return found == groups.end() ? nullptr : &*found;
+}
+
+void GroupsPage::onFrame(const Frame& frame) {
+  if (frame.anotherCluster) {
+    m_past.clear();
+    m_shown.clear();
+    m_rebalance = 0;
+  }
+  const bool news = m_past.add(*frame.snapshot, frame.events.events);
+  if (m_active && (news || frame.snapshot != frame.previous)) fill();
+}
+
+void GroupsPage::setActive(bool active) {
+  m_active = active;
+  if (active) fill();
+}
+
+void GroupsPage::showTable(bool table) {
+  m_asTable = table;
+  m_detail->setCurrentIndex(table ? 1 : 0);
+  if (m_active) fill();
+  (table ? static_cast<QWidget*>(m_membersTable) : m_view)->setFocus();
+}
+
+void GroupsPage::showGroup(const std::string& id) {
+  if (id == m_shown) return;
+  m_shown = id;
+  m_rebalance = 0;
+  fill();
+}
+
+void GroupsPage::pickRebalance(size_t index) {
+  const GroupRecord* record = m_past.find(m_shown);
+  if (record == nullptr || record->rebalances.empty()) return;
+  m_rebalance = std::min(index, record->rebalances.size() - 1);
+  fill();
+}
+
+void GroupsPage::fill() {
+  const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
+  std::vector<GroupListRow> rows;
+  for (const observe::GroupSnapshot& group : cluster.groups)
+    rows.push_back({group.id, kindText(group.kind), fromUtf8(group.state), static_cast<int>(group.members.size()), group.lag()});
+  if (!rows.empty() && std::ranges::find(rows, m_shown, &GroupListRow::id) == rows.end()) {
+    m_shown = rows.front().id;
+    m_rebalance = 0;
+  }
+  const QString note = tr("%1 · their coordinators read them from __consumer_offsets").arg(tr("%n group(s)", nullptr, static_cast<int>(rows.size())));
+  if (m_note->text() != note) m_note->setText(note);
+  m_stack->setCurrentIndex(rows.empty() ? 1 : 0);
+  const auto place = std::ranges::find(rows, m_shown, &GroupListRow::id);
+  const int index = place == rows.end() ? -1 : static_cast<int>(place - rows.begin());
+  m_list->setFixedHeight(32 + 25 * std::clamp(static_cast<int>(rows.size()), 1, 5));
+  {
+    const QSignalBlocker quiet(m_list->selectionModel());
+    m_listModel->setRows(std::move(rows));
+    if (index >= 0 && m_list->currentIndex().row() != index) m_list->selectRow(index);
+  }
+  m_list->viewport()->update();
+  const observe::GroupSnapshot* group = current();
+  m_offsets->setEnabled(group != nullptr);
+  m_delete->setEnabled(group != nullptr);
+  if (group == nullptr) return;
+  if (m_asTable) fillTables(*group);
+  m_view->setScene(groupScene(*group, m_past.find(m_shown), m_rebalance, now()));
+}
+
+void GroupsPage::fillTables(const observe::GroupSnapshot& group) {
+  const GroupScene scene = groupScene(group, m_past.find(m_shown), m_rebalance, now());
+  std::vector<MemberTableRow> members;
+  for (const observe::GroupMemberSnapshot& member : group.members) members.push_back({member, memberName(member, group.members), scene.assignment.hasTarget});
+  m_memberModel->setRows(std::move(members));
+  std::vector<LagTableRow> lags;
+  for (size_t i = 0; i < group.partitions.size(); ++i) lags.push_back({group.partitions[i], scene.lag[i].owner, scene.lag[i].seconds});
+  m_lagModel->setRows(std::move(lags));
+  std::vector<HappeningTableRow> past;
+  if (const GroupRecord* record = m_past.find(m_shown))
+    for (auto one = record->happenings.rbegin(); one != record->happenings.rend(); ++one)
+      if (QString text = happeningText(*one, *record); !text.isEmpty()) past.push_back({timeText(one->at), std::move(text), one->event});
+  m_pastModel->setRows(std::move(past));
+}
+
+OffsetsDialog* GroupsPage::openOffsets() {
+  if (current() == nullptr) return nullptr;
+  if (m_dialog) m_dialog->deleteLater();
+  m_dialog = new OffsetsDialog(m_bridge, m_shown, this);
+  m_dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(m_dialog, &QDialog::accepted, this, [this, id = m_shown] { Q_EMIT told(tr("The offsets of %1 are changed").arg(fromUtf8(id))); });
+  m_dialog->show();
+  return m_dialog;
+}
+
+void GroupsPage::deleteGroup() {
+  const observe::GroupSnapshot* group = current();
+  if (group == nullptr) return;
+  const QString name = fromUtf8(group->id);
+  QMessageBox box(QMessageBox::Warning, tr("Delete %1?").arg(name), tr("What it has committed for %n partition(s) is forgotten.", nullptr, static_cast<int>(group->partitions.size())), QMessageBox::Cancel, this);
+  box.setInformativeText(group->members.empty() ? tr("Same in a shell: %1").arg(deleteGroupCommand(fromUtf8(m_bridge.snapshot()->bootstrap), name))
+                                                : tr("It has %n member(s), so that its coordinator will refuse: stop its clients first.", nullptr, static_cast<int>(group->members.size())));
+  QPushButton* go = box.addButton(tr("Delete the group"), QMessageBox::DestructiveRole);
+  box.setDefaultButton(QMessageBox::Cancel);
+  box.exec();
+  if (box.clickedButton() != go) return;
+  m_bridge.deleteGroup(name.toStdString(), this, [this, name](const Result<void>& done) { Q_EMIT told(done ? tr("Group %1 is deleted").arg(name) : tr("Not deleted: %1").arg(errorText(done.error()))); });
+}
+
+void GroupsPage::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) {
+    QApplication::clipboard()->setText(m_view->asText());
+    return;
+  }
+  if (event->key() == Qt::Key_O) {
+    openOffsets();
+    return;
+  }
+  QWidget::keyPressEvent(event);
+}
+
+}  // namespace tidemark::widgets
