@@ -14,6 +14,8 @@ inline constexpr int kUsage = 2;
 
 struct ServeOptions {
   int brokers = 3;
+  /// So many nodes more are the quorum's voters, instead of the brokers; 0: none.
+  int separateControllers = 0;
   std::string host = "127.0.0.1";
   /// What clients are told instead of `host`; empty: the same.
   std::string advertise;
@@ -26,6 +28,8 @@ struct ServeOptions {
   bool logDirectoriesGiven = false;
   /// key=value
   std::vector<std::string> settings;
+  /// A file that a recording is written into; empty: none is.
+  std::string record;
   bool json = false;
   bool verbose = false;
 };

@@ -13,9 +13,11 @@
 
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
+#include "tidemark/groups.h"
 #include "tidemark/simulate.h"
 #include "tidemark/storage.h"
 #include "tidemark/suggest.h"
+#include "tidemark/transactions.h"
 
 namespace {
 
@@ -74,17 +76,19 @@ int run(int argc, char** argv) {
   CLI::App* serveCommand = app.add_subcommand("serve", "run a cluster (or, with --config, one node) until Ctrl-C");
   serveCommand->footer(
       "While it runs, standard input takes commands and each is answered by one line of JSON:\n"
-      "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics\n"
+      "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics | status\n"
       "  fault JSON | faults | heal FAULT|all | step FAULT [COUNT] | help | quit\n"
       "Blank lines are passed over, lines of more than 64 KiB refused. With --config only help and quit are taken.\n"
       "Topics come into being at their first use; `tidemark topics create NAME` makes one with what you want.");
   serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1 to 7")->capture_default_str();
+  serveCommand->add_option("--separate-controllers", serving.separateControllers, "controllers that are nodes of their own, numbered behind the brokers, which then are none: 0 to 5")->check(CLI::Range(0, 5))->capture_default_str();
   serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->check(CLI::Range(0, 65535))->capture_default_str();
   serveCommand->add_option("--host", serving.host, "address to listen on")->capture_default_str();
   serveCommand->add_option("--advertise", serving.advertise, "host name that clients are told, if it is another; with --host 0.0.0.0 or :: this machine's");
   serveCommand->add_option("--data", serving.data, "folder for the data, goes on with what is there; without: a temporary one");
   serveCommand->add_option("--log-dirs", serving.logDirectories, "log directories of each broker, as if it had so many disks")->check(CLI::Range(1, 16))->capture_default_str();
   serveCommand->add_option("--set", serving.settings, "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
+  serveCommand->add_option("--record", serving.record, "write what happens into this file, which the window opens and replays");
   serveCommand->add_option("--config", file, "run one node from this Kafka configuration file instead");
   serveCommand->add_flag("--json", serving.json, "print one line of JSON when all brokers are ready");
   serveCommand->add_flag("--verbose", serving.verbose, "tell on standard error what brokers do");
@@ -116,6 +120,8 @@ int run(int argc, char** argv) {
   action("describe", "partitions, leaders, replicas and ISR", true);
   action("delete", "remove a topic with all its records", true);
 
+  GroupCommands groups(app);
+  TransactionCommands transactions(app);
   StorageCommands storage(app);
   SimCommand simulation(app);
 
@@ -125,8 +131,9 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help is an "error" too.
-    if (error.get_exit_code() != 0 && argv[1] == topicsCommand->get_name() && complainOfCommand(firstWord(argv + 2, "--bootstrap"), *topicsCommand, "topics "))
-      return kUsage;
+    for (const CLI::App* family : {topicsCommand, &groups.command(), &transactions.command()})
+      if (error.get_exit_code() != 0 && argv[1] == family->get_name() && complainOfCommand(firstWord(argv + 2, "--bootstrap"), *family, family->get_name() + " "))
+        return kUsage;
     std::ostringstream output;
     const int status = app.exit(error, output, std::cerr);
     Console::printText(output.str());
@@ -136,7 +143,7 @@ int run(int argc, char** argv) {
     serving.portGiven = serveCommand->count("--port") > 0;
     serving.logDirectoriesGiven = serveCommand->count("--log-dirs") > 0;
     if (file.empty()) return serve(serving);
-    for (const char* lone : {"--brokers", "--port", "--host", "--data", "--log-dirs", "--advertise"})
+    for (const char* lone : {"--brokers", "--separate-controllers", "--port", "--host", "--data", "--log-dirs", "--advertise"})
       if (serveCommand->count(lone) > 0) {
         std::fprintf(stderr, "tidemark: %s and --config exclude each other: the file says it\n", lone);
         return kUsage;
@@ -146,6 +153,8 @@ int run(int argc, char** argv) {
   if (formatCommand->parsed()) return formatStorage(formatting);
   if (storage.parsed()) return storage.run();
   if (simulation.parsed()) return simulation.run();
+  if (groups.parsed()) return groups.run();
+  if (transactions.parsed()) return transactions.run();
   return topics(topicOptions);
 }
 

@@ -18,6 +18,7 @@
 #include "tidemark/answers.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
+#include "tidemark/record.h"
 #include "tidemark/suggest.h"
 
 namespace tidemark::app {
@@ -37,6 +38,61 @@ std::string machineName() {
   if (::getaddrinfo(name.data(), nullptr, nullptr, &found) != 0) return {};
   ::freeaddrinfo(found);
   return name.data();
+}
+
+json numbers(const std::vector<NodeId>& nodes) {
+  json list = json::array();
+  for (const NodeId node : nodes) list.push_back(node.value());
+  return list;
+}
+
+std::string_view nameOf(observe::BrokerState state) {
+  switch (state) {
+    case observe::BrokerState::Starting:
+      return "starting";
+    case observe::BrokerState::Running:
+      return "running";
+    case observe::BrokerState::Fenced:
+      return "fenced";
+    case observe::BrokerState::Paused:
+      return "paused";
+    case observe::BrokerState::Stopping:
+      return "stopping";
+    case observe::BrokerState::Stopped:
+      return "stopped";
+    case observe::BrokerState::Killed:
+      return "killed";
+  }
+  return "?";
+}
+
+/// Of nodes, partitions and faults what decides whether the cluster is whole.
+json statusOf(const observe::ClusterSnapshot& cluster) {
+  json status{{"ok", true}, {"command", "status"}, {"clusterId", cluster.clusterId}, {"bootstrap", cluster.bootstrap}};
+  status["controller"] = cluster.quorum.leader == kNoNode ? json() : json(cluster.quorum.leader.value());
+  json nodes = json::array();
+  for (const observe::BrokerSnapshot& each : cluster.brokers) {
+    json node{{"id", each.id.value()}, {"state", nameOf(each.state)}, {"broker", each.isBroker}};
+    if (each.isBroker) node.update({{"listener", fmt::format("{}", each.listener)}, {"leads", each.leaderCount}, {"holds", each.replicaCount}});
+    if (!each.diedOf.empty()) node["diedOf"] = each.diedOf;
+    nodes.push_back(std::move(node));
+  }
+  status["nodes"] = std::move(nodes);
+  json partitions = json::array();
+  for (const observe::TopicSnapshot& topic : cluster.topics)
+    for (const observe::PartitionSnapshot& each : topic.partitions)
+      partitions.push_back({{"topic", topic.name},
+                            {"partition", each.index.value()},
+                            {"leader", each.leader == kNoNode ? json() : json(each.leader.value())},
+                            {"leaderEpoch", each.leaderEpoch.value()},
+                            {"replicas", numbers(each.replicas)},
+                            {"isr", numbers(each.isr)},
+                            {"highWatermark", each.highWatermark.value()}});
+  status["partitions"] = std::move(partitions);
+  json faults = json::array();
+  for (const auto& each : cluster.faults) faults.push_back({{"id", each.id}, {"fault", faults::textOf(each.fault)}});
+  status["faults"] = std::move(faults);
+  return status;
 }
 
 /// Commands of standard input, as `serve --help` lists them.
@@ -68,10 +124,11 @@ class Commands {
     if (verb == "fault") return fault(line.substr(line.find(verb) + verb.size()));
     if (verb == "step") return step(object, more);
     if (!more.empty()) return refuse(verb, fmt::format("\"{}\" is one word too many", more));
-    const bool alone = verb == "topics" || verb == "faults" || verb == "help" || verb == "quit";
+    const bool alone = verb == "status" || verb == "topics" || verb == "faults" || verb == "help" || verb == "quit";
     if (alone && !object.empty()) return refuse(verb, fmt::format("\"{}\" is one word too many", object));
     if (verb == "leader") return leader(object);
     if (verb == "topics") return topics();
+    if (verb == "status") return status();
     if (verb == "faults") return faults();
     if (verb == "heal") return heal(object);
     if (verb == "help") return say({{"ok", true}, {"command", verb}, {"commands", kList}});
@@ -115,6 +172,10 @@ class Commands {
     cluster_.listTopics([](const Result<std::vector<std::string>>& names) {
       say(names ? json{{"ok", true}, {"command", "topics"}, {"topics", *names}} : failure("topics", names.error()));
     });
+  }
+
+  void status() {
+    cluster_.describeNow([](const observe::SnapshotPtr& cluster) { say(statusOf(*cluster)); });
   }
 
   static std::optional<int> number(const std::string& text) {
@@ -167,7 +228,7 @@ class Commands {
 
   static constexpr const char* kList =
       "kill N, pause N, resume N, restart N, stop N, fault JSON, faults, heal FAULT|all, step FAULT [COUNT], "
-      "leader TOPIC-PARTITION, topics, help, quit (blank lines are passed over)";
+      "leader TOPIC-PARTITION, topics, status, help, quit (blank lines are passed over)";
   cluster::Cluster& cluster_;
   const std::function<void()> quit_;
   bool known_ = true;
@@ -217,6 +278,7 @@ std::pair<std::string, std::string> keyAndValue(const std::string& text) {
 
 int serve(const ServeOptions& options) {
   observe::LaunchOptions launch{.brokers = options.brokers,
+                                .separateControllers = options.separateControllers,
                                 .host = options.host,
                                 .port = options.port,
                                 .dataFolder = options.data,
@@ -251,6 +313,12 @@ int serve(const ServeOptions& options) {
   Console console;
   cluster::Cluster cluster(cluster::nativePlatform(options.verbose));
   if (!advertise.empty()) cluster.advertise(std::move(advertise));
+  std::optional<Record> record;
+  if (!options.record.empty())
+    if (auto opened = record.emplace().begin(cluster, options.record); !opened) {
+      Console::complain("tidemark: --record: " + opened.error().message);
+      return kUsage;
+    }
   int status = kOk;
   std::atomic<bool> stopping{false};
   const auto stored = options.data.empty() ? Result<std::optional<observe::StoredCluster>>() : cluster.stored(options.data);
@@ -276,6 +344,11 @@ int serve(const ServeOptions& options) {
   };
   Commands commands(cluster, stop);
   console.run([&commands](const std::string& line) { return commands.run(line); }, [&commands] { return commands.refuseLong(); }, stop);
+  if (record)
+    if (auto ended = record->end(); !ended) {
+      Console::complain("tidemark: --record: " + ended.error().message);
+      return kFailed;
+    }
   return status;
 }
 

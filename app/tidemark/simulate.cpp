@@ -1,8 +1,11 @@
 #include "tidemark/simulate.h"
 
+#include <sys/resource.h>
+
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -25,6 +28,46 @@ std::string sentence(uint64_t seed, const sim::ScenarioResult& result) {
                      result.breach ? "BROKEN" : result.cutShort ? "nothing broken so far" : "all holds");
 }
 
+/// Of this process, in seconds.
+double cpuTime() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Runs one after the other, and what they cost.
+class Total {
+ public:
+  explicit Total(uint64_t firstSeed) : first_(firstSeed) {}
+
+  void add(const sim::ScenarioResult& result) {
+    ++seeds_;
+    (result.breach ? broken_ : held_) += 1;
+    faults_ += result.faults.size();
+    events_ += result.events;
+    simulated_ += result.length;
+  }
+  void print(std::string_view what) const {
+    Console::printText(fmt::format("{} {} to {}: {} held, {} broke; {} faults, {} events, {:.1f} simulated minutes in {:.1f} s of CPU\n", what, first_,
+                                   first_ + seeds_ - 1, held_, broken_, faults_, events_, std::chrono::duration<double>(simulated_).count() / 60, cpuTime() - began_));
+  }
+  uint64_t seeds() const noexcept { return seeds_; }
+
+ private:
+  const uint64_t first_;
+  const double began_ = cpuTime();
+  uint64_t seeds_ = 0;
+  uint64_t held_ = 0;
+  uint64_t broken_ = 0;
+  uint64_t faults_ = 0;
+  uint64_t events_ = 0;
+  platform::Duration simulated_{};
+};
+
+/// So many seeds have a line of their own with what they cost.
+constexpr uint64_t kChunk = 500;
+
 platform::Duration durationOf(double seconds) {
   return platform::Duration(std::llround(seconds * 1e9));
 }
@@ -44,10 +87,12 @@ SimCommand::SimCommand(CLI::App& app) {
   command_->add_option("--until", until_, "end the run at this simulated second")->check(CLI::PositiveNumber);
   command_->add_option("--trace", trace_,
                        "write each task, file call and packet of the run into this file; with one seed");
+  command_->add_option("--record", record_, "write a recording into this file that the window opens and replays; with one seed");
   command_->add_option("--brokers", brokers_, "instead of as many as the seed says")->check(CLI::Range(1, 7));
   command_->add_option("--faults", faults_, "numbers of the faults that happen, the others are left out")
       ->delimiter(',');
   command_->add_flag("--no-shrink", noShrink_, "report a failure as it is, without looking for a smaller one");
+  command_->add_flag("--brief", brief_, "no line for each seed that holds; every 500 have one in any case");
   command_->add_flag("--verbose", verbose_, "print what brokers and clients log");
   command_->add_flag("--list-mutations", listMutations_,
                      "print the table of rules that can be broken on purpose, and run nothing");
@@ -68,20 +113,24 @@ int SimCommand::run() {
     std::fprintf(stderr, "tidemark: there is no mutation %s; --list-mutations names them\n", mutation_.c_str());
     return kUsage;
   }
-  if (!trace_.empty() && seeds_ != 1) {
-    std::fprintf(stderr, "tidemark: --trace is of one run, not of %llu seeds\n",
+  if ((!trace_.empty() || !record_.empty()) && seeds_ != 1) {
+    std::fprintf(stderr, "tidemark: %s is of one run, not of %llu seeds\n", trace_.empty() ? "--record" : "--trace",
                  static_cast<unsigned long long>(seeds_));
     return kUsage;
   }
   std::ofstream trace;
-  if (!trace_.empty()) {
-    trace.open(trace_);
-    if (!trace) {
-      std::fprintf(stderr, "tidemark: %s cannot be written\n", trace_.c_str());
+  std::ofstream recording;
+  for (const auto& [path, file] : {std::pair(&trace_, &trace), std::pair(&record_, &recording)}) {
+    if (path->empty()) continue;
+    file->open(*path);
+    if (!*file) {
+      std::fprintf(stderr, "tidemark: %s cannot be written\n", path->c_str());
       return kFailed;
     }
   }
   const sim::MutationInForce inForce(mutation == nullptr ? Mutation::None : mutation->mutation);
+  Total all(seed_);
+  std::optional<Total> chunk;
   for (uint64_t seed = seed_; seed < seed_ + seeds_; ++seed) {
     sim::ScenarioOptions options{.seed = seed};
     if (brokers_ > 0) options.brokers = brokers_;
@@ -90,9 +139,17 @@ int SimCommand::run() {
     if (until_ > 0) options.until = durationOf(until_);
     sim::ScenarioOptions shown = options;
     if (trace.is_open()) shown.trace = [&trace](std::string_view line) { trace << line << '\n'; };
+    if (recording.is_open()) shown.record = [&recording](std::string_view line) { recording << line << '\n'; };
     if (verbose_) shown.log = [](std::string_view line) { Console::printText(fmt::format("{}\n", line)); };
     const sim::ScenarioResult result = sim::runScenario(shown);
-    Console::printText(sentence(seed, result));
+    if (!brief_ || result.breach) Console::printText(sentence(seed, result));
+    if (!chunk) chunk.emplace(seed);
+    chunk->add(result);
+    all.add(result);
+    if (chunk->seeds() == kChunk) {
+      chunk->print("seeds");
+      chunk.reset();
+    }
     if (!result.breach) continue;
     const sim::Shrunk smallest =
         noShrink_ ? sim::Shrunk{.options = options, .result = result} : sim::shrink(options, result);
@@ -107,6 +164,7 @@ int SimCommand::run() {
         fmt::format("\n{}: {}\n\n{}\nagain: {}\n", least.breach->invariant, least.breach->text, least.excerpt, again));
     return kFailed;
   }
+  if (seeds_ > 1) all.print("all seeds,");
   return kOk;
 }
 

@@ -28,8 +28,10 @@ class SimCommand {
   int brokers_ = 0;
   std::vector<size_t> faults_;
   std::string trace_;
+  std::string record_;
   std::string mutation_;
   bool listMutations_ = false;
+  bool brief_ = false;
   bool noShrink_ = false;
   bool verbose_ = false;
 };

@@ -99,7 +99,8 @@ StorageCommands::StorageCommands(CLI::App& app) {
   verifyCommand_->footer(
       "Changes nothing. Tells what is wrong with file, byte, what was expected and found, the bytes in hex, and what to do.\n"
       "error: data is lost, cannot be read, or is told wrongly. warning: a broker puts it right at its next start.\n"
-      "note: worth knowing. Exit status 0: no error and no warning; 1: there is one; 2: nothing could be checked.");
+      "note: worth knowing. A broker may run on them (one note, in-use): what it is about to change is not held against it.\n"
+      "Exit status 0: no error and no warning, a running broker or not; 1: there is one; 2: nothing could be checked.");
   verifyCommand_->add_option("DIRECTORIES", verify_.directories, "all log directories of one node (log.dirs), or the data folder of a lab: all in it")->required();
   verifyCommand_->add_flag("--json", verify_.json, "a line of JSON for each finding, and one in the end");
   verifyCommand_->add_flag("--quiet", verify_.quiet, "no notes");
@@ -113,7 +114,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
       "the broker is not elected as if it had everything. Records that are cut off are lost here: if the partition has other\n"
       "replicas, remove its folder instead and let the broker fetch it - while the other brokers of the cluster run, or with\n"
       "the marker removed as well: else it may be elected with an empty log, and the others drop theirs. Exit status 0: nothing (more) to do; 1: there is; 2: refused, nothing was touched.");
-  repairCommand_->add_option("DIRECTORIES", repair_.directories, "all log directories of one node (log.dirs)")->required();
+  repairCommand_->add_option("DIRECTORIES", repair_.directories, "all log directories of one node (log.dirs), or the data folder of a lab: all in it")->required();
   repairCommand_->add_flag("--apply", repair_.apply, "do it");
   repairCommand_->add_flag("--json", repair_.json, "a line of JSON for each step, and one in the end");
   repairCommand_->add_option("--index-interval", repair_.indexInterval, "index.interval.bytes for indexes that are built anew; without: Kafka's default")->check(CLI::PositiveNumber);
@@ -157,7 +158,7 @@ int StorageCommands::repair() {
   if (repaired->steps == 0)
     Console::print("nothing to do");
   else if (!repair_.apply)
-    Console::print(fmt::format("{} steps, nothing was touched: --apply takes them{}", repaired->steps, repaired->impossible > 0 ? fmt::format(", but {} that no program should decide", repaired->impossible) : ""));
+    Console::print(fmt::format("{}, nothing was touched: --apply takes them{}", counted(repaired->steps, "step"), repaired->impossible > 0 ? fmt::format(", but {} that no program should decide", repaired->impossible) : ""));
   else if (repaired->after)
     Console::print(good ? "verified: good" : fmt::format("verified: {} errors and {} warnings are left, `tidemark verify` tells them", repaired->after->errors, repaired->after->warnings));
   return good ? kOk : kFailed;
@@ -196,7 +197,7 @@ int StorageCommands::verify() {
                                      {"inUse", checked->inUse}}
                   .dump());
   else
-    lines.add(fmt::format("{}: {}, {}, {}, {}, {}: {}, {}, {}", good ? "good" : "not good", counted(checked->partitions, "partition"),
+    lines.add(fmt::format("{}{}: {}, {}, {}, {}, {}: {}, {}, {}", good ? "good" : "not good", checked->inUse ? ", while a broker runs" : "", counted(checked->partitions, "partition"),
                           counted(checked->segments, "segment"), counted(checked->batches, "batch", "es"),
                           counted(checked->records, "record"), counted(checked->bytes, "byte"), counted(checked->errors, "error"),
                           counted(checked->warnings, "warning"), counted(checked->notes, "note")));

@@ -2,48 +2,7 @@
 """The command `tidemark serve`, as a shell or a script runs it: serve_command_test.py TIDEMARK"""
 import json, pathlib, re, signal, socket, subprocess, sys, tempfile, threading, time, unittest
 
-TIDEMARK = sys.argv.pop(1)
-
-
-class Serve:
-    """A running cluster or node, with its standard input open."""
-
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([TIDEMARK, "serve", *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE)
-        self.errors = b""
-        self.reader = threading.Thread(target=self.read_errors)
-        self.reader.start()
-        # A test that hangs is a test that failed.
-        self.guard = threading.Timer(90, self.process.kill)
-        self.guard.start()
-
-    def read_errors(self):
-        self.errors = self.process.stderr.read()
-
-    def send(self, data):
-        self.process.stdin.write(data if isinstance(data, bytes) else data.encode())
-        self.process.stdin.flush()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise AssertionError(f"serve has ended with {self.process.wait()}")
-        return json.loads(line)
-
-    def ask(self, line):
-        self.send(line + (b"\n" if isinstance(line, bytes) else "\n"))
-        return self.answer()
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait()
-        self.guard.cancel()
-        self.reader.join()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            stream.close()
-        return status
+from running_serve import Serve, TIDEMARK
 
 
 class Lab(unittest.TestCase):
@@ -176,6 +135,49 @@ class Refused(unittest.TestCase):
             self.assertIn(f"no broker answers at --bootstrap 127.0.0.1:{PORT}: ", done.stderr)
 
 
+class SeparateControllers(unittest.TestCase):
+    def test_status_tells_who_is_there_and_who_leads(self):
+        serve = Serve("--brokers", 1, "--separate-controllers", 1, "--port", 0, "--json")
+        try:
+            ready = serve.answer()
+            self.assertEqual(ready["brokers"], [1])
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", ready["bootstrap"], "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            serve.ask('fault {"kind": "delay", "target": "link clients->1", "delayMs": 1}')
+            status = serve.ask("status")
+            self.assertEqual((status["clusterId"], status["bootstrap"], status["controller"]), (ready["clusterId"], ready["bootstrap"], 2))
+            self.assertEqual(status["nodes"], [{"id": 1, "state": "running", "broker": True, "listener": ready["bootstrap"], "leads": 1, "holds": 1}, {"id": 2, "state": "running", "broker": False}])
+            (partition,) = status["partitions"]
+            self.assertEqual((partition["topic"], partition["partition"], partition["leader"], partition["isr"], partition["replicas"]), ("orders", 0, 1, [1], [1]))
+            self.assertEqual(status["faults"], [{"id": 1, "fault": "delay link clients->1"}])
+            self.assertTrue(serve.ask("kill 2")["ok"])
+            self.assertEqual(serve.ask("status")["nodes"][1]["state"], "killed")
+        finally:
+            serve.end()
+
+
+class Recorded(unittest.TestCase):
+    def test_what_happens_is_written_into_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "lab.jsonl"
+            serve = Serve("--brokers", 1, "--port", 0, "--json", "--record", path)
+            serve.answer()
+            self.assertTrue(serve.ask("pause 1")["ok"])
+            self.assertTrue(serve.ask("resume 1")["ok"])
+            self.assertEqual(serve.end(), 0)
+            lines = [json.loads(each) for each in path.read_text().splitlines()]
+            self.assertEqual(lines[0], {"recording": 1})
+            self.assertTrue(any("snapshot" in each for each in lines))
+            kinds = [each["event"] for each in lines if "event" in each]
+            for kind in ("BrokerPaused", "BrokerResumed", "BrokerDown"):
+                self.assertIn(kind, kinds)
+
+    def test_a_file_that_cannot_be_written_is_refused(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--record", "/no/such/folder/lab.jsonl")
+        self.assertEqual(serve.process.wait(), 2)
+        serve.end()
+        self.assertIn(b"cannot be written", serve.errors)
+
+
 class Topics(unittest.TestCase):
     def test_topics_of_a_cluster_whose_first_address_is_dead(self):
         serve = Serve("--brokers", 1, "--port", 0, "--json")
@@ -226,6 +228,30 @@ class Node(unittest.TestCase):
                 self.assertEqual(serve.process.wait(), 0)
             finally:
                 serve.end()
+
+
+class SeparateNodes(unittest.TestCase):
+    def test_a_controller_and_a_broker_of_configuration_files_form_a_cluster(self):
+        with tempfile.TemporaryDirectory(prefix="tidemark-app-") as folder:
+            common = (f"controller.listener.names=CONTROLLER\nlistener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n"
+                      f"controller.quorum.voters=1@127.0.0.1:{PORT + 1}\n")
+            files = []
+            for role, node, listener in (("controller", 1, f"CONTROLLER://127.0.0.1:{PORT + 1}"), ("broker", 2, f"PLAINTEXT://127.0.0.1:{PORT}")):
+                files.append(pathlib.Path(folder) / f"{role}.properties")
+                files[-1].write_text(f"process.roles={role}\nnode.id={node}\nlisteners={listener}\nlog.dirs={folder}/{role}\n{common}")
+                subprocess.run([TIDEMARK, "format", "--config", files[-1], "--cluster-id", "4L6g3nShT-eMCtK--X86sw"], check=True, stdout=subprocess.DEVNULL, timeout=60)
+            nodes = [Serve("--config", file, "--json") for file in files]
+            try:
+                self.assertEqual(nodes[0].answer()["bootstrap"], "")
+                bootstrap = nodes[1].answer()["bootstrap"]
+                run = lambda *arguments: subprocess.run([TIDEMARK, "topics", "--json", "--bootstrap", bootstrap, *arguments], stdin=subprocess.DEVNULL,
+                                                        capture_output=True, check=True, timeout=60).stdout
+                self.assertEqual(json.loads(run("create", "orders"))["created"], "orders")
+                self.assertEqual(json.loads(run("describe", "orders"))["topic"], "orders")
+            finally:
+                # Who hands over needs its controller.
+                for node in reversed(nodes):
+                    self.assertEqual(node.end(), 0)
 
 
 def free_port():

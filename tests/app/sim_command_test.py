@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The command `tidemark sim`, as a shell runs it: sim_command_test.py TIDEMARK"""
-import pathlib, re, subprocess, sys, tempfile, unittest
+import json, pathlib, re, subprocess, sys, tempfile, unittest
 
 TIDEMARK = sys.argv.pop(1)
 
@@ -18,9 +18,12 @@ class Sim(unittest.TestCase):
         status, first, _ = run("--seed", "4", "--seeds", "2", "--until", "4")
         self.assertEqual(status, 0)
         lines = first.splitlines()
-        self.assertEqual(len(lines), 2)
-        self.assertRegex(lines[0], r"^seed 4: \d brokers?, .*; 4\.\d s, \d+ faults, \d+ events: all holds$")
-        self.assertEqual(run("--seed", "4", "--seeds", "2", "--until", "4")[1], first)
+        self.assertEqual(len(lines), 3)
+        self.assertRegex(lines[0], r"^seed 4: \d brokers?, .*; 4\.\d s, \d+ faults, \d+ events: nothing broken so far$")
+        self.assertRegex(lines[2], r"^all seeds, 4 to 5: 2 held, 0 broke; \d+ faults, \d+ events, 0\.1 simulated minutes in \d+\.\d s of CPU$")
+        # What it cost is another matter.
+        self.assertEqual(run("--seed", "4", "--seeds", "2", "--until", "4")[1].splitlines()[:2], lines[:2])
+        self.assertEqual(len(run("--seed", "4", "--seeds", "2", "--until", "4", "--brief")[1].splitlines()), 1)
 
     def test_a_trace_is_the_same_again(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -30,8 +33,23 @@ class Sim(unittest.TestCase):
             self.assertGreater(paths[0].stat().st_size, 10000)
             self.assertEqual(paths[0].read_bytes(), paths[1].read_bytes())
 
+    def test_a_recording_holds_snapshots_and_events_and_changes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.jsonl"
+            status, line, _ = run("--seed", "4", "--until", "4", "--record", str(path))
+            self.assertEqual((status, line), run("--seed", "4", "--until", "4")[:2])
+            lines = [json.loads(each) for each in path.read_text().splitlines()]
+            self.assertEqual(lines[0], {"recording": 1})
+            snapshots = [each["snapshot"] for each in lines if "snapshot" in each]
+            self.assertGreaterEqual(len(snapshots), 4)
+            self.assertIn("orders", [topic["name"] for topic in snapshots[-1]["topics"]])
+            kinds = {each["event"] for each in lines if "event" in each}
+            self.assertLessEqual({"BatchAppended", "HighWatermarkAdvanced", "LeaderElected", "BrokerStarted"}, kinds)
+
     def test_what_makes_no_sense_is_refused(self):
         self.assertEqual(run("--seeds", "2", "--trace", "t")[0], 2)
+        self.assertEqual(run("--seeds", "2", "--record", "t")[0], 2)
+        self.assertEqual(run("--record", "/no/such/folder/t")[0], 1)
         self.assertEqual(run("--brokers", "8")[0], 2)
         self.assertEqual(run("--mutation", "no-such")[0], 2)
 

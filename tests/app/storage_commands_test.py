@@ -101,6 +101,31 @@ class StorageCommands(unittest.TestCase):
         self.assertEqual((copies / name).read_bytes(), before[str(single / name)])
         self.assertEqual(len((single / name).read_bytes()), 3362)
 
+    def test_a_running_lab_is_verified_and_found_good(self):
+        serve = subprocess.Popen([TIDEMARK, "serve", "--brokers", "3", "--port", "0", "--json", "--data", self.data],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            bootstrap = json.loads(serve.stdout.readline())["bootstrap"]
+            created = run("topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "3")
+            self.assertEqual(created.returncode, 0, created.stderr)
+            running = run("verify", "--json", self.data)
+            summary = json.loads(running.stdout.splitlines()[-1])
+            self.assertEqual((running.returncode, summary["errors"], summary["warnings"]), (0, 0, 0), running.stdout)
+            self.assertTrue(summary["inUse"])
+            self.assertEqual(running.stdout.count('"in-use"'), 3)
+            self.assertIn("good, while a broker runs: ", run("verify", self.data).stdout)
+            refused = run("repair", "--apply", self.data)
+            self.assertEqual(refused.returncode, 2)
+        finally:
+            serve.stdin.write("quit\n")
+            serve.stdin.close()
+            self.assertEqual(serve.wait(60), 0)
+            serve.stdout.close()
+        stopped = run("verify", self.data)
+        self.assertEqual(stopped.returncode, 0, stopped.stdout)
+        self.assertRegex(stopped.stdout, r"^good: |\ngood: ")
+        self.assertEqual(run("repair", self.data).stdout, "nothing to do\n")
+
     def test_links_that_lead_nowhere_are_told_and_set_aside(self):
         single = self.unpack("single-clean")[0]
         name = "00000000000000000000.index"

@@ -1,0 +1,45 @@
+"""A program `tidemark serve` for tests; the first argument of the test is the program."""
+import json, signal, subprocess, sys, threading
+
+TIDEMARK = sys.argv.pop(1)
+
+
+class Serve:
+    """A running cluster or node, with its standard input open."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([TIDEMARK, "serve", *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE)
+        self.errors = b""
+        self.reader = threading.Thread(target=self.read_errors)
+        self.reader.start()
+        # A test that hangs is a test that failed.
+        self.guard = threading.Timer(90, self.process.kill)
+        self.guard.start()
+
+    def read_errors(self):
+        self.errors = self.process.stderr.read()
+
+    def send(self, data):
+        self.process.stdin.write(data if isinstance(data, bytes) else data.encode())
+        self.process.stdin.flush()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError(f"serve has ended with {self.process.wait()}")
+        return json.loads(line)
+
+    def ask(self, line):
+        self.send(line + (b"\n" if isinstance(line, bytes) else "\n"))
+        return self.answer()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait()
+        self.guard.cancel()
+        self.reader.join()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+        return status
