@@ -154,8 +154,8 @@ Effects ConsumerGroups::sync(const protocol::SyncGroupRequest& request, SyncRepl
           namedPartitions(partitionsOf(member->progress.assigned), topics_), protocolVersionOf(protocol.metadata)));
     }
   }
-  out.whenCommitted = [reply = std::move(reply), response = std::move(response), error = error](ErrorCode code) mutable {
-    const ErrorCode told = code == ErrorCode::None ? error : clientErrorOfWrite(code);
+  out.whenCommitted = [reply = std::move(reply), response = std::move(response), decided = error](ErrorCode code) mutable {
+    const ErrorCode told = code == ErrorCode::None ? decided : clientErrorOfWrite(code);
     if (told != ErrorCode::None) response = {};
     response.errorCode = static_cast<int16_t>(told);
     reply(std::move(response));
@@ -180,9 +180,9 @@ Effects ConsumerGroups::classicHeartbeat(const protocol::HeartbeatRequest& reque
       awaitJoin(group.id(), *member, out);
     }
   }
-  out.whenCommitted = [reply = std::move(reply), error = error](ErrorCode code) mutable {
+  out.whenCommitted = [reply = std::move(reply), decided = error](ErrorCode code) mutable {
     protocol::HeartbeatResponse response;
-    response.errorCode = static_cast<int16_t>(code == ErrorCode::None ? error : clientErrorOfWrite(code));
+    response.errorCode = static_cast<int16_t>(code == ErrorCode::None ? decided : clientErrorOfWrite(code));
     reply(response);
     return Effects();
   };

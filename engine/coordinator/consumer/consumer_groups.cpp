@@ -172,8 +172,8 @@ void ConsumerGroups::onTopicsChanged(const std::set<std::string, std::less<>>& t
   for (const auto& [id, group] : groups_) {
     Soft& soft = soft_[id];
     if (!group.regexes().empty()) soft.regexesStale = true;
-    soft.refresh = soft.refresh || std::any_of(topics.begin(), topics.end(), [&group = group](const std::string& topic) {
-                     return group.isSubscribedTo(topic);
+    soft.refresh = soft.refresh || std::any_of(topics.begin(), topics.end(), [&subscriber = group](const std::string& topic) {
+                     return subscriber.isSubscribedTo(topic);
                    });
   }
 }
