@@ -123,6 +123,9 @@ Result<void> PartitionLog::rebuildProducers() {
         [&producers](const records::BatchHeader& header, const std::optional<records::EndTxnMarker>& marker,
                      const LogOffsetMetadata& place) { producers.apply(header, marker, place); }));
   producers.advanceTo(logEnd_.offset);
+  // Snapshots above the high watermark were passed over for the sake of transactions; sequences they know as well.
+  if (highWatermark_.offset < logEnd_.offset)
+    TIDEMARK_TRY(producers.adoptProducers(context_.clock->wallMs(), config_->producerIdExpirationMs));
   TIDEMARK_TRY(producers.takeSnapshot());
   producers.onHighWatermark(highWatermark_.offset);
   return {};

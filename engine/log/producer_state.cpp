@@ -56,6 +56,11 @@ void ProducerEntry::addBatch(ProducerEpoch epoch, const ProducerBatch& batch) no
   lastTimestampMs_ = batch.timestampMs;
 }
 
+void ProducerEntry::adoptBatch(const ProducerBatch& batch) noexcept {
+  batches_[0] = batch;
+  count_ = 1;
+}
+
 void ProducerEntry::endTransaction(ProducerEpoch epoch, int32_t coordinatorEpoch, int64_t timestampMs) noexcept {
   enter(epoch);
   coordinatorEpoch_ = coordinatorEpoch;
@@ -321,14 +326,21 @@ Result<void> ProducerStateManager::reload(Offset logStart, Offset logEnd, int64_
 }
 
 Result<void> ProducerStateManager::adoptProducers(int64_t nowMs, int64_t expirationMs) {
-  if (!std::ranges::binary_search(snapshots_, end_)) return {};
-  TIDEMARK_ASSIGN(const ByteVector bytes, files_.readFile(pathOf(end_), kMaxSnapshot));
+  const auto above = std::ranges::upper_bound(snapshots_, end_);
+  if (above == snapshots_.begin()) return {};
+  const Offset newest = *std::prev(above);
+  TIDEMARK_ASSIGN(const ByteVector bytes, files_.readFile(pathOf(newest), kMaxSnapshot));
   const auto entries = decodeProducerSnapshot(bytes);
   if (!entries) return {};
   for (const ProducerEntry& entry : *entries) {
     if (entry.transactionStart() == kNoOffset && nowMs - entry.lastTimestampMs() >= expirationMs) continue;
     const auto applied = producers_.find(entry.id());
     if (applied != producers_.end() && applied->second.hasBatches()) continue;
+    if (applied != producers_.end() && newest < end_) {
+      // What came after the snapshot was applied: a marker, which says more than it but of the sequences.
+      if (applied->second.epoch() == entry.epoch() && entry.hasBatches()) applied->second.adoptBatch(entry.lastBatch());
+      continue;
+    }
     if (entry.transactionStart() != kNoOffset)
       open_.try_emplace(entry.transactionStart(), OpenTransaction{entry.id(), {.offset = entry.transactionStart()}});
     producers_.insert_or_assign(entry.id(), entry);

@@ -56,6 +56,8 @@ class ProducerEntry {
   const ProducerBatch* findDuplicate(ProducerEpoch epoch, int32_t firstSequence, int32_t lastSequence) const noexcept;
 
   void addBatch(ProducerEpoch epoch, const ProducerBatch& batch) noexcept;
+  /// The last batch of this epoch, of a producer without any: as somebody else remembers it.
+  void adoptBatch(const ProducerBatch& batch) noexcept;
   void beginTransaction(Offset first) noexcept { transactionStart_ = first; }
   void endTransaction(ProducerEpoch epoch, int32_t coordinatorEpoch, int64_t timestampMs) noexcept;
   /// As a snapshot tells it.
@@ -164,8 +166,8 @@ class ProducerStateManager {
   /// Removes those before the newest that belong to no segment.
   Result<void> removeStraySnapshots(const std::vector<Offset>& segmentBases);
 
-  /// Producers of whom the batches that were applied tell nothing, since theirs lie below the log start: as the snapshot
-  /// at end() has them, which reload() passed over. A damaged one counts as none.
+  /// Producers of whom the batches that were applied tell nothing, since theirs lie below the log start or were compacted
+  /// away: as the newest snapshot up to end() has them, which reload() passed over. A damaged one counts as none.
   Result<void> adoptProducers(int64_t nowMs, int64_t expirationMs);
 
  private:

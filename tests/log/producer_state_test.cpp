@@ -69,6 +69,21 @@ TEST_F(ProducerStateTest, sequencesFollowEachOther) {
   expectEnd(5);
 }
 
+TEST_F(ProducerStateTest, aTruncationAboveTheHighWatermarkForgetsNobodyWhoseBatchesAreGone) {
+  append(from(1, 0, 3));
+  ASSERT_TRUE(log_->roll());
+  for (int i = 0; i < 4; ++i) append({.count = 2});
+  log_->updateHighWatermark(Offset(5));
+  ASSERT_TRUE(log_->deleteRecords(Offset(5)));
+  ASSERT_TRUE(log_->roll());
+  append({.count = 2});
+  append({.count = 2});
+  ASSERT_TRUE(log_->truncateTo(Offset(13)));
+  expectEnd(13);
+  EXPECT_EQ(only().lastSequence, 2);
+  EXPECT_TRUE(append(from(1, 0, 3)).duplicate) << "a retry is still known as one";
+}
+
 TEST_F(ProducerStateTest, sequencesWrapAfterTheLargest) {
   append(from(1, INT32_MAX - 1, 4));  // …, 2³¹−1, 0, 1
   EXPECT_EQ(only().lastSequence, 1);

@@ -14,8 +14,8 @@
 #include "records/control.h"
 
 // Random operations on one log under a log manager with its cleaner, retention and background flushes, against a plain
-// list of records; with crashes at any file call, power losses that forget, tear and reorder unsynced
-// writes, full disks and calls that fail. After each step S1 to S5, R11 and T8. TIDEMARK_LOG_SEEDS=N
+// list of records; with crashes at any file call, power losses that forget, tear (sectors of 512 and of 4096) and
+// reorder unsynced writes, full disks and calls that fail. After each step S1 to S5, R11 and T8. TIDEMARK_LOG_SEEDS=N
 // runs more or fewer, TIDEMARK_LOG_SEED=N one of them.
 
 namespace tidemark::log {
@@ -75,6 +75,7 @@ class LogModelTest : public LogFixture {
     config_.timestampAfterMaxMs = INT64_MAX;
     config_.producerIdExpirationMs = INT64_MAX;
     dedupeBytes_ = chance(30) ? 24 * 8 : 1 << 16;
+    process_->disk().setSectorSize(chance(50) ? 512 : 4096);
     openManager();
   }
   void forget() {
