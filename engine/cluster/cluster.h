@@ -207,7 +207,9 @@ class Cluster final : public observe::ClusterSource {
   /// Timestamp of the first record that a group has not committed.
   std::optional<platform::WallTime> firstPending(const observe::ClusterSnapshot& in, const TopicPartition& partition, Offset committed);
 
-  void describeTransactions(observe::ClusterSnapshot& into);
+  void describeTransactions(observe::ClusterSnapshot& into) const;
+  /// Asks the brokers that run for the transactions they coordinate.
+  void askForTransactions();
   void askForTransactions(Slot& slot);
   void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
   void describeReplica(const Slot& slot, const TopicPartition& name, bool watched,

@@ -111,6 +111,7 @@ void Cluster::refresh() {
   hearEvents();
   observe::SnapshotPtr next = describe();
   askGroups();
+  askForTransactions();
   Lock lock(mutex_);
   newest_ = std::move(next);
   wanted_ = false;

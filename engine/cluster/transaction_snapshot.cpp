@@ -30,13 +30,17 @@ observe::TransactionSnapshot shown(coordinator::TransactionSnapshot one, NodeId 
 
 }  // namespace
 
-void Cluster::describeTransactions(observe::ClusterSnapshot& into) {
-  for (auto& [id, slot] : slots_) {
+void Cluster::describeTransactions(observe::ClusterSnapshot& into) const {
+  for (const auto& [id, slot] : slots_) {
     if (!slot->isOpen || !slot->place.isBroker) continue;
     into.transactions.insert(into.transactions.end(), slot->transactions.begin(), slot->transactions.end());
-    askForTransactions(*slot);
   }
   std::ranges::stable_sort(into.transactions, {}, &observe::TransactionSnapshot::id);
+}
+
+void Cluster::askForTransactions() {
+  for (auto& [id, slot] : slots_)
+    if (slot->isOpen && slot->place.isBroker) askForTransactions(*slot);
 }
 
 void Cluster::askForTransactions(Slot& slot) {
