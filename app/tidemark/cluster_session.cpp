@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "platform/native/native.h"
+#include "tidemark/commands.h"
+#include "tidemark/console.h"
 
 namespace tidemark::app {
 
@@ -88,6 +90,16 @@ void ClusterSession::run(const std::function<void()>& action) {
     done.set_value();
   });
   done.get_future().get();
+}
+
+int runSession(const std::string& name, const std::string& bootstrap, const std::function<Result<void>(ClusterSession&)>& act) {
+  ClusterSession session(name, bootstrap);
+  Result<void> done = session.open();
+  if (done) done = act(session);
+  if (done) return kOk;
+  const Error& error = done.error();
+  Console::complain(fmt::format("tidemark: {}", error.message.empty() ? std::string(errorName(error.code)) : error.message));
+  return kFailed;
 }
 
 }  // namespace tidemark::app

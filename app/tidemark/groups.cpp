@@ -131,16 +131,7 @@ int GroupCommands::run() {
     if (topics_.empty() == !allTopics_) return usage({ErrorCode::InvalidRequest, "reset-offsets takes either --all-topics or --topic"});
   }
   if (const auto which = scope(); !which) return usage(which.error());
-  ClusterSession session("groups", bootstrap_);
-  if (const auto opened = session.open(); !opened) {
-    Console::complain("tidemark: " + opened.error().message);
-    return kFailed;
-  }
-  const Result<void> done = act(session);
-  if (done) return kOk;
-  const Error& error = done.error();
-  Console::complain(fmt::format("tidemark: {}", error.message.empty() ? std::string(errorName(error.code)) : error.message));
-  return kFailed;
+  return runSession("groups", bootstrap_, [this](ClusterSession& session) { return act(session); });
 }
 
 Result<void> GroupCommands::act(ClusterSession& session) {

@@ -93,19 +93,13 @@ int topics(const TopicsOptions& options) {
     }
     created.configs[key] = value;
   }
-  ClusterSession session("topics", options.bootstrap);
-  if (const auto opened = session.open(); !opened) {
-    Console::complain("tidemark: " + opened.error().message);
-    return kFailed;
-  }
-  const Result<void> done = act(session, options, created);
-  if (done) return kOk;
-  const Error& error = done.error();
-  // One wording for whatever is done to a topic that is not there.
-  Console::complain(error.code == ErrorCode::UnknownTopicOrPartition
-                        ? fmt::format("tidemark: there is no topic {}", options.name)
-                        : fmt::format("tidemark: {}{}", error.message, error.message.empty() ? errorName(error.code) : ""));
-  return kFailed;
+  return runSession("topics", options.bootstrap, [&](ClusterSession& session) {
+    Result<void> done = act(session, options, created);
+    // One wording for whatever is done to a topic that is not there.
+    if (!done && done.error().code == ErrorCode::UnknownTopicOrPartition)
+      done = fail(ErrorCode::UnknownTopicOrPartition, fmt::format("there is no topic {}", options.name));
+    return done;
+  });
 }
 
 }  // namespace tidemark::app

@@ -81,16 +81,7 @@ int TransactionCommands::run() {
   if (const auto endpoints = parseBootstrap(bootstrap_); !endpoints) return usage(endpoints.error().message);
   if (action_ == "abort" && startOffset_ < 0 && producer_ < 0) return usage("abort takes --start-offset or --producer-id: find-hanging shows both");
   if (action_ == "find-hanging" && partition_ >= 0 && topic_.empty()) return usage("--partition needs --topic");
-  ClusterSession session("transactions", bootstrap_);
-  if (const auto opened = session.open(); !opened) {
-    Console::complain("tidemark: " + opened.error().message);
-    return kFailed;
-  }
-  const Result<void> done = act(session);
-  if (done) return kOk;
-  const Error& error = done.error();
-  Console::complain(fmt::format("tidemark: {}", error.message.empty() ? std::string(errorName(error.code)) : error.message));
-  return kFailed;
+  return runSession("transactions", bootstrap_, [this](ClusterSession& session) { return act(session); });
 }
 
 Result<void> TransactionCommands::act(ClusterSession& session) {

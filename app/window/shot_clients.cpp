@@ -48,13 +48,9 @@ void ShotConsumers::add(const std::string& bootstrap, const std::string& group, 
   rd_kafka_subscribe(member->client, topics);
   rd_kafka_topic_partition_list_destroy(topics);
   member->thread = std::thread([member = member.get()] {
-    while (member->running) {
-      if (member->busy) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
-        continue;
-      }
+    // Whoever is busy polls no more; its client's own threads go on.
+    while (member->running && !member->busy)
       if (rd_kafka_message_t* message = rd_kafka_consumer_poll(member->client, kPollMs)) rd_kafka_message_destroy(message);
-    }
   });
   members_.push_back(std::move(member));
 }
