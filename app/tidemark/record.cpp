@@ -10,7 +10,9 @@ constexpr auto kTogether = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Record::~Record() { static_cast<void>(end()); }
+Record::~Record() {
+  static_cast<void>(end());
+}
 
 Result<void> Record::begin(observe::ClusterSource& source, const std::string& path) {
   file_.open(path, std::ios::trunc);
@@ -34,17 +36,17 @@ void Record::run() {
     changed_.wait_for(lock, kTogether, [this] { return ending_; });
     due_ = false;
     lock.unlock();
-    take();
+    take(*source_->snapshot());
     lock.lock();
   }
 }
 
-void Record::take() {
-  const observe::SnapshotPtr cluster = source_->snapshot();
+void Record::take(const observe::ClusterSnapshot& cluster) {
+  const std::lock_guard lock(writing_);
   const observe::EventBatch batch = source_->drainEvents(told_, SIZE_MAX);
   told_ = batch.last;
   for (const observe::ObservedEvent& event : batch.events) writer_->add(event);
-  writer_->add(*cluster);
+  writer_->add(cluster);
 }
 
 Result<void> Record::end() {
@@ -56,7 +58,7 @@ Result<void> Record::end() {
     changed_.notify_one();
   }
   thread_.join();
-  take();
+  take(*source_->snapshot());
   file_.close();
   if (!file_) return fail(ErrorCode::KafkaStorageError, fmt::format("{} could not be written to its end", path_));
   return {};

@@ -23,15 +23,18 @@ class Record {
 
   /// InvalidRequest if the file cannot be written. `source` must outlive this.
   Result<void> begin(observe::ClusterSource& source, const std::string& path);
+  /// Writes what has happened up to now, then the cluster as it is now. On any thread.
+  void take(const observe::ClusterSnapshot& cluster);
   /// Writes what is left. KafkaStorageError if not everything could be written.
   Result<void> end();
 
  private:
   void run();
-  void take();
 
   observe::ClusterSource* source_ = nullptr;
   std::string path_;
+  /// One at a time takes from the source and writes.
+  std::mutex writing_;
   std::ofstream file_;
   std::optional<observe::RecordingWriter> writer_;
   uint64_t told_ = 0;

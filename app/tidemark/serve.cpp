@@ -26,11 +26,15 @@ namespace {
 
 using nlohmann::json;
 
-bool listensEverywhere(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
-bool isOwnMachine(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool listensEverywhere(const std::string& host) {
+  return host == "0.0.0.0" || host == "::";
+}
+bool isOwnMachine(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
 
-/// What clients of brokers that listen on every address are told if nobody said: this machine's name, if it has one that
-/// can be looked up.
+/// What clients of brokers that listen on every address are told if nobody said: this machine's name, if it has one
+/// that can be looked up.
 std::string machineName() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return {};
@@ -73,7 +77,9 @@ json statusOf(const observe::ClusterSnapshot& cluster) {
   json nodes = json::array();
   for (const observe::BrokerSnapshot& each : cluster.brokers) {
     json node{{"id", each.id.value()}, {"state", nameOf(each.state)}, {"broker", each.isBroker}};
-    if (each.isBroker) node.update({{"listener", fmt::format("{}", each.listener)}, {"leads", each.leaderCount}, {"holds", each.replicaCount}});
+    if (each.isBroker)
+      node.update(
+          {{"listener", fmt::format("{}", each.listener)}, {"leads", each.leaderCount}, {"holds", each.replicaCount}});
     if (!each.diedOf.empty()) node["diedOf"] = each.diedOf;
     nodes.push_back(std::move(node));
   }
@@ -145,7 +151,8 @@ class Commands {
     refuse(verb, fmt::format("unknown command; there are {}", kList));
   }
 
-  void broker(const std::string& verb, const std::string& text, void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
+  void broker(const std::string& verb, const std::string& text,
+              void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
     int32_t id = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
     if (error != std::errc{} || end != text.data() + text.size())
@@ -159,11 +166,18 @@ class Commands {
     const size_t dash = text.rfind('-');
     int32_t index = -1;
     bool whole = false;
-    if (dash != std::string::npos) whole = std::from_chars(text.data() + dash + 1, text.data() + text.size(), index).ptr == text.data() + text.size();
-    if (dash == std::string::npos || dash == 0 || index < 0 || !whole) return refuse("leader", fmt::format("\"{}\" is no TOPIC-PARTITION", text));
+    if (dash != std::string::npos)
+      whole =
+          std::from_chars(text.data() + dash + 1, text.data() + text.size(), index).ptr == text.data() + text.size();
+    if (dash == std::string::npos || dash == 0 || index < 0 || !whole)
+      return refuse("leader", fmt::format("\"{}\" is no TOPIC-PARTITION", text));
     const TopicPartition partition{text.substr(0, dash), PartitionIndex(index)};
     cluster_.findLeader(partition, [partition](const Result<NodeId>& found) {
-      say(found ? json{{"ok", true}, {"command", "leader"}, {"topic", partition.topic}, {"partition", partition.partition.value()}, {"leader", found->value()}}
+      say(found ? json{{"ok", true},
+                       {"command", "leader"},
+                       {"topic", partition.topic},
+                       {"partition", partition.partition.value()},
+                       {"leader", found->value()}}
                 : failure("leader", found.error()));
     });
   }
@@ -195,7 +209,8 @@ class Commands {
   void heal(const std::string& which) {
     if (which == "all")
       return cluster_.healEach([which](const Result<size_t>& healed) {
-        say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}, {"count", *healed}} : failure("heal", healed.error()));
+        say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}, {"count", *healed}}
+                   : failure("heal", healed.error()));
       });
     const auto id = number(which);
     if (!id) return refuse("heal", fmt::format("\"{}\" is neither a fault's number nor all", which));
@@ -215,10 +230,16 @@ class Commands {
 
   void faults() {
     cluster_.listFaults([](const std::vector<faults::FaultStatus>& all) {
-      const auto ms = [](platform::Duration duration) { return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(); };
+      const auto ms = [](platform::Duration duration) {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+      };
       json list = json::array();
       for (const faults::FaultStatus& each : all) {
-        json shown{{"id", each.id}, {"fault", json::parse(faults::toJson(each.fault))}, {"state", each.waits ? "waiting" : "active"}, {"sinceMs", ms(each.since)}, {"fired", each.fired}};
+        json shown{{"id", each.id},
+                   {"fault", json::parse(faults::toJson(each.fault))},
+                   {"state", each.waits ? "waiting" : "active"},
+                   {"sinceMs", ms(each.since)},
+                   {"fired", each.fired}};
         if (each.left) shown["leftMs"] = ms(*each.left);
         list.push_back(std::move(shown));
       }
@@ -237,35 +258,47 @@ class Commands {
 
 void announce(const ServeOptions& options, const cluster::Ready& ready) {
   if (!isOwnMachine(ready.host))
-    Console::complain(fmt::format("tidemark: the brokers listen on {}: whoever reaches that address can read and write everything{}", ready.host,
-                                  ready.advertisedHost == ready.host ? "" : "; clients are told " + ready.advertisedHost));
+    Console::complain(fmt::format(
+        "tidemark: the brokers listen on {}: whoever reaches that address can read and write everything{}", ready.host,
+        ready.advertisedHost == ready.host ? "" : "; clients are told " + ready.advertisedHost));
   if (ready.host != options.host)
-    Console::complain(fmt::format("tidemark: the cluster in {} keeps the addresses that it has, --host {} does not apply", options.data, options.host));
+    Console::complain(
+        fmt::format("tidemark: the cluster in {} keeps the addresses that it has, --host {} does not apply",
+                    options.data, options.host));
   if (options.portGiven && options.port != 0 && options.port != ready.port)
-    Console::complain(fmt::format("tidemark: the cluster in {} keeps the ports that it has, --port {} does not apply", options.data, options.port));
+    Console::complain(fmt::format("tidemark: the cluster in {} keeps the ports that it has, --port {} does not apply",
+                                  options.data, options.port));
   if (options.logDirectoriesGiven && options.logDirectories != ready.logDirectories)
-    Console::complain(fmt::format("tidemark: each broker of the cluster in {} keeps the {} that it has, --log-dirs {} does not apply", options.data,
-                                  ready.logDirectories == 1 ? "log directory" : fmt::format("{} log directories", ready.logDirectories), options.logDirectories));
+    Console::complain(fmt::format(
+        "tidemark: each broker of the cluster in {} keeps the {} that it has, --log-dirs {} does not apply",
+        options.data,
+        ready.logDirectories == 1 ? "log directory" : fmt::format("{} log directories", ready.logDirectories),
+        options.logDirectories));
   if (options.json) {
     say({{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}});
     return;
   }
-  Console::print(fmt::format("{}: bootstrap {}", ready.brokers.size() == 1 ? "1 broker is ready" : fmt::format("{} brokers are ready", ready.brokers.size()),
-                             ready.bootstrap));
+  Console::print(fmt::format(
+      "{}: bootstrap {}",
+      ready.brokers.size() == 1 ? "1 broker is ready" : fmt::format("{} brokers are ready", ready.brokers.size()),
+      ready.bootstrap));
   Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " + ready.profile);
-  Console::print(fmt::format("Topics come into being at their first use, or by `tidemark topics --bootstrap {} create NAME`.", ready.bootstrap));
+  Console::print(
+      fmt::format("Topics come into being at their first use, or by `tidemark topics --bootstrap {} create NAME`.",
+                  ready.bootstrap));
   Console::print("Ctrl-C stops the brokers in control, a second one at once; `help` lists what can be typed here.");
 }
 
 /// What to do about a launch that failed for want of a port; empty if that was not it.
 std::string portAdvice(const ServeOptions& options, const Error& error, bool stored) {
   if (error.code != ErrorCode::NetworkException || options.port == 0) return {};
-  if (stored) return fmt::format("; the cluster in {} has its ports from its first launch: end what uses them", options.data);
+  if (stored)
+    return fmt::format("; the cluster in {} has its ports from its first launch: end what uses them", options.data);
   const auto free = freePort(options.host, options.port, options.brokers);
   // All are free: it was something else.
   if (free == options.port) return {};
-  return fmt::format("; --port {}{}: {}--port 0 takes free ones", options.port, options.portGiven ? "" : " is the default",
-                     free ? fmt::format("--port {} is free, ", *free) : "");
+  return fmt::format("; --port {}{}: {}--port 0 takes free ones", options.port,
+                     options.portGiven ? "" : " is the default", free ? fmt::format("--port {} is free, ", *free) : "");
 }
 
 }  // namespace
@@ -294,9 +327,11 @@ int serve(const ServeOptions& options) {
     // A file may hold keys of plug-ins; what somebody types here and nobody knows is a slip.
     if (config::configTable(config::ConfigLevel::Broker).find(key) == nullptr) {
       std::vector<std::string> names;
-      for (const config::ConfigDefinition& each : config::configTable(config::ConfigLevel::Broker).all()) names.emplace_back(each.name);
+      for (const config::ConfigDefinition& each : config::configTable(config::ConfigLevel::Broker).all())
+        names.emplace_back(each.name);
       const std::string near = nearest(key, names);
-      Console::complain(fmt::format("tidemark: --set {}: there is no configuration {}{}", text, key, near.empty() ? "" : "; the nearest is " + near));
+      Console::complain(fmt::format("tidemark: --set {}: there is no configuration {}{}", text, key,
+                                    near.empty() ? "" : "; the nearest is " + near));
       return kUsage;
     }
     launch.settings.push_back({key, value});
@@ -305,7 +340,9 @@ int serve(const ServeOptions& options) {
   if (advertise.empty() && listensEverywhere(options.host)) {
     advertise = machineName();
     if (advertise.empty()) {
-      Console::complain(fmt::format("tidemark: --host {}: this machine's name cannot be looked up, say with --advertise what clients are told", options.host));
+      Console::complain(fmt::format(
+          "tidemark: --host {}: this machine's name cannot be looked up, say with --advertise what clients are told",
+          options.host));
       return kUsage;
     }
   }
@@ -321,7 +358,8 @@ int serve(const ServeOptions& options) {
     }
   int status = kOk;
   std::atomic<bool> stopping{false};
-  const auto stored = options.data.empty() ? Result<std::optional<observe::StoredCluster>>() : cluster.stored(options.data);
+  const auto stored =
+      options.data.empty() ? Result<std::optional<observe::StoredCluster>>() : cluster.stored(options.data);
   const bool goesOn = stored && stored->has_value();
   cluster.launch(std::move(launch), [&](const Result<void>& launched) {
     // Whoever ends it while it starts has not met an error.
@@ -332,7 +370,16 @@ int serve(const ServeOptions& options) {
       console.end();
       return;
     }
-    cluster.whenReady([&options](const cluster::Ready& ready) { announce(options, ready); });
+    cluster.whenReady([&](const cluster::Ready& ready) {
+      // Before anybody can end it: a recording without a snapshot shows nothing.
+      if (record)
+        cluster.describeNow([&, ready](const observe::SnapshotPtr& now) {
+          record->take(*now);
+          announce(options, ready);
+        });
+      else
+        announce(options, ready);
+    });
   });
   const auto stop = [&] {
     if (stopping.exchange(true)) {
@@ -343,7 +390,8 @@ int serve(const ServeOptions& options) {
     }
   };
   Commands commands(cluster, stop);
-  console.run([&commands](const std::string& line) { return commands.run(line); }, [&commands] { return commands.refuseLong(); }, stop);
+  console.run([&commands](const std::string& line) { return commands.run(line); },
+              [&commands] { return commands.refuseLong(); }, stop);
   if (record)
     if (auto ended = record->end(); !ended) {
       Console::complain("tidemark: --record: " + ended.error().message);

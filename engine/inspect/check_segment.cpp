@@ -107,15 +107,17 @@ class SegmentCheck {
             "look at the disk and the file's permissions"});
     };
     if (!files_.exists(index.path)) {
+      // A broker makes the log first.
+      const bool coming = options_.active && options_.open;
       tell({FindingKind::IndexMissing,
-            Severity::Warning,
+            coming ? Severity::Note : Severity::Warning,
             index.path,
             {},
             0,
             {},
             "an index beside each .log",
             "no such file",
-            "a broker builds it anew at its next start"});
+            coming ? "nothing: the broker is about to make it" : "a broker builds it anew at its next start"});
       return;
     }
     const auto file = files_.open(index.path, OpenMode::Read);

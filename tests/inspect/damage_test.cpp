@@ -388,6 +388,12 @@ TEST_F(DamageTest, aDirectoryThatABrokerHasIsToldToBe) {
   const auto lock = process_->files().lock("/data/.lock");
   ASSERT_TRUE(lock);
   expectFound(FindingKind::InUse, "/data/.lock", std::nullopt, Severity::Note);
+
+  // What it is about to make is not missed, what it should have is.
+  ASSERT_TRUE(process_->files().remove(file(third_, ".index")));
+  expectFound(FindingKind::IndexMissing, file(third_, ".index"), std::nullopt, Severity::Note);
+  ASSERT_TRUE(process_->files().remove(file(kSecond, ".index")));
+  expectFound(FindingKind::IndexMissing, file(kSecond, ".index"), std::nullopt, Severity::Warning);
 }
 
 }  // namespace
