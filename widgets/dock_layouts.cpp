@@ -36,7 +36,8 @@ DockLayouts::Layout DockLayouts::layoutOf(ClusterPage::View view) {
 }
 
 QString DockLayouts::keyOf(Layout layout) {
-  static const QString kKeys[] = {QStringLiteral("layout"), QStringLiteral("wideLayout"), QStringLiteral("mapLayout"), QStringLiteral("timelineLayout")};
+  static const QString kKeys[] = {QStringLiteral("layout"), QStringLiteral("wideLayout"), QStringLiteral("mapLayout"),
+                                  QStringLiteral("timelineLayout")};
   return kKeys[layout];
 }
 
@@ -44,7 +45,9 @@ void DockLayouts::showOnly(std::initializer_list<QDockWidget*> shown) {
   for (QDockWidget* dock : docks()) dock->setVisible(std::ranges::find(shown, dock) != shown.end());
 }
 
-void DockLayouts::keep() { m_layouts[layoutOf(m_view)] = m_window.saveState(kVersion); }
+void DockLayouts::keep() {
+  m_layouts[layoutOf(m_view)] = m_window.saveState(kVersion);
+}
 
 void DockLayouts::take() {
   const Layout which = layoutOf(m_view);
@@ -64,7 +67,9 @@ void DockLayouts::applySizes() {
   const int width = m_window.width();
   const int height = m_window.height();
   const int events = m_sizes.events > 0 ? m_sizes.events : std::clamp(height * 24 / 100, 150, 250);
-  m_window.resizeDocks({m_docks.tree, m_docks.inspector}, {std::min(m_sizes.tree, width * 24 / 100), std::min(m_sizes.inspector, width * 34 / 100)}, Qt::Horizontal);
+  m_window.resizeDocks({m_docks.tree, m_docks.inspector},
+                       {std::min(m_sizes.tree, width * 24 / 100), std::min(m_sizes.inspector, width * 34 / 100)},
+                       Qt::Horizontal);
   m_window.resizeDocks({m_docks.events}, {std::min(events, height * 40 / 100)}, Qt::Vertical);
 }
 

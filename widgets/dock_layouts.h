@@ -13,8 +13,8 @@ class QSettings;
 
 namespace tidemark::widgets {
 
-/// Which docks stand where beside the view that is shown, and how large they are: a view that needs the room has a layout of
-/// its own. What the reader changes is kept, and comes back at the next start.
+/// Which docks stand where beside the view that is shown, and how large they are: a view that needs the room has a
+/// layout of its own. What the reader changes is kept, and comes back at the next start.
 class DockLayouts {
  public:
   struct Docks {
@@ -26,7 +26,9 @@ class DockLayouts {
   /// The docks are in place as at the first start.
   DockLayouts(QMainWindow& window, const Docks& docks);
 
-  std::array<QDockWidget*, 4> docks() const { return {m_docks.tree, m_docks.inspector, m_docks.events, m_docks.faults}; }
+  std::array<QDockWidget*, 4> docks() const {
+    return {m_docks.tree, m_docks.inspector, m_docks.events, m_docks.faults};
+  }
   /// Whose layout the docks have.
   ClusterPage::View view() const noexcept { return m_view; }
   void setView(ClusterPage::View view) noexcept { m_view = view; }

@@ -106,7 +106,8 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
     m_topBar->setConsuming(m_consumeDialog && m_consumeDialog->isReading());
   });
 
-  m_layouts = std::make_unique<DockLayouts>(*this, DockLayouts::Docks{m_treeDock, m_inspectorDock, m_eventDock, m_faultDock});
+  m_layouts =
+      std::make_unique<DockLayouts>(*this, DockLayouts::Docks{m_treeDock, m_inspectorDock, m_eventDock, m_faultDock});
   restore();
   leaveCluster();
   if (m_bridge.hasCluster()) enterCluster();

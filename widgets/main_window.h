@@ -76,8 +76,8 @@ class MainWindow : public QMainWindow {
   void showPartition(const TopicPartition& partition);
   /// Shows the segments at a path: a partition's folder, one of its files, or a folder that holds partitions.
   void openFiles(const QString& path);
-  /// Opens a recording in a window of its own, which nobody need own: closing it removes it. Null, once `error` says why, if
-  /// it cannot be read.
+  /// Opens a recording in a window of its own, which nobody need own: closing it removes it. Null, once `error` says
+  /// why, if it cannot be read.
   static MainWindow* openRecording(const QString& path, QString* error);
   /// Writes what is remembered into a file that can be opened so; an empty text, or why not.
   QString saveRecording(const QString& path) const;

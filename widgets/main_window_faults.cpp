@@ -13,9 +13,9 @@
 #include "main_window.h"
 #include "map/map_page.h"
 #include "text/format.h"
-#include "views/cluster_page.h"
 #include "timeline/timeline_page.h"
 #include "transactions/transactions_page.h"
+#include "views/cluster_page.h"
 #include "views/dock_title.h"
 #include "views/event_panel.h"
 #include "views/inspector.h"
@@ -45,7 +45,8 @@ void MainWindow::makeFaults() {
   connect(m_tree, &ClusterTree::brokerMenuWanted, this, brokerMenu);
   connect(m_tree, &ClusterTree::topicMenuWanted, this, [this, pop](const QString& topic, const QPoint& at) {
     const auto last = m_lastPartition.find(topic);
-    const TopicPartition partition{topic.toStdString(), PartitionIndex(last == m_lastPartition.end() ? 0 : last->second)};
+    const TopicPartition partition{topic.toStdString(),
+                                   PartitionIndex(last == m_lastPartition.end() ? 0 : last->second)};
     pop(at, [this, partition](QMenu& menu) { fillPartitionMenu(menu, partition); });
   });
   connect(m_tree, &ClusterTree::faultMenuWanted, this, [this, pop](int fault, const QPoint& at) {
@@ -57,13 +58,16 @@ void MainWindow::makeFaults() {
   });
   connect(&m_clusterPage->groups(), &GroupsPage::eventWanted, this, [this](uint64_t number) { revealEvent(number); });
   connect(&m_clusterPage->groups(), &GroupsPage::told, this, [this](const QString& text) { m_status->say(text); });
-  connect(&m_clusterPage->transactions(), &TransactionsPage::eventWanted, this, [this](uint64_t number) { revealEvent(number); });
-  connect(&m_clusterPage->transactions(), &TransactionsPage::told, this, [this](const QString& text) { m_status->say(text); });
+  connect(&m_clusterPage->transactions(), &TransactionsPage::eventWanted, this,
+          [this](uint64_t number) { revealEvent(number); });
+  connect(&m_clusterPage->transactions(), &TransactionsPage::told, this,
+          [this](const QString& text) { m_status->say(text); });
   connect(m_tree, &ClusterTree::groupPicked, this, [this](const QString& group) {
     m_clusterPage->groups().showGroup(group.toStdString());
     m_clusterPage->showView(ClusterPage::View::Groups);
   });
-  connect(&m_clusterPage->timeline(), &TimelinePage::eventWanted, this, [this](quint64 number) { revealEvent(number); });
+  connect(&m_clusterPage->timeline(), &TimelinePage::eventWanted, this,
+          [this](quint64 number) { revealEvent(number); });
   connect(&m_clusterPage->map(), &MapPage::menuWanted, this, &MainWindow::showMapMenu);
   BeltsView& belts = m_clusterPage->belts();
   belts.setContextMenuPolicy(Qt::CustomContextMenu);
@@ -74,7 +78,8 @@ void MainWindow::makeFaults() {
     if (partition == nullptr) return;
     const BeltsLayout layout = view.layoutOfBelts();
     for (int i = 0; i < layout.laneCount; ++i)
-      if (layout.lane(i).contains(at)) return brokerMenu(partition->copies[static_cast<size_t>(i)].broker, view.mapToGlobal(at));
+      if (layout.lane(i).contains(at))
+        return brokerMenu(partition->copies[static_cast<size_t>(i)].broker, view.mapToGlobal(at));
     pop(view.mapToGlobal(at), [this, name = *shown](QMenu& menu) { fillPartitionMenu(menu, name); });
   });
 }
@@ -178,14 +183,16 @@ void MainWindow::showMapMenu(const MapPick& pick, const QPoint& at) {
       menu.addSection(tr("Controller %1, what others send to it").arg(pick.broker.value()));
       for (const observe::BrokerSnapshot& other : m_bridge.snapshot()->brokers)
         if (other.id != pick.broker)
-          m_faultActions->fillLink(*menu.addMenu(tr("From %1").arg(other.id.value())), endNamed(other.id), controllerEnd(pick.broker));
+          m_faultActions->fillLink(*menu.addMenu(tr("From %1").arg(other.id.value())), endNamed(other.id),
+                                   controllerEnd(pick.broker));
       break;
     case MapPick::What::Client:
       menu.addSection(pick.client.empty() ? tr("Clients") : fromUtf8(pick.client));
       m_faultActions->fillClients(menu, pick.client);
       break;
     case MapPick::What::Link: {
-      const faults::LinkEnd other = pick.client.empty() && pick.other != kNoNode ? endNamed(pick.other) : clientsEnd(pick.client);
+      const faults::LinkEnd other =
+          pick.client.empty() && pick.other != kNoNode ? endNamed(pick.other) : clientsEnd(pick.client);
       menu.addSection(tr("Link %1 ↔ %2").arg(QString::number(pick.broker.value()), endText(other)));
       m_faultActions->fillLink(menu, endNamed(pick.broker), other);
       break;
@@ -199,8 +206,9 @@ void MainWindow::showMapMenu(const MapPick& pick, const QPoint& at) {
 void MainWindow::fillPartitionMenu(QMenu& menu, const TopicPartition& partition) {
   const auto* found = observe::findPartition(*m_bridge.snapshot(), partition);
   if (found == nullptr) return;
-  menu.addSection(found->leader == kNoNode ? tr("%1 has no leader").arg(partitionText(partition))
-                                           : tr("%1, led by %2").arg(partitionText(partition)).arg(found->leader.value()));
+  menu.addSection(found->leader == kNoNode
+                      ? tr("%1 has no leader").arg(partitionText(partition))
+                      : tr("%1, led by %2").arg(partitionText(partition)).arg(found->leader.value()));
   m_faultActions->fillPartition(menu, partition);
 }
 

@@ -44,8 +44,10 @@ void MainWindow::makeMenus() {
   auto* menu = new QMenu(m_topBar->menuButton());
   menu->addAction(tr("Open segments…"), QKeySequence::Open, this, [this] { chooseFiles(true); });
   menu->addAction(tr("Open a file of a partition…"), this, [this] { chooseFiles(false); });
-  menu->addAction(tr("Open a recording…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this, &MainWindow::chooseRecording);
-  QAction* save = menu->addAction(tr("Save what is remembered as a recording…"), this, &MainWindow::chooseWhereToRecord);
+  menu->addAction(tr("Open a recording…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this,
+                  &MainWindow::chooseRecording);
+  QAction* save =
+      menu->addAction(tr("Save what is remembered as a recording…"), this, &MainWindow::chooseWhereToRecord);
   connect(menu, &QMenu::aboutToShow, save, [this, save] { save->setEnabled(!m_bridge.recording().empty()); });
   auto* recent = menu->addMenu(tr("Opened before"));
   connect(menu, &QMenu::aboutToShow, recent, [this, recent] {
@@ -237,7 +239,8 @@ void MainWindow::showShortcuts() {
       {tr("Page up, down"), tr("segments: batch by batch; Alt+← →: segment by segment")},
       {tr("I"), tr("segments: offset index or time index; F5: read again")},
       {tr("← → ↑ ↓, Enter"), tr("map: from broker to link to client; what can be done there")},
-      {tr("← →, Enter, Z, L"), tr("timeline: change by change, its event, zoom to a fault, live; + − and the wheel zoom")},
+      {tr("← →, Enter, Z, L"),
+       tr("timeline: change by change, its event, zoom to a fault, live; + − and the wheel zoom")},
       {tr("↑ ↓, ← →, O"), tr("groups: from group to group, from rebalance to rebalance, the group’s offsets")},
       {tr("↑ ↓, A"), tr("transactions: one by one, abort the one that is open; + − less or more time")},
       {tr("Ctrl+F"), tr("filter events; in segments: find an offset or a time")},

@@ -60,7 +60,9 @@ void MainWindow::enterRecording() {
   // Before there was a topic there is little to be seen.
   const auto& snapshots = m_bridge.recording().snapshots();
   const auto first = std::ranges::find_if(snapshots, [](const observe::Recording::Kept& kept) {
-    return std::ranges::any_of(kept.cluster->topics, [](const observe::TopicSnapshot& topic) { return !topic.internal && !topic.partitions.empty(); });
+    return std::ranges::any_of(kept.cluster->topics, [](const observe::TopicSnapshot& topic) {
+      return !topic.internal && !topic.partitions.empty();
+    });
   });
   m_travel.lookAt(first == snapshots.end() ? m_travel.begin() : first->cluster->wall);
 }
@@ -74,7 +76,8 @@ MainWindow* MainWindow::openRecording(const QString& path, QString* error) {
   observe::RecordingReader reader;
   while (!file.atEnd()) {
     const QByteArray line = file.readLine(kLongestLine);
-    const auto taken = reader.take(std::string_view(line.constData(), static_cast<size_t>(line.endsWith('\n') ? line.size() - 1 : line.size())));
+    const auto taken = reader.take(
+        std::string_view(line.constData(), static_cast<size_t>(line.endsWith('\n') ? line.size() - 1 : line.size())));
     if (!taken) {
       *error = tr("%1: %2").arg(path, fromUtf8(taken.error().message));
       return nullptr;
@@ -94,7 +97,8 @@ MainWindow* MainWindow::openRecording(const QString& path, QString* error) {
 }
 
 void MainWindow::chooseRecording() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a recording"), {}, tr("Recordings (*.jsonl);;All files (*)"));
+  const QString path =
+      QFileDialog::getOpenFileName(this, tr("Open a recording"), {}, tr("Recordings (*.jsonl);;All files (*)"));
   if (path.isEmpty()) return;
   QString error;
   if (MainWindow* window = openRecording(path, &error))
@@ -116,7 +120,9 @@ QString MainWindow::saveRecording(const QString& path) const {
 }
 
 void MainWindow::chooseWhereToRecord() {
-  const QString path = QFileDialog::getSaveFileName(this, tr("Save what is remembered"), QStringLiteral("recording.jsonl"), tr("Recordings (*.jsonl);;All files (*)"));
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Save what is remembered"), QStringLiteral("recording.jsonl"),
+                                   tr("Recordings (*.jsonl);;All files (*)"));
   if (path.isEmpty()) return;
   const QString error = saveRecording(path);
   m_status->say(error.isEmpty() ? tr("Saved as %1").arg(path) : tr("Not saved: %1").arg(error));

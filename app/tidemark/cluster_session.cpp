@@ -33,7 +33,9 @@ Result<std::vector<platform::Endpoint>> parseBootstrap(const std::string& text) 
 class ClusterSession::Reach {
  public:
   Reach(ClusterSession& session, std::function<void(const Result<void>&)> done)
-      : session_(session), done_(std::move(done)), deadline_(session.process_->clock().monotonic() + std::chrono::seconds(3)) {}
+      : session_(session),
+        done_(std::move(done)),
+        deadline_(session.process_->clock().monotonic() + std::chrono::seconds(3)) {}
 
   void attempt() {
     session_.client_->refresh({}, [this](const Result<void>& answered) {
@@ -51,7 +53,8 @@ class ClusterSession::Reach {
   platform::Timer again_;
 };
 
-ClusterSession::ClusterSession(const std::string& name, std::string bootstrapText) : bootstrap_(std::move(bootstrapText)) {
+ClusterSession::ClusterSession(const std::string& name, std::string bootstrapText)
+    : bootstrap_(std::move(bootstrapText)) {
   platform::NativeOptions native;
   native.name = name;
   native.level = platform::Logger::Level::Warning;
@@ -75,11 +78,14 @@ Result<void> ClusterSession::open() {
   std::unique_ptr<Reach> reach;
   const Result<void> reached = ask<void>([&](auto handler) {
     client_ = std::make_unique<client::Client>(*process_, executor_, options_);
-    reach = std::make_unique<Reach>(*this, [handler = std::make_shared<decltype(handler)>(std::move(handler))](const Result<void>& result) { (*handler)(result); });
+    reach = std::make_unique<Reach>(*this, [handler = std::make_shared<decltype(handler)>(std::move(handler))](
+                                               const Result<void>& result) { (*handler)(result); });
     reach->attempt();
   });
   run([&] { reach.reset(); });
-  if (!reached) return fail(reached.error().code, fmt::format("no broker answers at --bootstrap {}: {}", bootstrap_, reached.error().message));
+  if (!reached)
+    return fail(reached.error().code,
+                fmt::format("no broker answers at --bootstrap {}: {}", bootstrap_, reached.error().message));
   return {};
 }
 
@@ -92,13 +98,15 @@ void ClusterSession::run(const std::function<void()>& action) {
   done.get_future().get();
 }
 
-int runSession(const std::string& name, const std::string& bootstrap, const std::function<Result<void>(ClusterSession&)>& act) {
+int runSession(const std::string& name, const std::string& bootstrap,
+               const std::function<Result<void>(ClusterSession&)>& act) {
   ClusterSession session(name, bootstrap);
   Result<void> done = session.open();
   if (done) done = act(session);
   if (done) return kOk;
   const Error& error = done.error();
-  Console::complain(fmt::format("tidemark: {}", error.message.empty() ? std::string(errorName(error.code)) : error.message));
+  Console::complain(
+      fmt::format("tidemark: {}", error.message.empty() ? std::string(errorName(error.code)) : error.message));
   return kFailed;
 }
 

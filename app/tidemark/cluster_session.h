@@ -79,6 +79,7 @@ class ClusterSession {
 };
 
 /// A command on a cluster from its beginning to its exit code: opens the session and acts; whatever goes wrong is told.
-int runSession(const std::string& name, const std::string& bootstrap, const std::function<Result<void>(ClusterSession&)>& act);
+int runSession(const std::string& name, const std::string& bootstrap,
+               const std::function<Result<void>(ClusterSession&)>& act);
 
 }  // namespace tidemark::app

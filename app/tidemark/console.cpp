@@ -62,7 +62,8 @@ bool Console::handOn(const std::function<bool(const std::string&)>& line, const 
   size_t end = buffered_.find('\n');
   for (int lines = 0; wanted && lines < kLinesAtOnce && end != std::string::npos; ++lines) {
     // The rest of one that was too long goes with its end.
-    if (!std::exchange(dropping_, false)) wanted = end - begin > kLongestLine ? tooLong() : line(buffered_.substr(begin, end - begin));
+    if (!std::exchange(dropping_, false))
+      wanted = end - begin > kLongestLine ? tooLong() : line(buffered_.substr(begin, end - begin));
     begin = end + 1;
     end = buffered_.find('\n', begin);
   }
@@ -76,7 +77,8 @@ bool Console::handOn(const std::function<bool(const std::string&)>& line, const 
   return wanted;
 }
 
-void Console::run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong, const std::function<void()>& signal) {
+void Console::run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong,
+                  const std::function<void()>& signal) {
   std::array<pollfd, 3> watched{{{.fd = ended_, .events = POLLIN, .revents = 0},
                                  {.fd = signals_, .events = POLLIN, .revents = 0},
                                  {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}}};

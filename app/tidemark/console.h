@@ -21,7 +21,8 @@ class Console {
   /// input, without its end, at most some thousands a second; it returns whether further ones are wanted. `signal` for
   /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup). Of a line of more than kLongestLine bytes
   /// nothing is kept; `tooLong` is called in place of `line` as soon as it is known to be one.
-  void run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong, const std::function<void()>& signal);
+  void run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong,
+           const std::function<void()>& signal);
   /// Longer ones are no command of anybody's.
   static constexpr size_t kLongestLine = 64 * 1024;
   /// Any thread.

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "client/admin.h"
@@ -38,11 +38,14 @@ std::string assignmentText(const std::vector<TopicPartition>& partitions) {
 
 json partitionsJson(const std::vector<TopicPartition>& partitions) {
   json list = json::array();
-  for (const TopicPartition& one : partitions) list.push_back({{"topic", one.topic}, {"partition", one.partition.value()}});
+  for (const TopicPartition& one : partitions)
+    list.push_back({{"topic", one.topic}, {"partition", one.partition.value()}});
   return list;
 }
 
-std::string numberText(int64_t number) { return number < 0 ? std::string() : std::to_string(number); }
+std::string numberText(int64_t number) {
+  return number < 0 ? std::string() : std::to_string(number);
+}
 
 /// One line of `describe`: a partition, who has it, and how far it is behind.
 struct Row {
@@ -102,7 +105,8 @@ GroupCommands::GroupCommands(CLI::App& app) {
   where->add_flag("--to-current", toCurrent_, "what is committed; the end where nothing is");
   where->add_option("--to-offset", toOffset_, "an offset, or the nearest that exists");
   where->add_option("--shift-by", shiftBy_, "so many records on; back, if negative");
-  where->add_option("--to-datetime", toDatetime_, "the first record not older than YYYY-MM-DDThh:mm:ss.sss (UTC, or with a zone)");
+  where->add_option("--to-datetime", toDatetime_,
+                    "the first record not older than YYYY-MM-DDThh:mm:ss.sss (UTC, or with a zone)");
   where->add_option("--by-duration", byDuration_, "the first record not older than that, as PnDTnHnMnS");
   where->require_option(1);
   reset->add_option("--topic", topics_, "TOPIC or TOPIC:PARTITION,PARTITION…; may be repeated");
@@ -118,7 +122,9 @@ GroupCommands::GroupCommands(CLI::App& app) {
   removal->add_flag("--dry-run", dryRun_, "only show it");
 }
 
-bool GroupCommands::parsed() const { return command_->parsed(); }
+bool GroupCommands::parsed() const {
+  return command_->parsed();
+}
 
 int GroupCommands::run() {
   const auto usage = [](const Error& error) {
@@ -128,7 +134,8 @@ int GroupCommands::run() {
   if (const auto endpoints = parseBootstrap(bootstrap_); !endpoints) return usage(endpoints.error());
   if (action_ == "reset-offsets") {
     if (const auto to = resetTo(); !to) return usage(to.error());
-    if (topics_.empty() == !allTopics_) return usage({ErrorCode::InvalidRequest, "reset-offsets takes either --all-topics or --topic"});
+    if (topics_.empty() == !allTopics_)
+      return usage({ErrorCode::InvalidRequest, "reset-offsets takes either --all-topics or --topic"});
   }
   if (const auto which = scope(); !which) return usage(which.error());
   return runSession("groups", bootstrap_, [this](ClusterSession& session) { return act(session); });
@@ -144,43 +151,54 @@ Result<void> GroupCommands::act(ClusterSession& session) {
 
 Result<void> GroupCommands::list(ClusterSession& session) {
   const auto admin = session.make<client::GroupAdmin>(kPatience);
-  TIDEMARK_ASSIGN(auto groups, session.ask<std::vector<client::ListedGroup>>([&](auto done) { admin->listGroups(std::move(done)); }));
+  TIDEMARK_ASSIGN(auto groups, session.ask<std::vector<client::ListedGroup>>(
+                                   [&](auto done) { admin->listGroups(std::move(done)); }));
   const auto same = [](std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, [](char x, char y) { return (x | 0x20) == (y | 0x20); });
   };
   std::erase_if(groups, [&](const client::ListedGroup& group) {
-    return (!state_.empty() && !same(state_, group.state)) || (!type_.empty() && !same(type_, client::nameOf(group.type)));
+    return (!state_.empty() && !same(state_, group.state)) ||
+           (!type_.empty() && !same(type_, client::nameOf(group.type)));
   });
   if (json_) {
     json all = json::array();
     for (const client::ListedGroup& group : groups)
-      all.push_back({{"group", group.id}, {"type", client::nameOf(group.type)}, {"protocol", group.protocolType}, {"state", group.state}, {"coordinator", group.coordinator.value()}});
+      all.push_back({{"group", group.id},
+                     {"type", client::nameOf(group.type)},
+                     {"protocol", group.protocolType},
+                     {"state", group.state},
+                     {"coordinator", group.coordinator.value()}});
     say({{"groups", std::move(all)}});
     return {};
   }
   std::vector<std::vector<std::string>> rows;
   for (const client::ListedGroup& group : groups)
-    rows.push_back({group.id, std::string(client::nameOf(group.type)), group.protocolType, group.state, std::to_string(group.coordinator.value())});
+    rows.push_back({group.id, std::string(client::nameOf(group.type)), group.protocolType, group.state,
+                    std::to_string(group.coordinator.value())});
   Console::printText(columns({"GROUP", "TYPE", "PROTOCOL", "STATE", "COORDINATOR"}, rows));
   return {};
 }
 
 Result<client::ListedGroup> GroupCommands::find(ClusterSession& session, const std::string& name) {
   const auto admin = session.make<client::GroupAdmin>(kPatience);
-  TIDEMARK_ASSIGN(auto groups, session.ask<std::vector<client::ListedGroup>>([&](auto done) { admin->listGroups(std::move(done)); }));
+  TIDEMARK_ASSIGN(auto groups, session.ask<std::vector<client::ListedGroup>>(
+                                   [&](auto done) { admin->listGroups(std::move(done)); }));
   std::vector<std::string> names;
   for (client::ListedGroup& group : groups) {
     if (group.id == name) return std::move(group);
     names.push_back(group.id);
   }
   const std::string near = nearest(name, names);
-  return fail(ErrorCode::GroupIdNotFound, fmt::format("there is no group {}{}", name, near.empty() ? "; `tidemark groups list` shows those there are" : "; the nearest is " + near));
+  return fail(ErrorCode::GroupIdNotFound, fmt::format("there is no group {}{}", name,
+                                                      near.empty() ? "; `tidemark groups list` shows those there are"
+                                                                   : "; the nearest is " + near));
 }
 
 Result<void> GroupCommands::describe(ClusterSession& session) {
   if (names_.empty()) {
     const auto admin = session.make<client::GroupAdmin>(kPatience);
-    TIDEMARK_ASSIGN(const auto groups, session.ask<std::vector<client::ListedGroup>>([&](auto done) { admin->listGroups(std::move(done)); }));
+    TIDEMARK_ASSIGN(const auto groups, session.ask<std::vector<client::ListedGroup>>(
+                                           [&](auto done) { admin->listGroups(std::move(done)); }));
     for (const client::ListedGroup& group : groups) TIDEMARK_TRY(describeOne(session, group));
     return {};
   }
@@ -193,13 +211,18 @@ Result<void> GroupCommands::describe(ClusterSession& session) {
 
 Result<void> GroupCommands::describeOne(ClusterSession& session, const client::ListedGroup& listed) {
   const auto groups = session.make<client::GroupAdmin>(kPatience);
-  TIDEMARK_ASSIGN(const auto group, session.ask<client::GroupDescription>([&](auto done) { groups->describeGroup(listed.id, listed.type, std::move(done)); }));
-  TIDEMARK_ASSIGN(const auto offsets,
-                  session.ask<std::vector<client::CommittedOffset>>([&](auto done) { groups->committedOffsets(listed.id, listed.type, std::move(done)); }));
+  TIDEMARK_ASSIGN(const auto group, session.ask<client::GroupDescription>([&](auto done) {
+    groups->describeGroup(listed.id, listed.type, std::move(done));
+  }));
+  TIDEMARK_ASSIGN(const auto offsets, session.ask<std::vector<client::CommittedOffset>>([&](auto done) {
+    groups->committedOffsets(listed.id, listed.type, std::move(done));
+  }));
   std::vector<Row> rows = rowsOf(group, offsets);
   if (json_ || (!members_ && !stateOnly_)) {
     const auto admin = session.make<client::Admin>(kPatience);
-    const auto ends = session.askAll<client::ListedOffset>(rows, [&](const Row& row, auto done) { admin->listOffset(row.partition, client::kLatestTimestamp, std::move(done)); });
+    const auto ends = session.askAll<client::ListedOffset>(rows, [&](const Row& row, auto done) {
+      admin->listOffset(row.partition, client::kLatestTimestamp, std::move(done));
+    });
     // A partition that is gone, or that nobody leads, has no end that could be told.
     for (size_t i = 0; i < rows.size(); ++i)
       if (ends[i]) rows[i].end = ends[i]->offset;
@@ -207,7 +230,10 @@ Result<void> GroupCommands::describeOne(ClusterSession& session, const client::L
   if (json_) {
     json members = json::array();
     for (const client::GroupMember& member : group.members) {
-      json one{{"id", member.id}, {"clientId", member.clientId}, {"host", member.host}, {"assigned", partitionsJson(member.assigned)}};
+      json one{{"id", member.id},
+               {"clientId", member.clientId},
+               {"host", member.host},
+               {"assigned", partitionsJson(member.assigned)}};
       if (!member.instanceId.empty()) one["instanceId"] = member.instanceId;
       if (!member.rack.empty()) one["rack"] = member.rack;
       if (member.epoch >= 0) one["epoch"] = member.epoch;
@@ -217,15 +243,26 @@ Result<void> GroupCommands::describeOne(ClusterSession& session, const client::L
     }
     json partitions = json::array();
     for (const Row& row : rows) {
-      json one{{"topic", row.partition.topic}, {"partition", row.partition.partition.value()}, {"currentOffset", nullptr}, {"logEndOffset", nullptr}, {"lag", nullptr}, {"member", nullptr}};
+      json one{{"topic", row.partition.topic},
+               {"partition", row.partition.partition.value()},
+               {"currentOffset", nullptr},
+               {"logEndOffset", nullptr},
+               {"lag", nullptr},
+               {"member", nullptr}};
       if (row.committed) one["currentOffset"] = row.committed->value();
       if (row.end) one["logEndOffset"] = row.end->value();
       if (row.lag()) one["lag"] = *row.lag();
       if (row.member != nullptr) one["member"] = row.member->id;
       partitions.push_back(std::move(one));
     }
-    json whole{{"group", group.id},  {"type", client::nameOf(group.type)}, {"state", group.state}, {"protocol", group.protocolType},
-               {"assignor", group.assignor}, {"coordinator", listed.coordinator.value()}, {"members", std::move(members)}, {"partitions", std::move(partitions)}};
+    json whole{{"group", group.id},
+               {"type", client::nameOf(group.type)},
+               {"state", group.state},
+               {"protocol", group.protocolType},
+               {"assignor", group.assignor},
+               {"coordinator", listed.coordinator.value()},
+               {"members", std::move(members)},
+               {"partitions", std::move(partitions)}};
     if (group.epoch >= 0) whole["epoch"] = group.epoch;
     if (group.assignmentEpoch >= 0) whole["assignmentEpoch"] = group.assignmentEpoch;
     say(whole);
@@ -233,16 +270,20 @@ Result<void> GroupCommands::describeOne(ClusterSession& session, const client::L
   }
   std::vector<std::vector<std::string>> table;
   if (stateOnly_) {
-    Console::printText(columns({"GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH", "#MEMBERS"},
-                               {{group.id, std::to_string(listed.coordinator.value()), group.assignor, group.state, numberText(group.epoch),
-                                 numberText(group.assignmentEpoch), std::to_string(group.members.size())}}));
+    Console::printText(
+        columns({"GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH",
+                 "#MEMBERS"},
+                {{group.id, std::to_string(listed.coordinator.value()), group.assignor, group.state,
+                  numberText(group.epoch), numberText(group.assignmentEpoch), std::to_string(group.members.size())}}));
     return {};
   }
   if (members_) {
     std::vector<std::string> heads{"GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"};
     if (verbose_) heads.insert(heads.end(), {"CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"});
     for (const client::GroupMember& member : group.members) {
-      std::vector<std::string> row{group.id, member.id, member.instanceId, member.host, member.clientId, std::to_string(member.assigned.size() + member.tasks.size())};
+      std::vector<std::string> row{group.id,          member.id,
+                                   member.instanceId, member.host,
+                                   member.clientId,   std::to_string(member.assigned.size() + member.tasks.size())};
       std::string assigned = assignmentText(member.assigned);
       for (const std::string& task : member.tasks) assigned += (assigned.empty() ? "" : ",") + task;
       if (verbose_) row.insert(row.end(), {numberText(member.epoch), assigned, assignmentText(member.target)});
@@ -253,11 +294,15 @@ Result<void> GroupCommands::describeOne(ClusterSession& session, const client::L
   }
   if (group.members.empty()) Console::complain(fmt::format("group {} has no active members", group.id));
   for (const Row& row : rows)
-    table.push_back({group.id, row.partition.topic, std::to_string(row.partition.partition.value()), row.committed ? std::to_string(row.committed->value()) : "",
-                     row.end ? std::to_string(row.end->value()) : "", row.lag() ? std::to_string(*row.lag()) : "", row.member != nullptr ? row.member->id : "",
-                     row.member != nullptr ? row.member->host : "", row.member != nullptr ? row.member->clientId : ""});
+    table.push_back({group.id, row.partition.topic, std::to_string(row.partition.partition.value()),
+                     row.committed ? std::to_string(row.committed->value()) : "",
+                     row.end ? std::to_string(row.end->value()) : "", row.lag() ? std::to_string(*row.lag()) : "",
+                     row.member != nullptr ? row.member->id : "", row.member != nullptr ? row.member->host : "",
+                     row.member != nullptr ? row.member->clientId : ""});
   const bool share = group.type == client::GroupType::Share;
-  Console::printText(columns({"GROUP", "TOPIC", "PARTITION", share ? "START-OFFSET" : "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"}, table));
+  Console::printText(columns({"GROUP", "TOPIC", "PARTITION", share ? "START-OFFSET" : "CURRENT-OFFSET",
+                              "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"},
+                             table));
   return {};
 }
 

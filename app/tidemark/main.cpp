@@ -25,7 +25,9 @@ namespace {
 int openWindow(char** argv, const CLI::App& app) {
   const auto set = [](const char* name) { return std::getenv(name) != nullptr && *std::getenv(name) != '\0'; };
   if (!set("DISPLAY") && !set("WAYLAND_DISPLAY") && !set("QT_QPA_PLATFORM")) {
-    std::fprintf(stderr, "tidemark: without a command it opens its window, and there is no display here (DISPLAY and WAYLAND_DISPLAY are empty)\n\n%s",
+    std::fprintf(stderr,
+                 "tidemark: without a command it opens its window, and there is no display here (DISPLAY and "
+                 "WAYLAND_DISPLAY are empty)\n\n%s",
                  app.help().c_str());
     return tidemark::app::kFailed;
   }
@@ -36,7 +38,9 @@ int openWindow(char** argv, const CLI::App& app) {
   for (char** argument = argv + 1; *argument != nullptr; ++argument) arguments.push_back(*argument);
   arguments.push_back(nullptr);
   ::execv(window.c_str(), arguments.data());
-  std::fprintf(stderr, "tidemark: there is no window beside this program (%s); `tidemark serve` runs a cluster without one\n", window.c_str());
+  std::fprintf(stderr,
+               "tidemark: there is no window beside this program (%s); `tidemark serve` runs a cluster without one\n",
+               window.c_str());
   return tidemark::app::kFailed;
 }
 
@@ -44,12 +48,14 @@ int openWindow(char** argv, const CLI::App& app) {
 bool complainOfCommand(const std::string& typed, const CLI::App& app, const std::string& before = {}) {
   if (typed.empty() || typed.starts_with('-')) return false;
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   if (std::ranges::find(names, typed) != names.end()) return false;
   const std::string near = tidemark::app::nearest(typed, names);
   std::string known;
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  tidemark::app::Console::complain("tidemark: there is no command " + before + typed + (near.empty() ? "" : "; the nearest is " + near) + "; there are " + known);
+  tidemark::app::Console::complain("tidemark: there is no command " + before + typed +
+                                   (near.empty() ? "" : "; the nearest is " + near) + "; there are " + known);
   return true;
 }
 
@@ -65,8 +71,10 @@ std::string firstWord(char** arguments, std::string_view valued) {
 
 int run(int argc, char** argv) {
   using namespace tidemark::app;
-  CLI::App app{"Tidemark: real brokers of a Kafka-protocol cluster, to watch and to break.\n"
-               "`tidemark` alone opens the window; the commands below need none.", "tidemark"};
+  CLI::App app{
+      "Tidemark: real brokers of a Kafka-protocol cluster, to watch and to break.\n"
+      "`tidemark` alone opens the window; the commands below need none.",
+      "tidemark"};
   app.require_subcommand(1);
   app.set_version_flag("--version", "tidemark " TIDEMARK_VERSION);
   app.set_help_all_flag("--help-all", "help of all commands");
@@ -80,24 +88,43 @@ int run(int argc, char** argv) {
       "  fault JSON | faults | heal FAULT|all | step FAULT [COUNT] | help | quit\n"
       "Blank lines are passed over, lines of more than 64 KiB refused. With --config only help and quit are taken.\n"
       "Topics come into being at their first use; `tidemark topics create NAME` makes one with what you want.");
-  serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1 to 7")->capture_default_str();
-  serveCommand->add_option("--separate-controllers", serving.separateControllers, "controllers that are nodes of their own, numbered behind the brokers, which then are none: 0 to 5")->check(CLI::Range(0, 5))->capture_default_str();
-  serveCommand->add_option("--port", serving.port, "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")->check(CLI::Range(0, 65535))->capture_default_str();
+  serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1 to 7")
+      ->capture_default_str();
+  serveCommand
+      ->add_option("--separate-controllers", serving.separateControllers,
+                   "controllers that are nodes of their own, numbered behind the brokers, which then are none: 0 to 5")
+      ->check(CLI::Range(0, 5))
+      ->capture_default_str();
+  serveCommand
+      ->add_option("--port", serving.port,
+                   "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
   serveCommand->add_option("--host", serving.host, "address to listen on")->capture_default_str();
-  serveCommand->add_option("--advertise", serving.advertise, "host name that clients are told, if it is another; with --host 0.0.0.0 or :: this machine's");
-  serveCommand->add_option("--data", serving.data, "folder for the data, goes on with what is there; without: a temporary one");
-  serveCommand->add_option("--log-dirs", serving.logDirectories, "log directories of each broker, as if it had so many disks")->check(CLI::Range(1, 16))->capture_default_str();
-  serveCommand->add_option("--set", serving.settings, "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
-  serveCommand->add_option("--record", serving.record, "write what happens into this file, which the window opens and replays");
+  serveCommand->add_option(
+      "--advertise", serving.advertise,
+      "host name that clients are told, if it is another; with --host 0.0.0.0 or :: this machine's");
+  serveCommand->add_option("--data", serving.data,
+                           "folder for the data, goes on with what is there; without: a temporary one");
+  serveCommand
+      ->add_option("--log-dirs", serving.logDirectories, "log directories of each broker, as if it had so many disks")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
+  serveCommand->add_option("--set", serving.settings,
+                           "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
+  serveCommand->add_option("--record", serving.record,
+                           "write what happens into this file, which the window opens and replays");
   serveCommand->add_option("--config", file, "run one node from this Kafka configuration file instead");
   serveCommand->add_flag("--json", serving.json, "print one line of JSON when all brokers are ready");
   serveCommand->add_flag("--verbose", serving.verbose, "tell on standard error what brokers do");
 
   FormatOptions formatting;
-  CLI::App* formatCommand = app.add_subcommand("format", "make the log directories of a configuration file ready for the first start");
+  CLI::App* formatCommand =
+      app.add_subcommand("format", "make the log directories of a configuration file ready for the first start");
   formatCommand->add_option("--config", formatting.file, "Kafka configuration file")->required();
   formatCommand->add_option("--cluster-id", formatting.clusterId, "22 characters of base64; without: a new one");
-  formatCommand->add_option("--initial-controllers", formatting.initialControllers, "ID@HOST:PORT:DIRECTORY-ID,…; without: this node alone");
+  formatCommand->add_option("--initial-controllers", formatting.initialControllers,
+                            "ID@HOST:PORT:DIRECTORY-ID,…; without: this node alone");
 
   TopicsOptions topicOptions;
   CLI::App* topicsCommand = app.add_subcommand("topics", "create, list, describe or delete topics of any cluster");
@@ -132,7 +159,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // Help is an "error" too.
     for (const CLI::App* family : {topicsCommand, &groups.command(), &transactions.command()})
-      if (error.get_exit_code() != 0 && argv[1] == family->get_name() && complainOfCommand(firstWord(argv + 2, "--bootstrap"), *family, family->get_name() + " "))
+      if (error.get_exit_code() != 0 && argv[1] == family->get_name() &&
+          complainOfCommand(firstWord(argv + 2, "--bootstrap"), *family, family->get_name() + " "))
         return kUsage;
     std::ostringstream output;
     const int status = app.exit(error, output, std::cerr);
@@ -143,7 +171,8 @@ int run(int argc, char** argv) {
     serving.portGiven = serveCommand->count("--port") > 0;
     serving.logDirectoriesGiven = serveCommand->count("--log-dirs") > 0;
     if (file.empty()) return serve(serving);
-    for (const char* lone : {"--brokers", "--separate-controllers", "--port", "--host", "--data", "--log-dirs", "--advertise"})
+    for (const char* lone :
+         {"--brokers", "--separate-controllers", "--port", "--host", "--data", "--log-dirs", "--advertise"})
       if (serveCommand->count(lone) > 0) {
         std::fprintf(stderr, "tidemark: %s and --config exclude each other: the file says it\n", lone);
         return kUsage;

@@ -20,7 +20,8 @@ using nlohmann::json;
 constexpr platform::Duration kHandOver = std::chrono::seconds(30);
 constexpr platform::Duration kResign = std::chrono::seconds(5);
 
-Result<config::BrokerConfig> readConfig(platform::Process& process, const std::string& file, const std::vector<std::string>& settings) {
+Result<config::BrokerConfig> readConfig(platform::Process& process, const std::string& file,
+                                        const std::vector<std::string>& settings) {
   auto contents = process.files().readFile(file, 1 << 20);
   if (!contents) return fail(ErrorCode::InvalidConfig, contents.error().message);
   TIDEMARK_ASSIGN(config::ConfigMap properties, config::parseProperties(asText(*contents)));
@@ -53,11 +54,16 @@ bool takeLine(const std::string& line, Strangers& strangers, const std::function
   if (verb.empty()) return true;
   const bool known = verb == "help" || verb == "quit";
   if (!known) {
-    refuse(verb, "the commands are for clusters of the lab, that is `tidemark serve` without --config; a node of a configuration file takes help and quit");
+    refuse(verb,
+           "the commands are for clusters of the lab, that is `tidemark serve` without --config; a node of a "
+           "configuration file takes help and quit");
   } else if (!more.empty()) {
     refuse(verb, fmt::format("\"{}\" is one word too many", more));
   } else if (verb == "help") {
-    say({{"ok", true}, {"command", verb}, {"commands", "help, quit; the others are for clusters of the lab, that is `tidemark serve` without --config"}});
+    say({{"ok", true},
+         {"command", verb},
+         {"commands",
+          "help, quit; the others are for clusters of the lab, that is `tidemark serve` without --config"}});
   } else {
     say({{"ok", true}, {"command", verb}});
     stop();
@@ -71,13 +77,16 @@ Result<raft::VoterSet> parseControllers(const std::string& text, const std::stri
   std::istringstream entries(text);
   for (std::string entry; std::getline(entries, entry, ',');) {
     const size_t last = entry.rfind(':');
-    auto address = last == std::string::npos ? fail(ErrorCode::InvalidConfig)
-                                             : config::parseQuorumAddresses("--initial-controllers", {entry.substr(0, last)}, true);
+    auto address = last == std::string::npos
+                       ? fail(ErrorCode::InvalidConfig)
+                       : config::parseQuorumAddresses("--initial-controllers", {entry.substr(0, last)}, true);
     const auto directory = last == std::string::npos ? std::nullopt : Uuid::parse(entry.substr(last + 1));
     if (!address || !directory)
-      return fail(ErrorCode::InvalidConfig, fmt::format("--initial-controllers: \"{}\" is not ID@HOST:PORT:DIRECTORY-ID", entry));
-    voters.push_back({.key = {address->front().id, *directory},
-                      .endpoints = {{.listener = listener, .host = address->front().host, .port = address->front().port}}});
+      return fail(ErrorCode::InvalidConfig,
+                  fmt::format("--initial-controllers: \"{}\" is not ID@HOST:PORT:DIRECTORY-ID", entry));
+    voters.push_back(
+        {.key = {address->front().id, *directory},
+         .endpoints = {{.listener = listener, .host = address->front().host, .port = address->front().port}}});
   }
   return raft::VoterSet(std::move(voters));
 }
@@ -117,8 +126,11 @@ int serveNode(const std::string& file, const std::vector<std::string>& settings,
     for (const config::Listener& listener : config->advertisedListeners())
       addresses.push_back(fmt::format("{}", platform::Endpoint{listener.host, listener.port}));
     const std::string bootstrap = addresses.empty() ? std::string() : addresses.front();
-    Console::print(asJson ? json{{"bootstrap", bootstrap}, {"brokers", {id.value()}}, {"clusterId", node->shared().clusterId}}.dump(-1, ' ', false, json::error_handler_t::replace)
-                          : fmt::format("node {} is ready{}", id, bootstrap.empty() ? "" : ": bootstrap " + bootstrap));
+    Console::print(
+        asJson
+            ? json{{"bootstrap", bootstrap}, {"brokers", {id.value()}}, {"clusterId", node->shared().clusterId}}.dump(
+                  -1, ' ', false, json::error_handler_t::replace)
+            : fmt::format("node {} is ready{}", id, bootstrap.empty() ? "" : ": bootstrap " + bootstrap));
   };
   if (broker::BrokerServer* broker = node->broker())
     broker->onStateChanged([&announce](broker::LifecycleState state) {
@@ -150,13 +162,16 @@ int formatStorage(const FormatOptions& options) {
   auto config = readConfig(*process, options.file, {});
   if (!config) return complain(config.error());
   const std::string id = options.clusterId.empty() ? process->random().uuid().toString() : options.clusterId;
-  if (!Uuid::parse(id)) return complain({ErrorCode::InvalidConfig, fmt::format("--cluster-id {}: an id is 22 characters of URL-safe base64", id)});
+  if (!Uuid::parse(id))
+    return complain(
+        {ErrorCode::InvalidConfig, fmt::format("--cluster-id {}: an id is 22 characters of URL-safe base64", id)});
   for (const std::string& directory : config->logDirs()) {
     if (process->files().exists(directory + "/meta.properties"))
       return complain({ErrorCode::InvalidConfig, fmt::format("{} is formatted already", directory)});
   }
   broker::FormatNode format{.config = *config, .clusterId = id, .voters = {}, .directoryId = process->random().uuid()};
-  const std::string listener = config->controllerListenerNames().empty() ? "CONTROLLER" : config->controllerListenerNames().front();
+  const std::string listener =
+      config->controllerListenerNames().empty() ? "CONTROLLER" : config->controllerListenerNames().front();
   if (!options.initialControllers.empty()) {
     auto voters = parseControllers(options.initialControllers, listener);
     if (!voters) return complain(voters.error());
@@ -164,11 +179,13 @@ int formatStorage(const FormatOptions& options) {
     if (const raft::Voter* own = format.voters.find(config->nodeId())) format.directoryId = own->key.directoryId;
   } else if (config->quorumVoters().empty() && !config->controllerListeners().empty()) {
     const config::Listener& own = config->controllerListeners().front();
-    format.voters = raft::VoterSet({raft::Voter{.key = {config->nodeId(), format.directoryId},
-                                                .endpoints = {{.listener = own.name, .host = own.host, .port = own.port}}}});
+    format.voters =
+        raft::VoterSet({raft::Voter{.key = {config->nodeId(), format.directoryId},
+                                    .endpoints = {{.listener = own.name, .host = own.host, .port = own.port}}}});
   }
   if (auto formatted = broker::formatNode(*process, format); !formatted) return complain(formatted.error());
-  for (const std::string& directory : config->logDirs()) Console::print(fmt::format("formatted {}: cluster {}, node {}", directory, id, config->nodeId()));
+  for (const std::string& directory : config->logDirs())
+    Console::print(fmt::format("formatted {}: cluster {}, node {}", directory, id, config->nodeId()));
   return kOk;
 }
 

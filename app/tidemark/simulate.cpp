@@ -25,14 +25,18 @@ namespace {
 std::string sentence(uint64_t seed, const sim::ScenarioResult& result) {
   return fmt::format("seed {}: {}; {:.1f} s, {} faults, {} events: {}\n", seed, result.topology,
                      std::chrono::duration<double>(result.length).count(), result.faults.size(), result.events,
-                     result.breach ? "BROKEN" : result.cutShort ? "nothing broken so far" : "all holds");
+                     result.breach     ? "BROKEN"
+                     : result.cutShort ? "nothing broken so far"
+                                       : "all holds");
 }
 
 /// Of this process, in seconds.
 double cpuTime() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -49,8 +53,10 @@ class Total {
     simulated_ += result.length;
   }
   void print(std::string_view what) const {
-    Console::printText(fmt::format("{} {} to {}: {} held, {} broke; {} faults, {} events, {:.1f} simulated minutes in {:.1f} s of CPU\n", what, first_,
-                                   first_ + seeds_ - 1, held_, broken_, faults_, events_, std::chrono::duration<double>(simulated_).count() / 60, cpuTime() - began_));
+    Console::printText(fmt::format(
+        "{} {} to {}: {} held, {} broke; {} faults, {} events, {:.1f} simulated minutes in {:.1f} s of CPU\n", what,
+        first_, first_ + seeds_ - 1, held_, broken_, faults_, events_,
+        std::chrono::duration<double>(simulated_).count() / 60, cpuTime() - began_));
   }
   uint64_t seeds() const noexcept { return seeds_; }
 
@@ -87,7 +93,8 @@ SimCommand::SimCommand(CLI::App& app) {
   command_->add_option("--until", until_, "end the run at this simulated second")->check(CLI::PositiveNumber);
   command_->add_option("--trace", trace_,
                        "write each task, file call and packet of the run into this file; with one seed");
-  command_->add_option("--record", record_, "write a recording into this file that the window opens and replays; with one seed");
+  command_->add_option("--record", record_,
+                       "write a recording into this file that the window opens and replays; with one seed");
   command_->add_option("--brokers", brokers_, "instead of as many as the seed says")->check(CLI::Range(1, 7));
   command_->add_option("--faults", faults_, "numbers of the faults that happen, the others are left out")
       ->delimiter(',');

@@ -68,7 +68,8 @@ std::optional<uint16_t> freePort(const std::string& host, uint16_t port, int bro
     // As Cluster lays them out: brokers, and controllers a hundred above.
     if (from + 100 + brokers > 65536) return std::nullopt;
     bool all = true;
-    for (int broker = 0; all && broker < brokers; ++broker) all = isFree(host, from + broker) && isFree(host, from + 100 + broker);
+    for (int broker = 0; all && broker < brokers; ++broker)
+      all = isFree(host, from + broker) && isFree(host, from + 100 + broker);
     if (all) return static_cast<uint16_t>(from);
   }
   return std::nullopt;

@@ -24,7 +24,8 @@ class Scanner {
   /// Exactly so many digits; 0: as many as there are.
   int64_t number(size_t digits) {
     size_t length = 0;
-    while (length < rest_.size() && rest_[length] >= '0' && rest_[length] <= '9' && (digits == 0 || length < digits)) ++length;
+    while (length < rest_.size() && rest_[length] >= '0' && rest_[length] <= '9' && (digits == 0 || length < digits))
+      ++length;
     int64_t value = 0;
     if (length == 0 || (digits != 0 && length != digits) || length > 12) ok_ = false;
     if (ok_) std::from_chars(rest_.data(), rest_.data() + length, value);
@@ -78,7 +79,8 @@ std::optional<int64_t> parseDatetime(std::string_view text) {
     in.take(':');
     inDay -= sign * (hours * 60 + in.number(2)) * 60'000;
   }
-  const year_month_day date{year(static_cast<int>(yearNumber)), month(static_cast<unsigned>(monthNumber)), day(static_cast<unsigned>(dayNumber))};
+  const year_month_day date{year(static_cast<int>(yearNumber)), month(static_cast<unsigned>(monthNumber)),
+                            day(static_cast<unsigned>(dayNumber))};
   if (!in.ok() || !in.atEnd() || !date.ok()) return std::nullopt;
   return duration_cast<milliseconds>(sys_days(date).time_since_epoch()).count() + inDay;
 }
@@ -119,8 +121,9 @@ std::string datetimeText(int64_t millisecondsSince1970) {
   const auto midnight = floor<days>(time);
   const year_month_day date{midnight};
   const hh_mm_ss<milliseconds> of{time - midnight};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()), of.hours().count(), of.minutes().count(), of.seconds().count(), of.subseconds().count());
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), of.hours().count(),
+                     of.minutes().count(), of.seconds().count(), of.subseconds().count());
 }
 
 }  // namespace tidemark::app

@@ -34,13 +34,17 @@ void describe(const client::TopicDescription& topic, bool asJson) {
                             {"leaderEpoch", partition.leaderEpoch.value()},
                             {"replicas", numbers(partition.replicas)},
                             {"isr", numbers(partition.isr)}});
-    say({{"topic", topic.name}, {"id", topic.id.toString()}, {"internal", topic.internal}, {"partitions", std::move(partitions)}});
+    say({{"topic", topic.name},
+         {"id", topic.id.toString()},
+         {"internal", topic.internal},
+         {"partitions", std::move(partitions)}});
     return;
   }
-  Console::print(fmt::format("{}  id {}  {} partition{}{}", topic.name, topic.id, topic.partitions.size(), topic.partitions.size() == 1 ? "" : "s", topic.internal ? "  internal" : ""));
+  Console::print(fmt::format("{}  id {}  {} partition{}{}", topic.name, topic.id, topic.partitions.size(),
+                             topic.partitions.size() == 1 ? "" : "s", topic.internal ? "  internal" : ""));
   for (const auto& [index, partition] : topic.partitions)
-    Console::print(fmt::format("  {:>4}  leader {:>3}  epoch {:>3}  replicas {}  isr {}", index, partition.leader, partition.leaderEpoch,
-                               join(partition.replicas), join(partition.isr)));
+    Console::print(fmt::format("  {:>4}  leader {:>3}  epoch {:>3}  replicas {}  isr {}", index, partition.leader,
+                               partition.leaderEpoch, join(partition.replicas), join(partition.isr)));
 }
 
 Result<void> act(ClusterSession& session, const TopicsOptions& options, const client::NewTopic& created) {
@@ -61,12 +65,14 @@ Result<void> act(ClusterSession& session, const TopicsOptions& options, const cl
     TIDEMARK_TRY(session.ask<void>([&](auto done) { admin->deleteTopic(options.name, std::move(done)); }));
     told("deleted");
   } else if (options.action == "list") {
-    TIDEMARK_ASSIGN(const auto names, session.ask<std::vector<std::string>>([&](auto done) { admin->listTopics(std::move(done)); }));
+    TIDEMARK_ASSIGN(const auto names,
+                    session.ask<std::vector<std::string>>([&](auto done) { admin->listTopics(std::move(done)); }));
     if (options.json) say({{"topics", names}});
     if (!options.json)
       for (const std::string& name : names) Console::print(name);
   } else {
-    TIDEMARK_ASSIGN(const auto topic, session.ask<client::TopicDescription>([&](auto done) { admin->describeTopic(options.name, std::move(done)); }));
+    TIDEMARK_ASSIGN(const auto topic, session.ask<client::TopicDescription>(
+                                          [&](auto done) { admin->describeTopic(options.name, std::move(done)); }));
     describe(topic, options.json);
   }
   return {};

@@ -77,8 +77,10 @@ int main(int argc, char** argv) {
   const QCommandLineOption size(QStringLiteral("size"),
                                 QApplication::translate("main", "Size of the window for the picture."),
                                 QStringLiteral("WxH"), QStringLiteral("1680x1020"));
-  const QCommandLineOption open(QStringLiteral("open"), QApplication::translate("main", "Open a recording and replay it; with --offscreen-shot, its picture."),
-                                QStringLiteral("recording"));
+  const QCommandLineOption open(
+      QStringLiteral("open"),
+      QApplication::translate("main", "Open a recording and replay it; with --offscreen-shot, its picture."),
+      QStringLiteral("recording"));
   parser.addOption(open);
   parser.addOptions({shot, after, scale, theme, port, size});
   parser.process(*QCoreApplication::instance());
@@ -87,8 +89,9 @@ int main(int argc, char** argv) {
     return 2;
   };
   if (!display) {
-    refuse(QApplication::translate("main", "tidemark: there is no display here (DISPLAY and WAYLAND_DISPLAY are empty); "
-                                           "`tidemark serve` runs a cluster without a window."));
+    refuse(QApplication::translate("main",
+                                   "tidemark: there is no display here (DISPLAY and WAYLAND_DISPLAY are empty); "
+                                   "`tidemark serve` runs a cluster without a window."));
     return 1;
   }
   QApplication& application = *gui;
@@ -114,7 +117,8 @@ int main(int argc, char** argv) {
     replay->show();
     if (parser.isSet(shot)) {
       // What is drawn a little later is in the picture as well.
-      QTimer::singleShot(600, replay.get(), [&] { QApplication::exit(replay->grab().save(parser.value(shot)) ? 0 : 1); });
+      QTimer::singleShot(600, replay.get(),
+                         [&] { QApplication::exit(replay->grab().save(parser.value(shot)) ? 0 : 1); });
     }
     return QApplication::exec();
   }
@@ -144,8 +148,9 @@ int main(int argc, char** argv) {
   window.show();
   const widgets::Signals signals([&window](int count) {
     if (count > 1) return QCoreApplication::exit(0);
-    QTextStream(stderr) << QApplication::translate("main", "tidemark: the brokers shut down in control; a second "
-                                                           "Ctrl-C ends them at once")
+    QTextStream(stderr) << QApplication::translate("main",
+                                                   "tidemark: the brokers shut down in control; a second "
+                                                   "Ctrl-C ends them at once")
                         << Qt::endl;
     window.endInControl([] { QCoreApplication::exit(0); });
   });

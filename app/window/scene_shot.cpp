@@ -36,12 +36,12 @@ constexpr int kLimitMs = 60'000;
 }  // namespace
 
 QStringList SceneShot::conditions() {
-  return {QStringLiteral("launch"),    QStringLiteral("steady"),   QStringLiteral("killed"),
-          QStringLiteral("recovered"), QStringLiteral("table"),    QStringLiteral("partition"),
-          QStringLiteral("idle"),      QStringLiteral("segments"), QStringLiteral("segments-table"),
-          QStringLiteral("cleaner"),   QStringLiteral("map"),      QStringLiteral("map-broken"),
-          QStringLiteral("faults"),    QStringLiteral("timeline"), QStringLiteral("history"),
-          QStringLiteral("lost"),      QStringLiteral("truncated"), QStringLiteral("groups"),
+  return {QStringLiteral("launch"),      QStringLiteral("steady"),    QStringLiteral("killed"),
+          QStringLiteral("recovered"),   QStringLiteral("table"),     QStringLiteral("partition"),
+          QStringLiteral("idle"),        QStringLiteral("segments"),  QStringLiteral("segments-table"),
+          QStringLiteral("cleaner"),     QStringLiteral("map"),       QStringLiteral("map-broken"),
+          QStringLiteral("faults"),      QStringLiteral("timeline"),  QStringLiteral("history"),
+          QStringLiteral("lost"),        QStringLiteral("truncated"), QStringLiteral("groups"),
           QStringLiteral("transactions")};
 }
 
@@ -155,22 +155,24 @@ void SceneShot::set(const char* json) {
 
 void SceneShot::addFaults() {
   const bool broken = m_condition != QStringLiteral("map");
-  m_steps.push_back({tr("the view"), [this, broken] {
-                       if (m_condition != QStringLiteral("faults"))
-                         m_window.clusterPage().showView(ClusterPage::View::Map);
-                       else
-                         m_window.showFaults();
-                       if (!broken) return true;
-                       set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80, "durationMs": 120000})");
-                       set(R"({"kind": "cut", "target": "link 2<->3", "durationMs": 30000})");
-                       set(R"({"kind": "request-delay", "target": "clients", "api": "Fetch", "delayMs": 20, "trigger": {"every": 5}})");
-                       return true;
-                     }});
+  m_steps.push_back(
+      {tr("the view"), [this, broken] {
+         if (m_condition != QStringLiteral("faults"))
+           m_window.clusterPage().showView(ClusterPage::View::Map);
+         else
+           m_window.showFaults();
+         if (!broken) return true;
+         set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80, "durationMs": 120000})");
+         set(R"({"kind": "cut", "target": "link 2<->3", "durationMs": 30000})");
+         set(R"({"kind": "request-delay", "target": "clients", "api": "Fetch", "delayMs": 20, "trigger": {"every": 5}})");
+         return true;
+       }});
   if (!broken) {
     m_steps.push_back({tr("rates"), [this] { return held(4000); }});
     return;
   }
-  m_steps.push_back({tr("the faults"), [this] { return held(1500) && m_window.bridge().snapshot()->faults.size() == 3; }});
+  m_steps.push_back(
+      {tr("the faults"), [this] { return held(1500) && m_window.bridge().snapshot()->faults.size() == 3; }});
   m_steps.push_back({tr("a pause"), [this] {
                        set(R"({"kind": "pause", "target": "broker 3", "durationMs": 25000})");
                        return true;
@@ -189,11 +191,13 @@ void SceneShot::addTimeline() {
                      }});
   m_steps.push_back({tr("a pause"), [this] {
                        const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
-                       set(partition != nullptr && partition->leader == NodeId(3) ? R"({"kind": "pause", "target": "broker 2", "durationMs": 4000})"
-                                                                                  : R"({"kind": "pause", "target": "broker 3", "durationMs": 4000})");
+                       set(partition != nullptr && partition->leader == NodeId(3)
+                               ? R"({"kind": "pause", "target": "broker 2", "durationMs": 4000})"
+                               : R"({"kind": "pause", "target": "broker 3", "durationMs": 4000})");
                        return true;
                      }});
-  m_steps.push_back({tr("its end"), [this] { return held(5000) && m_window.bridge().snapshot()->faults.empty() && isrIsFull(); }});
+  m_steps.push_back(
+      {tr("its end"), [this] { return held(5000) && m_window.bridge().snapshot()->faults.empty() && isrIsFull(); }});
   m_steps.push_back({tr("a slow link"), [this] {
                        set(R"({"kind": "delay", "target": "link 1<->2", "delayMs": 300, "durationMs": 5000})");
                        return true;
@@ -216,7 +220,9 @@ const observe::GroupSnapshot* SceneShot::group() const {
 }
 
 void SceneShot::addGroups() {
-  const auto add = [this](const char* member) { m_consumers.add(m_window.bridge().snapshot()->bootstrap, "billing", member, kShown.topic); };
+  const auto add = [this](const char* member) {
+    m_consumers.add(m_window.bridge().snapshot()->bootstrap, "billing", member, kShown.topic);
+  };
   m_steps.push_back({tr("the view and two members"), [this, add] {
                        m_window.clusterPage().showView(ClusterPage::View::Groups);
                        add("c-1");
@@ -254,7 +260,8 @@ void SceneShot::addTransactions() {
   };
   m_steps.push_back({tr("the view"), [this] {
                        m_window.clusterPage().showView(ClusterPage::View::Transactions);
-                       m_producers = std::make_unique<ShotProducers>(m_window.bridge().snapshot()->bootstrap, kShown.topic);
+                       m_producers =
+                           std::make_unique<ShotProducers>(m_window.bridge().snapshot()->bootstrap, kShown.topic);
                        for (const char* id : {"billing-tx-1", "billing-tx-2", "ledger-sync"}) m_producers->start(id);
                        return true;
                      }});
@@ -286,9 +293,11 @@ void SceneShot::addTransactions() {
 void SceneShot::addHistory() {
   m_steps.push_back({tr("the moment"), [this] {
                        const auto& events = m_window.bridge().recording().events();
-                       const auto elected = std::find_if(events.rbegin(), events.rend(), [](const observe::ObservedEvent& one) {
-                         return std::holds_alternative<events::LeaderElected>(one.event.payload) && one.topic == kShown.topic && one.partition == kShown.partition;
-                       });
+                       const auto elected =
+                           std::find_if(events.rbegin(), events.rend(), [](const observe::ObservedEvent& one) {
+                             return std::holds_alternative<events::LeaderElected>(one.event.payload) &&
+                                    one.topic == kShown.topic && one.partition == kShown.partition;
+                           });
                        if (elected == events.rend()) return false;
                        m_window.travel().lookAtEvent(elected->number, elected->event.wall);
                        m_window.travel().step(-1);
@@ -303,7 +312,9 @@ void SceneShot::addLoss() {
                        const auto* now = partition();
                        if (now == nullptr || now->leader == kNoNode || now->replicas.size() != 2) return false;
                        m_victim = now->leader;
-                       set(qUtf8Printable(QStringLiteral(R"({"kind": "cut", "target": "link %1<->%2"})").arg(now->replicas[0].value()).arg(now->replicas[1].value())));
+                       set(qUtf8Printable(QStringLiteral(R"({"kind": "cut", "target": "link %1<->%2"})")
+                                              .arg(now->replicas[0].value())
+                                              .arg(now->replicas[1].value())));
                        return true;
                      }});
   m_steps.push_back({tr("a replica alone in the ISR"), [this, partition] {
@@ -320,7 +331,8 @@ void SceneShot::addLoss() {
                      }});
   m_steps.push_back({tr("an unclean election"), [this, partition] {
                        m_end = logEnd();
-                       return partition()->leader != m_victim && partition()->leader != kNoNode && !m_window.clusterPage().belts().lostRecords().empty();
+                       return partition()->leader != m_victim && partition()->leader != kNoNode &&
+                              !m_window.clusterPage().belts().lostRecords().empty();
                      }});
   m_steps.push_back({tr("records under the new leader"), [this] { return logEnd() >= m_end + 5 && held(1500); }});
   if (m_condition != QStringLiteral("truncated")) return;
@@ -330,7 +342,9 @@ void SceneShot::addLoss() {
                      }});
   m_steps.push_back({tr("what it gives up"), [this] {
                        const auto& breaks = m_window.clusterPage().belts().breaks();
-                       return std::ranges::any_of(breaks, [this](const LogBreak& one) { return one.what == LogBreak::What::Truncated && one.broker == m_victim; });
+                       return std::ranges::any_of(breaks, [this](const LogBreak& one) {
+                         return one.what == LogBreak::What::Truncated && one.broker == m_victim;
+                       });
                      }});
 }
 
@@ -353,7 +367,11 @@ void SceneShot::begin() {
     if (segments && options.firstTopic) options.firstTopic->configs = kSmallSegments;
     const bool transactions = m_condition == QStringLiteral("transactions");
     m_window.launch(options, idle || segments || cleaner || transactions ? 0 : 6);
-    m_steps.push_back({tr("full ISRs"), [this, loss] { return loss ? observe::findPartition(*m_window.bridge().snapshot(), kShown) != nullptr && held(1000) : isrIsFull(); }});
+    m_steps.push_back({tr("full ISRs"), [this, loss] {
+                         return loss ? observe::findPartition(*m_window.bridge().snapshot(), kShown) != nullptr &&
+                                           held(1000)
+                                     : isrIsFull();
+                       }});
     if (segments)
       addSegments();
     else if (cleaner)
@@ -369,7 +387,8 @@ void SceneShot::begin() {
       addTraffic();
     if (m_condition == QStringLiteral("groups")) addGroups();
     if (loss) addLoss();
-    if (m_condition == QStringLiteral("killed") || m_condition == QStringLiteral("recovered") || m_condition == QStringLiteral("history")) {
+    if (m_condition == QStringLiteral("killed") || m_condition == QStringLiteral("recovered") ||
+        m_condition == QStringLiteral("history")) {
       m_steps.push_back({tr("the leader's death"), [this] {
                            const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
                            if (partition == nullptr || partition->leader == kNoNode) return false;

@@ -24,12 +24,12 @@ class MainWindow;
 /// `table`: the table twin of steady. `partition`: steady with the partition in the inspector. `idle`: three brokers
 /// that nobody writes to, after forty seconds: to measure what the window takes. `segments`: a lookup in a sealed
 /// segment of orders-0, and the batch that it found; `segments-table`: its table twin. `cleaner`: orders is compacted,
-/// and has been cleaned. `map`: steady, as the cluster map; `map-broken`: with a broker paused, a link cut and one slowed;
-/// `faults`: the same beside the belts; `timeline`: a leader was killed and came back, a broker was paused, and the card
-/// says why it left the ISR; `history`: the moment at which the leader had been killed and nobody led yet, in the belts.
-/// `lost`: the only replica in sync was killed, and one that lacked its last records was elected; `truncated`: it came back,
-/// and gave them up. `groups`: a group gathers for its next generation and waits for a member that is busy.
-/// `transactions`: committed, aborted and open ones, an instance that another one has fenced.
+/// and has been cleaned. `map`: steady, as the cluster map; `map-broken`: with a broker paused, a link cut and one
+/// slowed; `faults`: the same beside the belts; `timeline`: a leader was killed and came back, a broker was paused, and
+/// the card says why it left the ISR; `history`: the moment at which the leader had been killed and nobody led yet, in
+/// the belts. `lost`: the only replica in sync was killed, and one that lacked its last records was elected;
+/// `truncated`: it came back, and gave them up. `groups`: a group gathers for its next generation and waits for a
+/// member that is busy. `transactions`: committed, aborted and open ones, an instance that another one has fenced.
 class SceneShot : public QObject {
   Q_OBJECT
 

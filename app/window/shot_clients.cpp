@@ -33,7 +33,8 @@ ShotConsumers::~ShotConsumers() {
   }
 }
 
-void ShotConsumers::add(const std::string& bootstrap, const std::string& group, const std::string& clientId, const std::string& topic) {
+void ShotConsumers::add(const std::string& bootstrap, const std::string& group, const std::string& clientId,
+                        const std::string& topic) {
   auto member = std::make_unique<Member>();
   member->client = makeClient(RD_KAFKA_CONSUMER, {{"bootstrap.servers", bootstrap},
                                                   {"group.id", group},
@@ -50,12 +51,15 @@ void ShotConsumers::add(const std::string& bootstrap, const std::string& group, 
   member->thread = std::thread([member = member.get()] {
     // Whoever is busy polls no more; its client's own threads go on.
     while (member->running && !member->busy)
-      if (rd_kafka_message_t* message = rd_kafka_consumer_poll(member->client, kPollMs)) rd_kafka_message_destroy(message);
+      if (rd_kafka_message_t* message = rd_kafka_consumer_poll(member->client, kPollMs))
+        rd_kafka_message_destroy(message);
   });
   members_.push_back(std::move(member));
 }
 
-void ShotConsumers::keepBusy(size_t member) { members_.at(member)->busy = true; }
+void ShotConsumers::keepBusy(size_t member) {
+  members_.at(member)->busy = true;
+}
 
 struct ShotProducers::Instance {
   rd_kafka_t* client = nullptr;
@@ -125,7 +129,11 @@ std::string ShotProducers::problem() const {
 
 void ShotProducers::start(const std::string& transactionalId) {
   post([transactionalId](State& state) {
-    rd_kafka_t* client = makeClient(RD_KAFKA_PRODUCER, {{"bootstrap.servers", state.bootstrap}, {"transactional.id", transactionalId}, {"client.id", transactionalId}, {"transaction.timeout.ms", "60000"}, {"linger.ms", "5"}});
+    rd_kafka_t* client = makeClient(RD_KAFKA_PRODUCER, {{"bootstrap.servers", state.bootstrap},
+                                                        {"transactional.id", transactionalId},
+                                                        {"client.id", transactionalId},
+                                                        {"transaction.timeout.ms", "60000"},
+                                                        {"linger.ms", "5"}});
     state.check(rd_kafka_init_transactions(client, kTimeoutMs));
     state.instances[transactionalId].push_back({client});
   });
@@ -145,7 +153,9 @@ void ShotProducers::write(const std::string& transactionalId, int partition, int
       one.open = true;
     }
     for (int i = 0; i < records; ++i)
-      rd_kafka_producev(one.client, RD_KAFKA_V_TOPIC(state.topic.c_str()), RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(const_cast<char*>("a transfer"), 10), RD_KAFKA_V_END);
+      rd_kafka_producev(one.client, RD_KAFKA_V_TOPIC(state.topic.c_str()), RD_KAFKA_V_PARTITION(partition),
+                        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(const_cast<char*>("a transfer"), 10),
+                        RD_KAFKA_V_END);
     rd_kafka_flush(one.client, instance < 0 ? kTimeoutMs : 1000);
   });
 }

@@ -15,7 +15,8 @@ namespace tidemark::widgets {
 class ShotConsumers {
  public:
   ~ShotConsumers();
-  void add(const std::string& bootstrap, const std::string& group, const std::string& clientId, const std::string& topic);
+  void add(const std::string& bootstrap, const std::string& group, const std::string& clientId,
+           const std::string& topic);
   /// From now on the application of this member is busy: it polls no more, and so does not join again.
   void keepBusy(size_t member);
   size_t size() const noexcept { return members_.size(); }

@@ -32,10 +32,11 @@ void onSignal(int number) {
 Signals::Signals(std::function<void(int count)> heard) {
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
   m_notifier = std::make_unique<QSocketNotifier>(ends[0], QSocketNotifier::Read);
-  QObject::connect(m_notifier.get(), &QSocketNotifier::activated, m_notifier.get(), [heard = std::move(heard), told = 0]() mutable {
-    char byte = 0;
-    while (::read(ends[0], &byte, 1) == 1) heard(++told);
-  });
+  QObject::connect(m_notifier.get(), &QSocketNotifier::activated, m_notifier.get(),
+                   [heard = std::move(heard), told = 0]() mutable {
+                     char byte = 0;
+                     while (::read(ends[0], &byte, 1) == 1) heard(++told);
+                   });
   for (const int number : kHeard) {
     struct sigaction before = {};
     ::sigaction(number, nullptr, &before);

@@ -292,8 +292,12 @@ Entry entry(ErrorCode code) noexcept {
 
 }  // namespace
 
-std::string_view errorName(ErrorCode code) noexcept { return entry(code).name; }
+std::string_view errorName(ErrorCode code) noexcept {
+  return entry(code).name;
+}
 
-bool isRetriable(ErrorCode code) noexcept { return entry(code).retriable; }
+bool isRetriable(ErrorCode code) noexcept {
+  return entry(code).retriable;
+}
 
 }  // namespace tidemark

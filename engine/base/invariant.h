@@ -17,8 +17,8 @@ class InvariantBroken : public std::logic_error {
 }  // namespace tidemark
 
 /// Always on. `what` is a std::string (evaluated only on failure) with the numbers that disagree.
-#define TIDEMARK_INVARIANT(condition, what)                                                        \
-  do {                                                                                             \
-    if (!(condition)) [[unlikely]]                                                                 \
-      ::tidemark::invariantBroken(__FILE__, __LINE__, #condition, (what));                         \
+#define TIDEMARK_INVARIANT(condition, what)                                \
+  do {                                                                     \
+    if (!(condition)) [[unlikely]]                                         \
+      ::tidemark::invariantBroken(__FILE__, __LINE__, #condition, (what)); \
   } while (false)

@@ -8,7 +8,8 @@ namespace tidemark {
 namespace {
 
 void* takePages(size_t bytes) {
-  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const pages =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
   // A wish: small pages do as well.
   static_cast<void>(::madvise(pages, bytes, MADV_HUGEPAGE));

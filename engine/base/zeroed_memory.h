@@ -4,8 +4,8 @@
 
 namespace tidemark {
 
-/// Memory of the operating system's own, zeros at first: what is never touched takes none. In large pages where there are
-/// such, since a look into many megabytes at random otherwise costs more for finding the page than for reading it.
+/// Memory of the operating system's own, zeros at first: what is never touched takes none. In large pages where there
+/// are such, since a look into many megabytes at random otherwise costs more for finding the page than for reading it.
 class ZeroedMemory {
  public:
   /// At least one byte. std::bad_alloc if there is no such room.

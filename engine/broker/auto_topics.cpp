@@ -54,7 +54,9 @@ bool isValidTopicName(std::string_view name) {
   });
 }
 
-bool isInternalTopic(std::string_view name) { return name == kOffsets || name == kTransactions || name == kShareState; }
+bool isInternalTopic(std::string_view name) {
+  return name == kOffsets || name == kTransactions || name == kShareState;
+}
 
 ErrorCode AutoTopicCreation::request(const std::string& topic) {
   if (!isValidTopicName(topic)) return ErrorCode::InvalidTopicException;
@@ -73,8 +75,8 @@ ErrorCode AutoTopicCreation::request(const std::string& topic) {
   return ErrorCode::UnknownTopicOrPartition;
 }
 
-std::map<std::string, std::string> AutoTopicCreation::create(std::vector<protocol::CreateTopicsRequest::CreatableTopic> topics,
-                                                             platform::milliseconds errorsKept) {
+std::map<std::string, std::string> AutoTopicCreation::create(
+    std::vector<protocol::CreateTopicsRequest::CreatableTopic> topics, platform::milliseconds errorsKept) {
   std::map<std::string, std::string> errors;
   std::vector<std::string> names;
   {
@@ -94,7 +96,8 @@ std::map<std::string, std::string> AutoTopicCreation::create(std::vector<protoco
   protocol::CreateTopicsRequest request;
   request.topics = std::move(topics);
   request.timeoutMs = 30000;
-  forwarding_.createTopics(std::move(request), [this, names = std::move(names), errorsKept](const Result<protocol::CreateTopicsResponse>& made) {
+  forwarding_.createTopics(std::move(request), [this, names = std::move(names),
+                                                errorsKept](const Result<protocol::CreateTopicsResponse>& made) {
     const platform::MonotonicTime until = clock_.monotonic() + errorsKept;
     Lock lock(mutex_);
     for (const std::string& name : names) {
@@ -105,7 +108,8 @@ std::map<std::string, std::string> AutoTopicCreation::create(std::vector<protoco
     for (const auto& topic : made->topics) {
       if (topic.errorCode == 0) continue;
       const auto code = static_cast<ErrorCode>(topic.errorCode);
-      failed_[topic.name.str()] = {topic.errorMessage ? topic.errorMessage->str() : std::string(errorName(code)), until};
+      failed_[topic.name.str()] = {topic.errorMessage ? topic.errorMessage->str() : std::string(errorName(code)),
+                                   until};
     }
   });
   return errors;

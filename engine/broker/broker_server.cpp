@@ -112,7 +112,8 @@ int64_t rateLimit(const metadata::ConfigsImage& configs, NodeId self, std::strin
   for (const config::ConfigMap* layer : {&configs.broker(self), &configs.clusterDefault()}) {
     const auto found = layer->find(key);
     if (found == layer->end()) continue;
-    if (const auto value = config::parseValue(*definition, found->second); value && std::holds_alternative<int64_t>(*value))
+    if (const auto value = config::parseValue(*definition, found->second);
+        value && std::holds_alternative<int64_t>(*value))
       return std::get<int64_t>(*value);
   }
   return INT64_MAX;
@@ -217,7 +218,8 @@ BrokerServer::BrokerServer(Shared& shared)
           .fetchersPerLeader = config.getInt("num.replica.fetchers"),
           .rackAwareReads = isRackAware(config, shared.process.log()),
           .fetchSessions = static_cast<size_t>(config.getInt("max.incremental.fetch.session.cache.slots")),
-          .settingsOf = [this](const metadata::Image& image, const std::string& topic) { return settingsOf(image, topic); },
+          .settingsOf = [this](const metadata::Image& image,
+                               const std::string& topic) { return settingsOf(image, topic); },
           .brokerEpoch = [this] { return lifecycle_->epoch(); },
           .isrExecutor = isrExecutor_,
           .alterPartition =
@@ -236,26 +238,29 @@ BrokerServer::BrokerServer(Shared& shared)
     metadataExecutor_->post([this, directory] { replicas_->directoryFailed(directory); });
   };
   forwarding_ = std::make_unique<Forwarding>(shared.process, controllerExecutor_, find_, shared.self());
-  autoTopics_ = std::make_unique<AutoTopicCreation>(*forwarding_, shared.process.clock(), [this] { return this->config(); });
-  producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(), [this] { return lifecycle_->epoch(); });
+  autoTopics_ =
+      std::make_unique<AutoTopicCreation>(*forwarding_, shared.process.clock(), [this] { return this->config(); });
+  producerIds_ = std::make_unique<ProducerIds>(shared.process, controllerExecutor_, find_, shared.self(),
+                                               [this] { return lifecycle_->epoch(); });
   shareStates_ = std::make_unique<ShareStateService>(shared.process, *replicas_, shareStateConfig(config));
-  sharePersister_ = std::make_unique<SharePersister>(SharePersister::Dependencies{
-      .process = &shared.process,
-      .executor = shareExecutor_,
-      .image = [this] { return image(); },
-      .self = shared.self(),
-      .listener = config.interBrokerListenerName(),
-      .local = &shareStates_->states(),
-      .createTopic = [this] { autoTopics_->request(std::string(kShareStateTopic)); }});
-  latestOffsets_ =
-      std::make_unique<LatestOffsets>(shared.process, shareExecutor_, *replicas_, shared.self(), config.interBrokerListenerName());
-  deadLetters_ = std::make_unique<DeadLetterWriter>(DeadLetterWriter::Dependencies{.process = &shared.process,
-                                                                                   .executor = shareExecutor_,
-                                                                                   .replicas = replicas_.get(),
-                                                                                   .forwarding = forwarding_.get(),
-                                                                                   .self = shared.self(),
-                                                                                   .listener = config.interBrokerListenerName(),
-                                                                                   .config = [this] { return this->config(); }});
+  sharePersister_ = std::make_unique<SharePersister>(
+      SharePersister::Dependencies{.process = &shared.process,
+                                   .executor = shareExecutor_,
+                                   .image = [this] { return image(); },
+                                   .self = shared.self(),
+                                   .listener = config.interBrokerListenerName(),
+                                   .local = &shareStates_->states(),
+                                   .createTopic = [this] { autoTopics_->request(std::string(kShareStateTopic)); }});
+  latestOffsets_ = std::make_unique<LatestOffsets>(shared.process, shareExecutor_, *replicas_, shared.self(),
+                                                   config.interBrokerListenerName());
+  deadLetters_ =
+      std::make_unique<DeadLetterWriter>(DeadLetterWriter::Dependencies{.process = &shared.process,
+                                                                        .executor = shareExecutor_,
+                                                                        .replicas = replicas_.get(),
+                                                                        .forwarding = forwarding_.get(),
+                                                                        .self = shared.self(),
+                                                                        .listener = config.interBrokerListenerName(),
+                                                                        .config = [this] { return this->config(); }});
   shares_ = std::make_unique<ShareService>(
       ShareService::Dependencies{.process = &shared.process,
                                  .executor = shareExecutor_,
@@ -268,37 +273,38 @@ BrokerServer::BrokerServer(Shared& shared)
   coordinator::GroupConfig groups = groupConfig(config, shared.recorder);
   groups.share.maxSize = config.getInt("group.share.max.size");
   groups.share.initializeRetry = config.getMs("group.share.initialize.retry.interval.ms");
-  groups.share.settings = [this](std::string_view groupId) { return shareMembershipSettings(*image(), *this->config(), groupId); };
-  groups_ = std::make_unique<GroupService>(shared.process, *replicas_, std::move(groups), [this] { return this->config(); },
-                                           *sharePersister_, *latestOffsets_);
-  transactions_ = std::make_unique<TransactionService>(shared.process, *replicas_, *groups_, *producerIds_, shared.self(), config,
-                                                       shared.recorder);
-  context_ = std::make_unique<BrokerContext>(BrokerContext{.self = shared.self(),
-                                                           .clusterId = shared.clusterId,
-                                                           .process = shared.process,
-                                                           .recorder = shared.recorder,
-                                                           .authorizer = shared.authorizer,
-                                                           .replicas = *replicas_,
-                                                           .logs = *shared.logs,
-                                                           .forwarding = *forwarding_,
-                                                           .autoTopics = *autoTopics_,
-                                                           .producerIds = *producerIds_,
-                                                           .groups = *groups_,
-                                                           .shareStates = *shareStates_,
-                                                           .shares = *shares_,
-                                                           .transactions = *transactions_,
-                                                           .fetchMaxBytes = config.getInt("fetch.max.bytes"),
-                                                           .traffic = traffic_,
-                                                           .byMetadata =
-                                                               [this](platform::Task task) {
-                                                                 metadataExecutor_->post(std::move(task));
-                                                               },
-                                                           .config = [this] { return this->config(); },
-                                                           .controller =
-                                                               [this] {
-                                                                 const auto found = find_();
-                                                                 return found ? found->first : kNoNode;
-                                                               }});
+  groups.share.settings = [this](std::string_view groupId) {
+    return shareMembershipSettings(*image(), *this->config(), groupId);
+  };
+  groups_ = std::make_unique<GroupService>(
+      shared.process, *replicas_, std::move(groups), [this] { return this->config(); }, *sharePersister_,
+      *latestOffsets_);
+  transactions_ = std::make_unique<TransactionService>(shared.process, *replicas_, *groups_, *producerIds_,
+                                                       shared.self(), config, shared.recorder);
+  context_ = std::make_unique<BrokerContext>(
+      BrokerContext{.self = shared.self(),
+                    .clusterId = shared.clusterId,
+                    .process = shared.process,
+                    .recorder = shared.recorder,
+                    .authorizer = shared.authorizer,
+                    .replicas = *replicas_,
+                    .logs = *shared.logs,
+                    .forwarding = *forwarding_,
+                    .autoTopics = *autoTopics_,
+                    .producerIds = *producerIds_,
+                    .groups = *groups_,
+                    .shareStates = *shareStates_,
+                    .shares = *shares_,
+                    .transactions = *transactions_,
+                    .fetchMaxBytes = config.getInt("fetch.max.bytes"),
+                    .traffic = traffic_,
+                    .byMetadata = [this](platform::Task task) { metadataExecutor_->post(std::move(task)); },
+                    .config = [this] { return this->config(); },
+                    .controller =
+                        [this] {
+                          const auto found = find_();
+                          return found ? found->first : kNoNode;
+                        }});
   network::ServerOptions server;
   for (const config::Listener& listener : config.listeners())
     if (!config.isControllerListener(listener.name))
@@ -311,7 +317,8 @@ BrokerServer::BrokerServer(Shared& shared)
   server.numProcessors = config.getInt("num.network.threads");
   server.numHandlers = config.getInt("num.io.threads");
   server.queuedMaxRequests = config.getInt("queued.max.requests");
-  if (const int64_t budget = config.getLong("queued.max.request.bytes"); budget > 0) server.queuedMaxBytes = static_cast<uint64_t>(budget);
+  if (const int64_t budget = config.getLong("queued.max.request.bytes"); budget > 0)
+    server.queuedMaxBytes = static_cast<uint64_t>(budget);
   server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
   server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
   server.maxConnections = config.getInt("max.connections");
@@ -329,22 +336,26 @@ BrokerServer::BrokerServer(Shared& shared)
 
 BrokerServer::~BrokerServer() = default;
 
-Result<void> BrokerServer::listen() { return server_->listen(); }
+Result<void> BrokerServer::listen() {
+  return server_->listen();
+}
 
-void BrokerServer::start() { lifecycle_->start(); }
+void BrokerServer::start() {
+  lifecycle_->start();
+}
 
 void BrokerServer::handle(network::RequestPtr request) {
   const auto key = static_cast<size_t>(request->apiKey());
-  TIDEMARK_INVARIANT(key < handlersByKey.size() && handlersByKey[key] != nullptr, fmt::format("API {} is let through but not served", key));
+  TIDEMARK_INVARIANT(key < handlersByKey.size() && handlersByKey[key] != nullptr,
+                     fmt::format("API {} is let through but not served", key));
   handlersByKey[key](*context_, std::move(request));
 }
 
 // --- metadata -------------------------------------------------------------------------------------------------------
 
 void BrokerServer::onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) {
-  metadataExecutor_->post([this, change = replication::MetadataChange::of(delta, std::move(image), shared_.self())] {
-    take(change);
-  });
+  metadataExecutor_->post(
+      [this, change = replication::MetadataChange::of(delta, std::move(image), shared_.self())] { take(change); });
 }
 
 void BrokerServer::onLeaderChange(const raft::LeaderAndEpoch& leader, const metadata::CommittedState& /*state*/) {
@@ -376,7 +387,8 @@ void BrokerServer::begin() {
       {.configOf = [this, image](const std::string& topic) { return settingsOf(*image, topic).log; },
        .isOurs =
            [image, self = shared_.self()](const TopicPartition& name, const Uuid& topicId) {
-             const metadata::TopicImage* topic = topicId.isZero() ? image->topics.find(name.topic) : image->topics.find(topicId);
+             const metadata::TopicImage* topic =
+                 topicId.isZero() ? image->topics.find(name.topic) : image->topics.find(topicId);
              const metadata::PartitionRegistration* registration = topic ? topic->partition(name.partition) : nullptr;
              return registration != nullptr && registration->isReplica(self);
            },
@@ -415,12 +427,13 @@ void BrokerServer::begun(const Result<void>& loaded, const metadata::ImagePtr& i
 
 void BrokerServer::apply(const replication::MetadataChange& change) {
   if (change.brokerConfigChanged) {
-    auto config = std::make_shared<const config::BrokerConfig>(
-        shared_.config().withDynamic(change.after->configs.broker(shared_.self()), change.after->configs.clusterDefault()));
+    auto config = std::make_shared<const config::BrokerConfig>(shared_.config().withDynamic(
+        change.after->configs.broker(shared_.self()), change.after->configs.clusterDefault()));
     shared_.logs->configureCleaner(replication::toCleanerConfig(*config));
     const auto limit = [&](std::string_view key) { return rateLimit(change.after->configs, shared_.self(), key); };
     replicas_->setMoveLimit(limit("replica.alter.log.dirs.io.max.bytes.per.second"));
-    replicas_->setReplicationLimits(limit("leader.replication.throttled.rate"), limit("follower.replication.throttled.rate"));
+    replicas_->setReplicationLimits(limit("leader.replication.throttled.rate"),
+                                    limit("follower.replication.throttled.rate"));
     replicas_->setFetchersPerLeader(config->getInt("num.replica.fetchers"));
     Lock lock(mutex_);
     config_ = std::move(config);
@@ -472,7 +485,8 @@ network::FeatureInfo BrokerServer::features() const {
   const metadata::ImagePtr image = replicas_->image();
   network::FeatureInfo info;
   for (const metadata::FeatureDefinition& feature : metadata::knownFeatures())
-    info.supported.push_back({.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
+    info.supported.push_back(
+        {.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
   for (const auto& [name, level] : image->features.finalized) info.finalized.push_back({.name = name, .level = level});
   info.finalizedEpoch = image->provenance.lastContainedOffset.value();
   info.clusterId = shared_.clusterId;

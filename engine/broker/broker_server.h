@@ -27,8 +27,8 @@
 namespace tidemark::broker {
 
 /// The broker role of a node: registers with the controller, follows the metadata log, holds replicas, serves clients;
-/// Kafka's BrokerServer. Its order of start is Kafka's: listen, register, catch up with the metadata, load the logs, take
-/// up the roles, answer requests (connections wait in the backlog till then), be unfenced.
+/// Kafka's BrokerServer. Its order of start is Kafka's: listen, register, catch up with the metadata, load the logs,
+/// take up the roles, answer requests (connections wait in the backlog till then), be unfenced.
 class BrokerServer final : private network::RequestHandler, private metadata::Publisher {
  public:
   explicit BrokerServer(Shared& shared);
@@ -37,8 +37,8 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   /// Before the quorum starts. An address in use is an error that names it.
   Result<void> listen();
   void start();
-  /// Controlled: leadership moves first (at most `timeout`), logs are closed, the clean marker is written. `done` runs on
-  /// the background executor.
+  /// Controlled: leadership moves first (at most `timeout`), logs are closed, the clean marker is written. `done` runs
+  /// on the background executor.
   void shutdown(platform::Duration timeout, platform::Task done);
 
   /// Unfenced and serving. Any thread.

@@ -23,7 +23,8 @@ struct AskedResource {
   const std::optional<std::vector<protocol::Text>>& keys;
 
   bool wants(std::string_view key) const {
-    return !keys || keys->empty() || std::ranges::any_of(*keys, [&](const protocol::Text& name) { return name.view() == key; });
+    return !keys || keys->empty() ||
+           std::ranges::any_of(*keys, [&](const protocol::Text& name) { return name.view() == key; });
   }
 };
 
@@ -31,14 +32,15 @@ struct AskedResource {
 std::string documentation(const config::ConfigDefinition& definition) {
   std::string text = fmt::format("{}: a value of type {}", definition.name, config::typeName(definition.type));
   if (!definition.validator.empty()) text += fmt::format(", valid are {}", definition.validator);
-  text += definition.defaultValue ? fmt::format("; by default {}.", definition.defaultValue->empty() ? "empty" : *definition.defaultValue)
-                                  : "; without a default.";
+  text += definition.defaultValue
+              ? fmt::format("; by default {}.", definition.defaultValue->empty() ? "empty" : *definition.defaultValue)
+              : "; without a default.";
   if (!definition.topicSynonym.empty()) text += fmt::format(" A topic's {} overrides it.", definition.topicSynonym);
   return text;
 }
 
-void add(Answer& answer, const AskedResource& asked, const config::ConfigDefinition& definition, const config::EffectiveConfig& effective,
-         bool readOnly) {
+void add(Answer& answer, const AskedResource& asked, const config::ConfigDefinition& definition,
+         const config::EffectiveConfig& effective, bool readOnly) {
   auto& entry = answer.configs.emplace_back();
   entry.name = protocol::Text(std::string(definition.name));
   // What is secret is shown to nobody.
@@ -49,12 +51,14 @@ void add(Answer& answer, const AskedResource& asked, const config::ConfigDefinit
   entry.isSensitive = secret;
   entry.configSource = static_cast<int8_t>(effective.source);
   entry.configType = static_cast<int8_t>(definition.type);
-  entry.documentation = asked.message.includeDocumentation ? std::optional(protocol::Text(documentation(definition))) : std::nullopt;
+  entry.documentation =
+      asked.message.includeDocumentation ? std::optional(protocol::Text(documentation(definition))) : std::nullopt;
   if (!asked.message.includeSynonyms) return;
   for (const config::ConfigSynonym& synonym : effective.synonyms)
-    entry.synonyms.push_back({.name = protocol::Text(synonym.name),
-                              .value = synonym.value && !secret ? std::optional(protocol::Text(*synonym.value)) : std::nullopt,
-                              .source = static_cast<int8_t>(synonym.source)});
+    entry.synonyms.push_back(
+        {.name = protocol::Text(synonym.name),
+         .value = synonym.value && !secret ? std::optional(protocol::Text(*synonym.value)) : std::nullopt,
+         .source = static_cast<int8_t>(synonym.source)});
 }
 
 void refuse(Answer& answer, ErrorCode error, const std::string& message) {
@@ -64,19 +68,23 @@ void refuse(Answer& answer, ErrorCode error, const std::string& message) {
 
 void describeTopic(const ConfigView& view, const AskedResource& asked, const std::string& name, Answer& answer) {
   const metadata::ImagePtr& image = view.image;
-  if (!isValidTopicName(name)) return refuse(answer, ErrorCode::InvalidTopicException, fmt::format("\"{}\" is no topic name", name));
-  if (image->topics.find(name) == nullptr) return refuse(answer, ErrorCode::UnknownTopicOrPartition, fmt::format("there is no topic {}", name));
+  if (!isValidTopicName(name))
+    return refuse(answer, ErrorCode::InvalidTopicException, fmt::format("\"{}\" is no topic name", name));
+  if (image->topics.find(name) == nullptr)
+    return refuse(answer, ErrorCode::UnknownTopicOrPartition, fmt::format("there is no topic {}", name));
   const auto& config = view.config;
   for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Topic).all())
     if (!definition.isInternal && asked.wants(definition.name))
-      add(answer, asked, definition, config::effectiveTopicConfig(definition, image->configs.topic(name), config->layers()), false);
+      add(answer, asked, definition,
+          config::effectiveTopicConfig(definition, image->configs.topic(name), config->layers()), false);
 }
 
 void describeBroker(const ConfigView& view, const AskedResource& asked, const std::string& name, Answer& answer) {
   const auto& config = view.config;
   const bool clusterDefault = name.empty();
   if (!clusterDefault && name != std::to_string(view.self.value()))
-    return refuse(answer, ErrorCode::InvalidRequest, fmt::format("unexpected broker id, expected {} or empty, but received {}", view.self, name));
+    return refuse(answer, ErrorCode::InvalidRequest,
+                  fmt::format("unexpected broker id, expected {} or empty, but received {}", view.self, name));
   const metadata::ImagePtr& image = view.image;
   for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Broker).all()) {
     if (definition.isInternal || !asked.wants(definition.name)) continue;
@@ -92,7 +100,8 @@ void describeBroker(const ConfigView& view, const AskedResource& asked, const st
       add(answer, asked, definition, effective, definition.updateMode == config::UpdateMode::ReadOnly);
       continue;
     }
-    add(answer, asked, definition, config->effective(definition.name), definition.updateMode == config::UpdateMode::ReadOnly);
+    add(answer, asked, definition, config->effective(definition.name),
+        definition.updateMode == config::UpdateMode::ReadOnly);
   }
 }
 
@@ -102,13 +111,16 @@ void describeGroup(const ConfigView& view, const AskedResource& asked, const std
   for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::Group).all())
     if (!definition.isInternal && asked.wants(definition.name))
       add(answer, asked, definition,
-          config::effectiveGroupConfig(definition, image->configs.of(config::ResourceType::Group, name), config->layers()), false);
+          config::effectiveGroupConfig(definition, image->configs.of(config::ResourceType::Group, name),
+                                       config->layers()),
+          false);
 }
 
 }  // namespace
 
 void describeConfigs(const ConfigView& view, network::RequestPtr request) {
-  withDecoded<DescribeConfigsRequest>(std::move(request), [&view](network::RequestPtr held, const DescribeConfigsRequest& message) {
+  withDecoded<DescribeConfigsRequest>(std::move(request), [&view](network::RequestPtr held,
+                                                                  const DescribeConfigsRequest& message) {
     DescribeConfigsResponse response;
     for (const auto& resource : message.resources) {
       Answer& answer = response.results.emplace_back();
@@ -132,7 +144,8 @@ void describeConfigs(const ConfigView& view, network::RequestPtr request) {
         case config::ResourceType::Broker:
         case config::ResourceType::BrokerLogger:
           if (!allowed(network::ResourceType::Cluster, network::kClusterResource)) {
-            refuse(answer, ErrorCode::ClusterAuthorizationFailed, "not allowed to describe the cluster's configuration");
+            refuse(answer, ErrorCode::ClusterAuthorizationFailed,
+                   "not allowed to describe the cluster's configuration");
           } else if (type == config::ResourceType::Broker) {
             describeBroker(view, asked, name, answer);
           } else {
@@ -155,7 +168,9 @@ void describeConfigs(const ConfigView& view, network::RequestPtr request) {
 }
 
 void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
-  describeConfigs({.self = broker.self, .image = broker.image(), .config = broker.config(), .authorizer = broker.authorizer}, std::move(request));
+  describeConfigs(
+      {.self = broker.self, .image = broker.image(), .config = broker.config(), .authorizer = broker.authorizer},
+      std::move(request));
 }
 
 }  // namespace tidemark::broker

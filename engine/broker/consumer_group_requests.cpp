@@ -68,7 +68,8 @@ void handleConsumerGroupHeartbeat(BrokerContext& broker, network::RequestPtr req
 }
 
 void handleConsumerGroupDescribe(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<ConsumerGroupDescribeRequest>(std::move(request), [&broker](network::RequestPtr held, ConsumerGroupDescribeRequest message) {
+  withDecoded<ConsumerGroupDescribeRequest>(std::move(request), [&broker](network::RequestPtr held,
+                                                                          ConsumerGroupDescribeRequest message) {
     ConsumerGroupDescribeResponse refused;
     const bool enabled = areConsumerGroupsEnabled(broker);
     std::erase_if(message.groupIds, [&](const protocol::Text& group) {
@@ -76,7 +77,8 @@ void handleConsumerGroupDescribe(BrokerContext& broker, network::RequestPtr requ
       if (enabled && allowed) return false;
       auto& answer = refused.groups.emplace_back();
       answer.groupId = group;
-      answer.errorCode = static_cast<int16_t>(enabled ? ErrorCode::GroupAuthorizationFailed : ErrorCode::UnsupportedVersion);
+      answer.errorCode =
+          static_cast<int16_t>(enabled ? ErrorCode::GroupAuthorizationFailed : ErrorCode::UnsupportedVersion);
       return true;
     });
     coordinator::RequestInfo info;
@@ -89,7 +91,8 @@ void handleConsumerGroupDescribe(BrokerContext& broker, network::RequestPtr requ
             if (group.errorCode != 0) continue;
             const bool hidden = std::ranges::any_of(group.members, [&](const auto& member) {
               return std::ranges::any_of(member.assignment.topicPartitions, [&](const auto& topic) {
-                return !broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic, topic.topicName.view());
+                return !broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic,
+                                      topic.topicName.view());
               });
             });
             if (hidden) {
@@ -97,7 +100,8 @@ void handleConsumerGroupDescribe(BrokerContext& broker, network::RequestPtr requ
               group.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
               group.errorMessage = "The group has described topic(s) that the client is not authorized to describe.";
             } else if (operations) {
-              group.authorizedOperations = broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
+              group.authorizedOperations =
+                  broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
             }
           }
           for (auto& group : refused.groups) response.groups.push_back(std::move(group));

@@ -57,7 +57,8 @@ void ControllerChannel::retryLater() {
     return true;
   });
   if (!waiting_.empty()) retry_ = executor_->schedule(options_.retryBackoff, [this] { pump(); });
-  for (const auto& pending : late) pending->giveUp({ErrorCode::RequestTimedOut, "no active controller answered in time"});
+  for (const auto& pending : late)
+    pending->giveUp({ErrorCode::RequestTimedOut, "no active controller answered in time"});
 }
 
 void ControllerChannel::wake() {

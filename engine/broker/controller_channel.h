@@ -18,8 +18,8 @@ namespace tidemark::broker {
 /// Where the active controller listens; nothing during an election. Any thread.
 using FindController = std::function<std::optional<std::pair<NodeId, platform::Endpoint>>()>;
 
-/// A connection of a broker's own to the active controller, whoever that is: asks again when the controller moved, could
-/// not be reached or was not one; Kafka's NodeToControllerChannelManager. One for each purpose (heartbeats,
+/// A connection of a broker's own to the active controller, whoever that is: asks again when the controller moved,
+/// could not be reached or was not one; Kafka's NodeToControllerChannelManager. One for each purpose (heartbeats,
 /// AlterPartition, forwarded requests, producer ids), so that none waits for another.
 ///
 /// Belongs to its serial executor: send() and wake() are called there, answers come there.
@@ -34,17 +34,20 @@ class ControllerChannel {
     platform::Duration retryBackoff = std::chrono::milliseconds(50);
   };
 
-  ControllerChannel(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find, Options options);
+  ControllerChannel(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
+                    Options options);
 
   /// `handler` gets the first answer that is not NotController.
   template <class Request>
   void send(Request request, std::move_only_function<void(Result<typename Request::Response>)> handler) {
     auto held = std::make_shared<Request>(std::move(request));
-    auto answer = std::make_shared<std::move_only_function<void(Result<typename Request::Response>)>>(std::move(handler));
+    auto answer =
+        std::make_shared<std::move_only_function<void(Result<typename Request::Response>)>>(std::move(handler));
     queue({.attempt =
                [held, answer](network::Channel& channel, const Options& options, Settle settle) {
                  channel.send(Request(*held), {.timeout = options.requestTimeout},
-                              [answer, settle = std::move(settle)](Result<network::Received<typename Request::Response>> received) mutable {
+                              [answer, settle = std::move(settle)](
+                                  Result<network::Received<typename Request::Response>> received) mutable {
                                 if (!received) {
                                   const bool unreachable = received.error().code == ErrorCode::NetworkException ||
                                                            received.error().code == ErrorCode::RequestTimedOut;
@@ -66,7 +69,8 @@ class ControllerChannel {
            .deadline = {}});
   }
 
-  /// The controller may be another one now: what waits is tried at once, what the old one has not answered is sent again.
+  /// The controller may be another one now: what waits is tried at once, what the old one has not answered is sent
+  /// again.
   void wake();
   /// Forgets everything.
   void close();

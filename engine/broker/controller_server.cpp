@@ -68,13 +68,33 @@ using protocol::ApiKey;
 
 /// The one list of what a controller serves, each API from its first to its last stable version.
 constexpr std::array kServedByController = {
-    ApiKey::ApiVersions,       ApiKey::Fetch,           ApiKey::Vote,           ApiKey::BeginQuorumEpoch,
-    ApiKey::EndQuorumEpoch,    ApiKey::FetchSnapshot,   ApiKey::DescribeQuorum, ApiKey::Envelope,
-    ApiKey::BrokerRegistration, ApiKey::BrokerHeartbeat, ApiKey::AlterPartition, ApiKey::AllocateProducerIds,
-    ApiKey::CreateTopics,      ApiKey::DeleteTopics,    ApiKey::CreatePartitions, ApiKey::AlterConfigs,
-    ApiKey::IncrementalAlterConfigs, ApiKey::ElectLeaders, ApiKey::UnregisterBroker, ApiKey::ControllerRegistration,
-    ApiKey::UpdateFeatures,    ApiKey::DescribeCluster, ApiKey::DescribeConfigs, ApiKey::AssignReplicasToDirs,
-    ApiKey::UnregisterController, ApiKey::AlterPartitionReassignments, ApiKey::ListPartitionReassignments,
+    ApiKey::ApiVersions,
+    ApiKey::Fetch,
+    ApiKey::Vote,
+    ApiKey::BeginQuorumEpoch,
+    ApiKey::EndQuorumEpoch,
+    ApiKey::FetchSnapshot,
+    ApiKey::DescribeQuorum,
+    ApiKey::Envelope,
+    ApiKey::BrokerRegistration,
+    ApiKey::BrokerHeartbeat,
+    ApiKey::AlterPartition,
+    ApiKey::AllocateProducerIds,
+    ApiKey::CreateTopics,
+    ApiKey::DeleteTopics,
+    ApiKey::CreatePartitions,
+    ApiKey::AlterConfigs,
+    ApiKey::IncrementalAlterConfigs,
+    ApiKey::ElectLeaders,
+    ApiKey::UnregisterBroker,
+    ApiKey::ControllerRegistration,
+    ApiKey::UpdateFeatures,
+    ApiKey::DescribeCluster,
+    ApiKey::DescribeConfigs,
+    ApiKey::AssignReplicasToDirs,
+    ApiKey::UnregisterController,
+    ApiKey::AlterPartitionReassignments,
+    ApiKey::ListPartitionReassignments,
 };
 
 }  // namespace
@@ -132,11 +152,13 @@ class InnerFrame final : public network::Frame {
 network::ApiTable controllerApis() {
   std::vector<network::ApiRange> ranges;
   ranges.reserve(kServedByController.size());
-  for (ApiKey key : kServedByController) ranges.push_back({key, protocol::apiInfo(key).versions.first, protocol::apiInfo(key).maxStable});
+  for (ApiKey key : kServedByController)
+    ranges.push_back({key, protocol::apiInfo(key).versions.first, protocol::apiInfo(key).maxStable});
   return network::ApiTable(std::move(ranges));
 }
 
-ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(shared.config().controllerListenerNames().front()) {
+ControllerServer::ControllerServer(Shared& shared)
+    : shared_(shared), listener_(shared.config().controllerListenerNames().front()) {
   const config::BrokerConfig& config = shared.config();
   std::vector<NodeId> quorum;
   const raft::VoterSet voters = shared.raft->voters();
@@ -163,8 +185,10 @@ ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(
     network::FeatureInfo info;
     const metadata::ImagePtr image = shared_.loader->image();
     for (const metadata::FeatureDefinition& feature : metadata::knownFeatures())
-      info.supported.push_back({.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
-    for (const auto& [name, level] : image->features.finalized) info.finalized.push_back({.name = name, .level = level});
+      info.supported.push_back(
+          {.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
+    for (const auto& [name, level] : image->features.finalized)
+      info.finalized.push_back({.name = name, .level = level});
     info.finalizedEpoch = image->provenance.lastContainedOffset.value();
     info.clusterId = shared_.clusterId;
     info.nodeId = shared_.self().value();
@@ -187,23 +211,35 @@ ControllerServer::ControllerServer(Shared& shared) : shared_(shared), listener_(
 
 ControllerServer::~ControllerServer() = default;
 
-Result<void> ControllerServer::listen() { return server_->listen(); }
+Result<void> ControllerServer::listen() {
+  return server_->listen();
+}
 
-void ControllerServer::start() { server_->open(); }
+void ControllerServer::start() {
+  server_->open();
+}
 
-void ControllerServer::shutdown(platform::Task done) { server_->shutdown(std::move(done)); }
+void ControllerServer::shutdown(platform::Task done) {
+  server_->shutdown(std::move(done));
+}
 
 Result<Offset> ControllerServer::append(LeaderEpoch epoch, std::vector<ByteVector> records) {
   return shared_.raft->append(epoch, std::move(records));
 }
 
-Result<Offset> ControllerServer::nextAppendOffset(LeaderEpoch epoch) const { return shared_.raft->nextAppendOffset(epoch); }
+Result<Offset> ControllerServer::nextAppendOffset(LeaderEpoch epoch) const {
+  return shared_.raft->nextAppendOffset(epoch);
+}
 
-void ControllerServer::resign(LeaderEpoch epoch) { shared_.raft->resign(epoch); }
+void ControllerServer::resign(LeaderEpoch epoch) {
+  shared_.raft->resign(epoch);
+}
 
 // --- requests -------------------------------------------------------------------------------------------------------
 
-bool ControllerServer::isQuick(ApiKey key) const { return key != ApiKey::DescribeConfigs; }
+bool ControllerServer::isQuick(ApiKey key) const {
+  return key != ApiKey::DescribeConfigs;
+}
 
 void ControllerServer::handle(network::RequestPtr request) {
   if (request->apiKey() == ApiKey::Envelope) {
@@ -214,37 +250,41 @@ void ControllerServer::handle(network::RequestPtr request) {
 }
 
 void ControllerServer::unwrap(network::RequestPtr request) {
-  withDecoded<protocol::EnvelopeRequest>(std::move(request), [this](network::RequestPtr envelope, const protocol::EnvelopeRequest& message) {
-    if (!shared_.authorizer.allows(envelope->context(), network::AclOperation::ClusterAction, network::ResourceType::Cluster, network::kClusterResource))
-      return EnvelopeSink::refuse(*envelope, ErrorCode::ClusterAuthorizationFailed);
-    const auto frame = std::make_shared<InnerFrame>(message.requestData.view());
-    protocol::Reader reader(frame->bytes());
-    const auto header = protocol::decodeRequestHeader(reader);
-    // As Kafka tells them apart: what cannot be read here at all, and what may not come in an envelope.
-    if (!header) return EnvelopeSink::refuse(*envelope, ErrorCode::UnsupportedVersion);
-    const protocol::ApiInfo* info = protocol::findApi(header->requestApiKey);
-    if (info != nullptr && !info->forwardable) return EnvelopeSink::refuse(*envelope, ErrorCode::InvalidRequest);
-    if (info == nullptr || !controllerApis().serves(static_cast<ApiKey>(header->requestApiKey), header->requestApiVersion))
-      return EnvelopeSink::refuse(*envelope, ErrorCode::UnsupportedVersion);
-    std::string principal = "User:ANONYMOUS";
-    if (message.requestPrincipal) {
-      const auto decoded = protocol::decodeVersionedAs<protocol::DefaultPrincipalData>(message.requestPrincipal->view());
-      if (!decoded) return EnvelopeSink::refuse(*envelope, ErrorCode::PrincipalDeserializationFailure);
-      principal = decoded->type.str() + ":" + decoded->name.str();
-    }
-    // In the name of the client that the broker forwards for.
-    network::RequestContext context = envelope->context();
-    context.apiKey = static_cast<ApiKey>(header->requestApiKey);
-    context.apiVersion = header->requestApiVersion;
-    context.correlationId = header->correlationId;
-    context.principal = std::make_shared<const std::string>(std::move(principal));
-    auto client = std::make_shared<network::ClientInfo>();
-    client->clientId = header->clientId ? header->clientId->str() : std::string();
-    context.client = std::move(client);
-    const size_t bodyOffset = reader.position();
-    const auto sink = std::make_shared<EnvelopeSink>(std::move(envelope));
-    dispatch(std::make_unique<network::Request>(sink, std::move(context), frame, bodyOffset), sink);
-  });
+  withDecoded<protocol::EnvelopeRequest>(
+      std::move(request), [this](network::RequestPtr envelope, const protocol::EnvelopeRequest& message) {
+        if (!shared_.authorizer.allows(envelope->context(), network::AclOperation::ClusterAction,
+                                       network::ResourceType::Cluster, network::kClusterResource))
+          return EnvelopeSink::refuse(*envelope, ErrorCode::ClusterAuthorizationFailed);
+        const auto frame = std::make_shared<InnerFrame>(message.requestData.view());
+        protocol::Reader reader(frame->bytes());
+        const auto header = protocol::decodeRequestHeader(reader);
+        // As Kafka tells them apart: what cannot be read here at all, and what may not come in an envelope.
+        if (!header) return EnvelopeSink::refuse(*envelope, ErrorCode::UnsupportedVersion);
+        const protocol::ApiInfo* info = protocol::findApi(header->requestApiKey);
+        if (info != nullptr && !info->forwardable) return EnvelopeSink::refuse(*envelope, ErrorCode::InvalidRequest);
+        if (info == nullptr ||
+            !controllerApis().serves(static_cast<ApiKey>(header->requestApiKey), header->requestApiVersion))
+          return EnvelopeSink::refuse(*envelope, ErrorCode::UnsupportedVersion);
+        std::string principal = "User:ANONYMOUS";
+        if (message.requestPrincipal) {
+          const auto decoded =
+              protocol::decodeVersionedAs<protocol::DefaultPrincipalData>(message.requestPrincipal->view());
+          if (!decoded) return EnvelopeSink::refuse(*envelope, ErrorCode::PrincipalDeserializationFailure);
+          principal = decoded->type.str() + ":" + decoded->name.str();
+        }
+        // In the name of the client that the broker forwards for.
+        network::RequestContext context = envelope->context();
+        context.apiKey = static_cast<ApiKey>(header->requestApiKey);
+        context.apiVersion = header->requestApiVersion;
+        context.correlationId = header->correlationId;
+        context.principal = std::make_shared<const std::string>(std::move(principal));
+        auto client = std::make_shared<network::ClientInfo>();
+        client->clientId = header->clientId ? header->clientId->str() : std::string();
+        context.client = std::move(client);
+        const size_t bodyOffset = reader.position();
+        const auto sink = std::make_shared<EnvelopeSink>(std::move(envelope));
+        dispatch(std::make_unique<network::Request>(sink, std::move(context), frame, bodyOffset), sink);
+      });
 }
 
 template <class Request>
@@ -267,85 +307,119 @@ template <class Message>
 void ControllerServer::askController(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope) {
   withDecoded<Message>(std::move(request), [this, &envelope](network::RequestPtr held, const Message& message) {
     const int16_t version = held->apiVersion();
-    driver_->submit(message, version,
-                    [held = std::move(held), envelope = std::move(envelope)](Result<typename Message::Response> response) mutable {
-                      if (response) return held->respond(*response);
-                      if (response.error().code == ErrorCode::NotController && envelope) {
-                        // The broker that forwarded it looks for the next controller.
-                        envelope->closeMeans(ErrorCode::NotController);
-                        return held->close("this controller leads no more");
-                      }
-                      // An error is said of each topic that the message names; the frame is still here.
-                      const auto asked = held->template decode<Message>();
-                      TIDEMARK_INVARIANT(asked.has_value(), std::string("a request that was decoded once is decoded again"));
-                      held->respond(metadata::errorResponse(*asked, response.error(), held->apiVersion()));
-                    });
+    driver_->submit(
+        message, version,
+        [held = std::move(held), envelope = std::move(envelope)](Result<typename Message::Response> response) mutable {
+          if (response) return held->respond(*response);
+          if (response.error().code == ErrorCode::NotController && envelope) {
+            // The broker that forwarded it looks for the next controller.
+            envelope->closeMeans(ErrorCode::NotController);
+            return held->close("this controller leads no more");
+          }
+          // An error is said of each topic that the message names; the frame is still here.
+          const auto asked = held->template decode<Message>();
+          TIDEMARK_INVARIANT(asked.has_value(), std::string("a request that was decoded once is decoded again"));
+          held->respond(metadata::errorResponse(*asked, response.error(), held->apiVersion()));
+        });
   });
 }
 
 void ControllerServer::describeQuorum(network::RequestPtr request) {
-  withDecoded<protocol::DescribeQuorumRequest>(std::move(request), [this](network::RequestPtr held, const protocol::DescribeQuorumRequest& message) {
-    held->respond(raft::describeQuorum(message, shared_.raft->describe(), held->apiVersion()));
-  });
+  withDecoded<protocol::DescribeQuorumRequest>(
+      std::move(request), [this](network::RequestPtr held, const protocol::DescribeQuorumRequest& message) {
+        held->respond(raft::describeQuorum(message, shared_.raft->describe(), held->apiVersion()));
+      });
 }
 
 void ControllerServer::describeCluster(network::RequestPtr request) {
-  withDecoded<protocol::DescribeClusterRequest>(std::move(request), [this](network::RequestPtr held, const protocol::DescribeClusterRequest& message) {
-    constexpr int8_t kControllers = 2;
-    protocol::DescribeClusterResponse response;
-    if (message.endpointType != kControllers) {
-      response.errorCode = static_cast<int16_t>(message.endpointType == 1 ? ErrorCode::MismatchedEndpointType : ErrorCode::UnsupportedEndpointType);
-      response.errorMessage = protocol::Text("this is a controller's listener");
-      held->respond(response);
-      return;
-    }
-    response.endpointType = kControllers;
-    response.clusterId = protocol::Text(shared_.clusterId);
-    response.controllerId = shared_.raft->leaderAndEpoch().leader.value();
-    const raft::VoterSet voters = shared_.raft->voters();
-    for (const raft::Voter& voter : voters.all())
-      for (const raft::VoterEndpoint& endpoint : voter.endpoints)
-        if (endpoint.listener == listener_)
-          response.brokers.push_back({.brokerId = voter.key.id.value(), .host = protocol::Text(endpoint.host), .port = endpoint.port});
-    held->respond(response);
-  });
+  withDecoded<protocol::DescribeClusterRequest>(
+      std::move(request), [this](network::RequestPtr held, const protocol::DescribeClusterRequest& message) {
+        constexpr int8_t kControllers = 2;
+        protocol::DescribeClusterResponse response;
+        if (message.endpointType != kControllers) {
+          response.errorCode = static_cast<int16_t>(message.endpointType == 1 ? ErrorCode::MismatchedEndpointType
+                                                                              : ErrorCode::UnsupportedEndpointType);
+          response.errorMessage = protocol::Text("this is a controller's listener");
+          held->respond(response);
+          return;
+        }
+        response.endpointType = kControllers;
+        response.clusterId = protocol::Text(shared_.clusterId);
+        response.controllerId = shared_.raft->leaderAndEpoch().leader.value();
+        const raft::VoterSet voters = shared_.raft->voters();
+        for (const raft::Voter& voter : voters.all())
+          for (const raft::VoterEndpoint& endpoint : voter.endpoints)
+            if (endpoint.listener == listener_)
+              response.brokers.push_back(
+                  {.brokerId = voter.key.id.value(), .host = protocol::Text(endpoint.host), .port = endpoint.port});
+        held->respond(response);
+      });
 }
 
 void ControllerServer::describeOwnConfigs(network::RequestPtr request) {
   const metadata::ImagePtr image = shared_.loader->image();
   auto config = std::make_shared<const config::BrokerConfig>(
       shared_.config().withDynamic(image->configs.broker(shared_.self()), image->configs.clusterDefault()));
-  describeConfigs({.self = shared_.self(), .image = image, .config = std::move(config), .authorizer = shared_.authorizer}, std::move(request));
+  describeConfigs(
+      {.self = shared_.self(), .image = image, .config = std::move(config), .authorizer = shared_.authorizer},
+      std::move(request));
 }
 
 void ControllerServer::dispatch(network::RequestPtr request, std::shared_ptr<EnvelopeSink> envelope) {
   switch (request->apiKey()) {
-    case ApiKey::Vote: return askQuorum<protocol::VoteRequest>(std::move(request));
-    case ApiKey::BeginQuorumEpoch: return askQuorum<protocol::BeginQuorumEpochRequest>(std::move(request));
-    case ApiKey::EndQuorumEpoch: return askQuorum<protocol::EndQuorumEpochRequest>(std::move(request));
-    case ApiKey::Fetch: return askQuorum<protocol::FetchRequest>(std::move(request));
-    case ApiKey::FetchSnapshot: return askQuorum<protocol::FetchSnapshotRequest>(std::move(request));
-    case ApiKey::DescribeQuorum: return describeQuorum(std::move(request));
-    case ApiKey::DescribeCluster: return describeCluster(std::move(request));
-    case ApiKey::BrokerRegistration: return askController<protocol::BrokerRegistrationRequest>(std::move(request), std::move(envelope));
-    case ApiKey::BrokerHeartbeat: return askController<protocol::BrokerHeartbeatRequest>(std::move(request), std::move(envelope));
-    case ApiKey::AlterPartition: return askController<protocol::AlterPartitionRequest>(std::move(request), std::move(envelope));
-    case ApiKey::AllocateProducerIds: return askController<protocol::AllocateProducerIdsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::CreateTopics: return askController<protocol::CreateTopicsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::DeleteTopics: return askController<protocol::DeleteTopicsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::CreatePartitions: return askController<protocol::CreatePartitionsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::AlterConfigs: return askController<protocol::AlterConfigsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::IncrementalAlterConfigs: return askController<protocol::IncrementalAlterConfigsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::ElectLeaders: return askController<protocol::ElectLeadersRequest>(std::move(request), std::move(envelope));
-    case ApiKey::UnregisterBroker: return askController<protocol::UnregisterBrokerRequest>(std::move(request), std::move(envelope));
-    case ApiKey::ControllerRegistration: return askController<protocol::ControllerRegistrationRequest>(std::move(request), std::move(envelope));
-    case ApiKey::UpdateFeatures: return askController<protocol::UpdateFeaturesRequest>(std::move(request), std::move(envelope));
-    case ApiKey::AssignReplicasToDirs: return askController<protocol::AssignReplicasToDirsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::AlterPartitionReassignments: return askController<protocol::AlterPartitionReassignmentsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::ListPartitionReassignments: return askController<protocol::ListPartitionReassignmentsRequest>(std::move(request), std::move(envelope));
-    case ApiKey::UnregisterController: return askController<protocol::UnregisterControllerRequest>(std::move(request), std::move(envelope));
-    case ApiKey::DescribeConfigs: return describeOwnConfigs(std::move(request));
-    default: TIDEMARK_INVARIANT(false, fmt::format("API {} is let through but not served", static_cast<int>(request->apiKey())));
+    case ApiKey::Vote:
+      return askQuorum<protocol::VoteRequest>(std::move(request));
+    case ApiKey::BeginQuorumEpoch:
+      return askQuorum<protocol::BeginQuorumEpochRequest>(std::move(request));
+    case ApiKey::EndQuorumEpoch:
+      return askQuorum<protocol::EndQuorumEpochRequest>(std::move(request));
+    case ApiKey::Fetch:
+      return askQuorum<protocol::FetchRequest>(std::move(request));
+    case ApiKey::FetchSnapshot:
+      return askQuorum<protocol::FetchSnapshotRequest>(std::move(request));
+    case ApiKey::DescribeQuorum:
+      return describeQuorum(std::move(request));
+    case ApiKey::DescribeCluster:
+      return describeCluster(std::move(request));
+    case ApiKey::BrokerRegistration:
+      return askController<protocol::BrokerRegistrationRequest>(std::move(request), std::move(envelope));
+    case ApiKey::BrokerHeartbeat:
+      return askController<protocol::BrokerHeartbeatRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AlterPartition:
+      return askController<protocol::AlterPartitionRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AllocateProducerIds:
+      return askController<protocol::AllocateProducerIdsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::CreateTopics:
+      return askController<protocol::CreateTopicsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::DeleteTopics:
+      return askController<protocol::DeleteTopicsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::CreatePartitions:
+      return askController<protocol::CreatePartitionsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AlterConfigs:
+      return askController<protocol::AlterConfigsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::IncrementalAlterConfigs:
+      return askController<protocol::IncrementalAlterConfigsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::ElectLeaders:
+      return askController<protocol::ElectLeadersRequest>(std::move(request), std::move(envelope));
+    case ApiKey::UnregisterBroker:
+      return askController<protocol::UnregisterBrokerRequest>(std::move(request), std::move(envelope));
+    case ApiKey::ControllerRegistration:
+      return askController<protocol::ControllerRegistrationRequest>(std::move(request), std::move(envelope));
+    case ApiKey::UpdateFeatures:
+      return askController<protocol::UpdateFeaturesRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AssignReplicasToDirs:
+      return askController<protocol::AssignReplicasToDirsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::AlterPartitionReassignments:
+      return askController<protocol::AlterPartitionReassignmentsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::ListPartitionReassignments:
+      return askController<protocol::ListPartitionReassignmentsRequest>(std::move(request), std::move(envelope));
+    case ApiKey::UnregisterController:
+      return askController<protocol::UnregisterControllerRequest>(std::move(request), std::move(envelope));
+    case ApiKey::DescribeConfigs:
+      return describeOwnConfigs(std::move(request));
+    default:
+      TIDEMARK_INVARIANT(false,
+                         fmt::format("API {} is let through but not served", static_cast<int>(request->apiKey())));
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace tidemark::broker {
 
-/// The controller role of a node: a voter of the quorum that serves other voters, brokers and forwarded requests on ports,
-/// processors, queue and handlers of its own; Kafka's ControllerServer.
+/// The controller role of a node: a voter of the quorum that serves other voters, brokers and forwarded requests on
+/// ports, processors, queue and handlers of its own; Kafka's ControllerServer.
 class ControllerServer final : private network::RequestHandler, private metadata::RaftAppender {
  public:
   explicit ControllerServer(Shared& shared);

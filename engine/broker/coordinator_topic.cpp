@@ -31,7 +31,8 @@ void CoordinatorTopic::apply(const replication::MetadataChange& change, NodeId s
 
 void CoordinatorTopic::prune(PartitionIndex partition, Offset offset) {
   // Nobody waits: followers that are away follow later.
-  replicas_.deleteRecords({{nameOf(partition), offset}}, platform::Duration(0), [](std::vector<replication::DeleteResult>) {});
+  replicas_.deleteRecords({{nameOf(partition), offset}}, platform::Duration(0),
+                          [](std::vector<replication::DeleteResult>) {});
 }
 
 size_t CoordinatorTopic::maxBatchSize(PartitionIndex partition) const {
@@ -55,7 +56,8 @@ Result<Offset> CoordinatorTopic::write(PartitionIndex partition, LeaderEpoch epo
                                        const log::AppendOptions& options) {
   const auto found = find(partition);
   if (!found || found->leaderEpoch() != epoch)
-    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not led here in epoch {}", nameOf(partition), epoch));
+    return fail(ErrorCode::NotLeaderOrFollower,
+                fmt::format("{} is not led here in epoch {}", nameOf(partition), epoch));
   // acks=all, so that too small an ISR refuses it; the coordinator itself waits for the high watermark.
   auto appended = found->appendAsLeader(batch, -1, options);
   if (!appended) return fail(std::move(appended.error().error));
@@ -67,7 +69,8 @@ Result<coordinator::LogRange> CoordinatorTopic::range(PartitionIndex partition) 
   const auto found = find(partition);
   if (!found) return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not here", nameOf(partition)));
   const log::OffsetSnapshot ends = found->log()->offsetSnapshot();
-  return coordinator::LogRange{.start = ends.logStartOffset, .end = ends.logEndOffset.offset, .highWatermark = ends.highWatermark.offset};
+  return coordinator::LogRange{
+      .start = ends.logStartOffset, .end = ends.logEndOffset.offset, .highWatermark = ends.highWatermark.offset};
 }
 
 Result<SharedBytes> CoordinatorTopic::read(PartitionIndex partition, Offset from, size_t maxBytes) const {

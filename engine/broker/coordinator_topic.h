@@ -10,8 +10,8 @@
 
 namespace tidemark::broker {
 
-/// A coordinator's internal topic on this broker's replicas: where the coordinator writes, and who tells it which partitions
-/// it leads and how far they are committed.
+/// A coordinator's internal topic on this broker's replicas: where the coordinator writes, and who tells it which
+/// partitions it leads and how far they are committed.
 class CoordinatorTopic final : public coordinator::CoordinatorLog {
  public:
   struct Listener {
@@ -40,8 +40,11 @@ class CoordinatorTopic final : public coordinator::CoordinatorLog {
 
  private:
   TopicPartition nameOf(PartitionIndex partition) const { return {topic_, partition}; }
-  Result<Offset> write(PartitionIndex partition, LeaderEpoch epoch, MutableBytes batch, const log::AppendOptions& options);
-  std::shared_ptr<replication::Partition> find(PartitionIndex partition) const { return replicas_.find(nameOf(partition)); }
+  Result<Offset> write(PartitionIndex partition, LeaderEpoch epoch, MutableBytes batch,
+                       const log::AppendOptions& options);
+  std::shared_ptr<replication::Partition> find(PartitionIndex partition) const {
+    return replicas_.find(nameOf(partition));
+  }
 
   replication::ReplicaManager& replicas_;
   const std::string topic_;

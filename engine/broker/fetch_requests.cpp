@@ -8,7 +8,8 @@
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/fetch_response.h"
 
-// Fetch 4–18, of consumers and of followers. From version 13 on it names topics by id, from 7 on it may be part of a session.
+// Fetch 4–18, of consumers and of followers. From version 13 on it names topics by id, from 7 on it may be part of a
+// session.
 
 namespace tidemark::broker {
 namespace {
@@ -27,7 +28,8 @@ NodeId replicaOf(const FetchRequest& message, int16_t version) {
   return NodeId(version >= kFirstWithReplicaState ? message.replicaState.replicaId : message.replicaId);
 }
 
-replication::FetchKey keyOf(const metadata::Image& image, const protocol::Text& name, const Uuid& id, int32_t partition, bool byId) {
+replication::FetchKey keyOf(const metadata::Image& image, const protocol::Text& name, const Uuid& id, int32_t partition,
+                            bool byId) {
   replication::FetchKey key{.topicId = id, .topic = name.str(), .partition = PartitionIndex(partition)};
   if (byId) {
     const metadata::TopicImage* topic = image.topics.find(id);
@@ -36,7 +38,8 @@ replication::FetchKey keyOf(const metadata::Image& image, const protocol::Text& 
   return key;
 }
 
-replication::FetchSessionCache::Request sessionRequest(const metadata::Image& image, const FetchRequest& message, int16_t version) {
+replication::FetchSessionCache::Request sessionRequest(const metadata::Image& image, const FetchRequest& message,
+                                                       int16_t version) {
   const bool byId = version >= kFirstWithTopicIds;
   replication::FetchSessionCache::Request session{.sessionId = message.sessionId,
                                                   .sessionEpoch = message.sessionEpoch,
@@ -52,7 +55,8 @@ replication::FetchSessionCache::Request sessionRequest(const metadata::Image& im
                    .logStartOffset = Offset(partition.logStartOffset),
                    .maxBytes = partition.partitionMaxBytes,
                    .currentLeaderEpoch = epochOrNone(partition.currentLeaderEpoch),
-                   .lastFetchedEpoch = version >= kFirstWithDivergingEpoch ? epochOrNone(partition.lastFetchedEpoch) : std::nullopt}});
+                   .lastFetchedEpoch =
+                       version >= kFirstWithDivergingEpoch ? epochOrNone(partition.lastFetchedEpoch) : std::nullopt}});
   for (const auto& topic : message.forgottenTopicsData)
     for (int32_t partition : topic.partitions)
       session.forgotten.push_back(keyOf(image, topic.topic, topic.topicId, partition, byId));
@@ -66,13 +70,13 @@ struct Gathered {
   std::vector<std::pair<std::optional<size_t>, Error>> places;
 };
 
-Gathered gather(const BrokerContext& broker, const network::RequestContext& context, const std::vector<replication::FetchItem>& items,
-                bool fromFollower, bool byId) {
+Gathered gather(const BrokerContext& broker, const network::RequestContext& context,
+                const std::vector<replication::FetchItem>& items, bool fromFollower, bool byId) {
   Gathered gathered;
   gathered.places.reserve(items.size());
   const metadata::ImagePtr image = broker.image();
-  const bool clusterAction =
-      !fromFollower || broker.allows(context, network::AclOperation::ClusterAction, network::ResourceType::Cluster, network::kClusterResource);
+  const bool clusterAction = !fromFollower || broker.allows(context, network::AclOperation::ClusterAction,
+                                                            network::ResourceType::Cluster, network::kClusterResource);
   for (const replication::FetchItem& item : items) {
     replication::FetchItem named = item;
     if (byId && named.key.topic.empty()) {
@@ -84,7 +88,9 @@ Gathered gather(const BrokerContext& broker, const network::RequestContext& cont
       error = {ErrorCode::UnknownTopicId, {}};
     } else if (byId && image->topics.find(named.key.topicId) == nullptr) {
       // Deleted, or made again under its name: the session's client must learn the new id.
-      error = {image->topics.find(named.key.topic) != nullptr ? ErrorCode::InconsistentTopicId : ErrorCode::UnknownTopicId, {}};
+      error = {
+          image->topics.find(named.key.topic) != nullptr ? ErrorCode::InconsistentTopicId : ErrorCode::UnknownTopicId,
+          {}};
     } else if (!clusterAction || (!fromFollower && !broker.allows(context, network::AclOperation::Read,
                                                                   network::ResourceType::Topic, named.key.topic))) {
       error = {ErrorCode::TopicAuthorizationFailed, {}};
@@ -106,15 +112,16 @@ void addNode(const BrokerContext& broker, NodeId node, FetchResponse& response) 
   for (const auto& known : response.nodeEndpoints)
     if (known.nodeId == node.value()) return;
   if (const metadata::Endpoint* endpoint = leader->endpoint(broker.config()->interBrokerListenerName()))
-    response.nodeEndpoints.push_back({.nodeId = node.value(),
-                                      .host = protocol::Text(endpoint->host),
-                                      .port = endpoint->port,
-                                      .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
+    response.nodeEndpoints.push_back(
+        {.nodeId = node.value(),
+         .host = protocol::Text(endpoint->host),
+         .port = endpoint->port,
+         .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
 }
 
-FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const replication::FetchItem& item, const Error& refused,
-                                             replication::FetchResult* result, log::FetchIsolation isolation, int16_t version,
-                                             FetchResponse& response) {
+FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const replication::FetchItem& item,
+                                             const Error& refused, replication::FetchResult* result,
+                                             log::FetchIsolation isolation, int16_t version, FetchResponse& response) {
   FetchResponse::PartitionData data;
   data.partitionIndex = item.key.partition.value();
   const ErrorCode error = result != nullptr ? result->error.code : refused.code;
@@ -131,15 +138,19 @@ FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const 
     if (isolation == log::FetchIsolation::Committed) {
       data.abortedTransactions.emplace();
       for (const log::AbortedTransaction& aborted : result->aborted)
-        data.abortedTransactions->push_back({.producerId = aborted.producerId.value(), .firstOffset = aborted.firstOffset.value()});
+        data.abortedTransactions->push_back(
+            {.producerId = aborted.producerId.value(), .firstOffset = aborted.firstOffset.value()});
     }
     if (result->diverging)
-      data.divergingEpoch = {.epoch = result->diverging->epoch.value(), .endOffset = result->diverging->endOffset.value()};
+      data.divergingEpoch = {.epoch = result->diverging->epoch.value(),
+                             .endOffset = result->diverging->endOffset.value()};
     if (result->preferredReadReplica) data.preferredReadReplica = result->preferredReadReplica->value();
     if (result->slice.length > 0) data.records = protocol::Records(std::move(result->slice));
-  } else if ((error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::FencedLeaderEpoch) && version >= kFirstWithLeaderHint) {
+  } else if ((error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::FencedLeaderEpoch) &&
+             version >= kFirstWithLeaderHint) {
     const metadata::ImagePtr image = broker.image();
-    if (const metadata::PartitionRegistration* registration = image->topics.partition(item.key.topic, item.key.partition)) {
+    if (const metadata::PartitionRegistration* registration =
+            image->topics.partition(item.key.topic, item.key.partition)) {
       data.currentLeader = {.leaderId = registration->leader.value(), .leaderEpoch = registration->leaderEpoch.value()};
       if (version >= kFirstWithEndpoints) addNode(broker, registration->leader, response);
     }
@@ -147,8 +158,8 @@ FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const 
   return data;
 }
 
-void answer(const BrokerContext& broker, network::RequestPtr request, replication::FetchContext& context, const Gathered& gathered,
-            std::vector<replication::FetchResult> results, log::FetchIsolation isolation) {
+void answer(const BrokerContext& broker, network::RequestPtr request, replication::FetchContext& context,
+            const Gathered& gathered, std::vector<replication::FetchResult> results, log::FetchIsolation isolation) {
   const std::vector<replication::FetchItem>& items = context.items();
   std::vector<replication::FetchFacts> facts(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
@@ -174,10 +185,12 @@ void answer(const BrokerContext& broker, network::RequestPtr request, replicatio
     const replication::FetchItem& item = items[i];
     if (response.responses.empty() || response.responses.back().topicId != item.key.topicId ||
         (item.key.topicId.isZero() && response.responses.back().topic != item.key.topic))
-      response.responses.push_back({.topic = protocol::Text(item.key.topic), .topicId = item.key.topicId, .partitions = {}});
+      response.responses.push_back(
+          {.topic = protocol::Text(item.key.topic), .topicId = item.key.topicId, .partitions = {}});
     const auto& [place, refused] = gathered.places[i];
     replication::FetchResult* result = place ? &results[*place] : nullptr;
-    auto data = partitionAnswer(broker, place ? gathered.readable[*place] : item, refused, result, isolation, request->apiVersion(), response);
+    auto data = partitionAnswer(broker, place ? gathered.readable[*place] : item, refused, result, isolation,
+                                request->apiVersion(), response);
     response.responses.back().partitions.push_back(std::move(data));
   }
   request->respond(response);
@@ -205,32 +218,35 @@ void handleFetch(BrokerContext& broker, network::RequestPtr request) {
     replication::FetchParams params{
         .follower = std::nullopt,
         // With an error to tell, the answer does not wait.
-        .maxWait = refusedAny ? platform::Duration(0) : platform::Duration(std::chrono::milliseconds(message.maxWaitMs)),
+        .maxWait =
+            refusedAny ? platform::Duration(0) : platform::Duration(std::chrono::milliseconds(message.maxWaitMs)),
         .minBytes = message.minBytes,
         .maxBytes = std::min(message.maxBytes, broker.fetchMaxBytes),
         .isolation = fromFollower || isMutated(Mutation::ReadsUncommitted) ? log::FetchIsolation::LogEnd
-                     : message.isolationLevel == 1 ? log::FetchIsolation::Committed
-                                                   : log::FetchIsolation::HighWatermark,
+                     : message.isolationLevel == 1                         ? log::FetchIsolation::Committed
+                                                                           : log::FetchIsolation::HighWatermark,
         .leaderOnly = fromFollower || version < kFirstWithRack,
         .rack = version >= kFirstWithRack ? message.rackId.str() : std::string(),
         .label = {.client = held->context().clientId(), .correlation = held->context().correlationId}};
     if (!fromFollower && broker.recorder.enabled())
       for (const replication::FetchItem& item : gathered.readable)
         broker.traffic.reads(held->context(), {item.key.topic, item.key.partition}, item.ask.fetchOffset);
-    if (fromFollower) params.follower = {.replica = replica, .brokerEpoch = BrokerEpoch(message.replicaState.replicaEpoch)};
+    if (fromFollower)
+      params.follower = {.replica = replica, .brokerEpoch = BrokerEpoch(message.replicaState.replicaEpoch)};
     held->releaseFrame();
     const log::FetchIsolation isolation = params.isolation;
     std::vector<replication::FetchItem> readable = gathered.readable;
-    broker.replicas.fetch(params, std::move(readable),
-                          [&broker, answered = std::move(held), context = std::move(*context), gathered = std::move(gathered),
-                           isolation, fromFollower](std::vector<replication::FetchResult> results) mutable {
-                            if (!fromFollower) {
-                              int64_t bytes = 0;
-                              for (const replication::FetchResult& result : results) bytes += static_cast<int64_t>(result.slice.length);
-                              broker.traffic.fetched(bytes);
-                            }
-                            answer(broker, std::move(answered), context, gathered, std::move(results), isolation);
-                          });
+    broker.replicas.fetch(
+        params, std::move(readable),
+        [&broker, answered = std::move(held), context = std::move(*context), gathered = std::move(gathered), isolation,
+         fromFollower](std::vector<replication::FetchResult> results) mutable {
+          if (!fromFollower) {
+            int64_t bytes = 0;
+            for (const replication::FetchResult& result : results) bytes += static_cast<int64_t>(result.slice.length);
+            broker.traffic.fetched(bytes);
+          }
+          answer(broker, std::move(answered), context, gathered, std::move(results), isolation);
+        });
   });
 }
 

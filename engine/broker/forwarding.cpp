@@ -48,7 +48,8 @@ std::optional<ByteVector> parseV6(std::string_view text) {
   text = text.substr(0, text.find('%'));
   const size_t gap = text.find("::");
   auto head = parseGroups(text.substr(0, gap));
-  auto tail = gap == std::string_view::npos ? std::optional(std::vector<uint16_t>()) : parseGroups(text.substr(gap + 2));
+  auto tail =
+      gap == std::string_view::npos ? std::optional(std::vector<uint16_t>()) : parseGroups(text.substr(gap + 2));
   if (!head || !tail) return std::nullopt;
   const size_t given = head->size() + tail->size();
   if (gap == std::string_view::npos ? given != 8 : given > 7) return std::nullopt;
@@ -67,7 +68,8 @@ ByteVector addressBytes(const std::string& host) {
   return {};
 }
 
-Forwarding::Forwarding(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find, NodeId self)
+Forwarding::Forwarding(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
+                       NodeId self)
     : executor_(executor),
       channel_(process, executor, std::move(find), {.clientId = fmt::format("broker-{}-forwarding", self)}) {}
 
@@ -80,11 +82,11 @@ void Forwarding::forward(network::RequestPtr request) {
     envelope.requestData = protocol::Blob(ByteVector(held->frame()->bytes().begin(), held->frame()->bytes().end()));
     const std::string& principal = *context.principal;
     const size_t colon = principal.find(':');
-    auto encoded = protocol::encodeVersioned(
-        protocol::DefaultPrincipalData{.type = protocol::Text(principal.substr(0, colon)),
-                                       .name = protocol::Text(principal.substr(colon + 1)),
-                                       .tokenAuthenticated = false},
-        0);
+    auto encoded =
+        protocol::encodeVersioned(protocol::DefaultPrincipalData{.type = protocol::Text(principal.substr(0, colon)),
+                                                                 .name = protocol::Text(principal.substr(colon + 1)),
+                                                                 .tokenAuthenticated = false},
+                                  0);
     if (encoded) envelope.requestPrincipal = protocol::Blob(std::move(*encoded));
     envelope.clientHostAddress = protocol::Blob(addressBytes(context.peer->address.host));
     held->releaseFrame();
@@ -120,6 +122,8 @@ void Forwarding::close() {
   executor_->post([this] { channel_.close(); });
 }
 
-void handleForwarded(BrokerContext& broker, network::RequestPtr request) { broker.forwarding.forward(std::move(request)); }
+void handleForwarded(BrokerContext& broker, network::RequestPtr request) {
+  broker.forwarding.forward(std::move(request));
+}
 
 }  // namespace tidemark::broker

@@ -9,11 +9,12 @@
 
 namespace tidemark::broker {
 
-/// Carries requests of clients to the active controller and its answers back, as they are, in an Envelope (KIP-590) over a
-/// connection of its own. Any thread.
+/// Carries requests of clients to the active controller and its answers back, as they are, in an Envelope (KIP-590)
+/// over a connection of its own. Any thread.
 class Forwarding {
  public:
-  Forwarding(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find, NodeId self);
+  Forwarding(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
+             NodeId self);
   ~Forwarding();
 
   void forward(network::RequestPtr request);

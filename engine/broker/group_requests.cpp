@@ -36,10 +36,13 @@ using network::AclOperation;
 using network::ResourceType;
 
 coordinator::RequestInfo infoOf(const network::Request& request) {
-  return {.apiVersion = request.apiVersion(), .clientId = request.context().clientId(), .clientHost = request.context().peer->address.host};
+  return {.apiVersion = request.apiVersion(),
+          .clientId = request.context().clientId(),
+          .clientHost = request.context().peer->address.host};
 }
 
-bool allows(const BrokerContext& broker, const network::Request& request, AclOperation operation, ResourceType type, const protocol::Text& name) {
+bool allows(const BrokerContext& broker, const network::Request& request, AclOperation operation, ResourceType type,
+            const protocol::Text& name) {
   return broker.allows(request.context(), operation, type, name.view());
 }
 
@@ -51,7 +54,8 @@ coordinator::Reply<Response> answering(network::RequestPtr request) {
 /// A request about one group that answers with a single error code.
 template <class Request, class Response>
 void handleGroup(BrokerContext& broker, network::RequestPtr request, AclOperation operation,
-                 void (GroupCoordinator::*serve)(const coordinator::RequestInfo&, const Request&, coordinator::Reply<Response>)) {
+                 void (GroupCoordinator::*serve)(const coordinator::RequestInfo&, const Request&,
+                                                 coordinator::Reply<Response>)) {
   withDecoded<Request>(std::move(request), [&](network::RequestPtr held, const Request& message) {
     if (!allows(broker, *held, operation, ResourceType::Group, message.groupId)) {
       Response response;
@@ -66,7 +70,8 @@ void handleGroup(BrokerContext& broker, network::RequestPtr request, AclOperatio
   });
 }
 
-// --- FindCoordinator --------------------------------------------------------------------------------------------------
+// --- FindCoordinator
+// --------------------------------------------------------------------------------------------------
 
 constexpr int8_t kGroupKey = 0;
 constexpr int8_t kTransactionKey = 1;
@@ -79,7 +84,8 @@ struct Coordinator {
   int32_t port = -1;
 };
 
-Coordinator findCoordinator(const BrokerContext& broker, const network::Request& request, int8_t type, const protocol::Text& key) {
+Coordinator findCoordinator(const BrokerContext& broker, const network::Request& request, int8_t type,
+                            const protocol::Text& key) {
   Coordinator found;
   std::string topicName;
   std::optional<PartitionIndex> partition;
@@ -98,7 +104,8 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
     topicName = "__transaction_state";
     partition = broker.transactions.coordinator().partitionFor(key.view());
   } else if (type == kShareKey) {
-    if (!broker.allows(request.context(), AclOperation::ClusterAction, ResourceType::Cluster, network::kClusterResource)) {
+    if (!broker.allows(request.context(), AclOperation::ClusterAction, ResourceType::Cluster,
+                       network::kClusterResource)) {
       found.error = ErrorCode::ClusterAuthorizationFailed;
       return found;
     }
@@ -121,8 +128,10 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
     return found;
   }
   const metadata::PartitionRegistration* registration = topic->partition(*partition);
-  const metadata::BrokerRegistration* leader = registration != nullptr ? image->cluster.broker(registration->leader) : nullptr;
-  const metadata::Endpoint* endpoint = leader != nullptr && !leader->fenced ? leader->endpoint(request.context().listener()) : nullptr;
+  const metadata::BrokerRegistration* leader =
+      registration != nullptr ? image->cluster.broker(registration->leader) : nullptr;
+  const metadata::Endpoint* endpoint =
+      leader != nullptr && !leader->fenced ? leader->endpoint(request.context().listener()) : nullptr;
   if (endpoint == nullptr) {
     found.error = ErrorCode::CoordinatorNotAvailable;
     return found;
@@ -136,28 +145,29 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
 }  // namespace
 
 void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<protocol::FindCoordinatorRequest>(std::move(request), [&broker](network::RequestPtr held, const protocol::FindCoordinatorRequest& message) {
-    protocol::FindCoordinatorResponse response;
-    if (held->apiVersion() >= 4) {
-      for (const protocol::Text& key : message.coordinatorKeys) {
-        Coordinator found = findCoordinator(broker, *held, message.keyType, key);
-        response.coordinators.push_back({.key = key,
-                                         .nodeId = found.node.value(),
-                                         .host = protocol::Text(std::move(found.host)),
-                                         .port = found.port,
-                                         .errorCode = static_cast<int16_t>(found.error),
-                                         .errorMessage = protocol::Text(std::string())});
-      }
-    } else {
-      Coordinator found = findCoordinator(broker, *held, message.keyType, message.key);
-      response.errorCode = static_cast<int16_t>(found.error);
-      response.errorMessage = std::nullopt;
-      response.nodeId = found.node.value();
-      response.host = protocol::Text(std::move(found.host));
-      response.port = found.port;
-    }
-    held->respond(response);
-  });
+  withDecoded<protocol::FindCoordinatorRequest>(
+      std::move(request), [&broker](network::RequestPtr held, const protocol::FindCoordinatorRequest& message) {
+        protocol::FindCoordinatorResponse response;
+        if (held->apiVersion() >= 4) {
+          for (const protocol::Text& key : message.coordinatorKeys) {
+            Coordinator found = findCoordinator(broker, *held, message.keyType, key);
+            response.coordinators.push_back({.key = key,
+                                             .nodeId = found.node.value(),
+                                             .host = protocol::Text(std::move(found.host)),
+                                             .port = found.port,
+                                             .errorCode = static_cast<int16_t>(found.error),
+                                             .errorMessage = protocol::Text(std::string())});
+          }
+        } else {
+          Coordinator found = findCoordinator(broker, *held, message.keyType, message.key);
+          response.errorCode = static_cast<int16_t>(found.error);
+          response.errorMessage = std::nullopt;
+          response.nodeId = found.node.value();
+          response.host = protocol::Text(std::move(found.host));
+          response.port = found.port;
+        }
+        held->respond(response);
+      });
 }
 
 void handleJoinGroup(BrokerContext& broker, network::RequestPtr request) {
@@ -186,7 +196,8 @@ void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
     std::erase_if(message.topics, [&](const Request::OffsetCommitRequestTopic& topic) {
       const metadata::TopicImage* known = topic.topicId.isZero() ? nullptr : image->topics.find(topic.topicId);
       const protocol::Text name = known != nullptr ? protocol::Text(known->name) : topic.name;
-      if (group && (name.view().empty() || allows(broker, *held, AclOperation::Read, ResourceType::Topic, name))) return false;
+      if (group && (name.view().empty() || allows(broker, *held, AclOperation::Read, ResourceType::Topic, name)))
+        return false;
       auto& answer = refused.topics.emplace_back();
       answer.name = topic.name;
       answer.topicId = topic.topicId;
@@ -201,10 +212,11 @@ void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
       return;
     }
     const coordinator::RequestInfo info = infoOf(*held);
-    broker.groups.groups().commitOffsets(info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
-      for (auto& topic : refused.topics) response.topics.push_back(std::move(topic));
-      held->respond(response);
-    });
+    broker.groups.groups().commitOffsets(
+        info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
+          for (auto& topic : refused.topics) response.topics.push_back(std::move(topic));
+          held->respond(response);
+        });
   });
 }
 
@@ -233,10 +245,11 @@ void handleOffsetFetch(BrokerContext& broker, network::RequestPtr request) {
       return true;
     });
     const coordinator::RequestInfo info = infoOf(*held);
-    broker.groups.groups().fetchOffsets(info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
-      for (auto& group : refused.groups) response.groups.push_back(std::move(group));
-      held->respond(response);
-    });
+    broker.groups.groups().fetchOffsets(
+        info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
+          for (auto& group : refused.groups) response.groups.push_back(std::move(group));
+          held->respond(response);
+        });
   });
 }
 
@@ -255,11 +268,13 @@ void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request) {
     const bool operations = message.includeAuthorizedOperations;
     const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.groups().describeGroups(
-        info, message, [&broker, held = std::move(held), refused = std::move(refused), operations](Response response) mutable {
+        info, message,
+        [&broker, held = std::move(held), refused = std::move(refused), operations](Response response) mutable {
           if (operations)
             for (auto& group : response.groups)
               if (group.errorCode == 0)
-                group.authorizedOperations = broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
+                group.authorizedOperations =
+                    broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
           for (auto& group : refused.groups) response.groups.push_back(std::move(group));
           held->respond(response);
         });
@@ -268,17 +283,18 @@ void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request) {
 
 void handleListGroups(BrokerContext& broker, network::RequestPtr request) {
   using Response = protocol::ListGroupsResponse;
-  withDecoded<protocol::ListGroupsRequest>(std::move(request), [&broker](network::RequestPtr held, const protocol::ListGroupsRequest& message) {
-    const coordinator::RequestInfo info = infoOf(*held);
-    broker.groups.groups().listGroups(info, message, [&broker, held = std::move(held)](Response response) mutable {
-      // Who may describe the cluster sees all groups, others those that they may describe.
-      if (!broker.allows(held->context(), AclOperation::Describe, ResourceType::Cluster, network::kClusterResource))
-        std::erase_if(response.groups, [&](const auto& group) {
-          return !allows(broker, *held, AclOperation::Describe, ResourceType::Group, group.groupId);
+  withDecoded<protocol::ListGroupsRequest>(
+      std::move(request), [&broker](network::RequestPtr held, const protocol::ListGroupsRequest& message) {
+        const coordinator::RequestInfo info = infoOf(*held);
+        broker.groups.groups().listGroups(info, message, [&broker, held = std::move(held)](Response response) mutable {
+          // Who may describe the cluster sees all groups, others those that they may describe.
+          if (!broker.allows(held->context(), AclOperation::Describe, ResourceType::Cluster, network::kClusterResource))
+            std::erase_if(response.groups, [&](const auto& group) {
+              return !allows(broker, *held, AclOperation::Describe, ResourceType::Group, group.groupId);
+            });
+          held->respond(response);
         });
-      held->respond(response);
-    });
-  });
+      });
 }
 
 void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request) {
@@ -288,14 +304,16 @@ void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request) {
     Response refused;
     std::erase_if(message.groupsNames, [&](const protocol::Text& group) {
       if (allows(broker, *held, AclOperation::Delete, ResourceType::Group, group)) return false;
-      refused.results.push_back({.groupId = group, .errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed)});
+      refused.results.push_back(
+          {.groupId = group, .errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed)});
       return true;
     });
     const coordinator::RequestInfo info = infoOf(*held);
-    broker.groups.groups().deleteGroups(info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
-      for (auto& result : refused.results) response.results.push_back(std::move(result));
-      held->respond(response);
-    });
+    broker.groups.groups().deleteGroups(
+        info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
+          for (auto& result : refused.results) response.results.push_back(std::move(result));
+          held->respond(response);
+        });
   });
 }
 

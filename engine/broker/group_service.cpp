@@ -8,13 +8,15 @@
 
 namespace tidemark::broker {
 
-GroupService::GroupService(platform::Process& process, replication::ReplicaManager& replicas, coordinator::GroupConfig config,
-                           Config brokerConfig, coordinator::ShareStatePersister& persister, LatestOffsets& latestOffsets)
+GroupService::GroupService(platform::Process& process, replication::ReplicaManager& replicas,
+                           coordinator::GroupConfig config, Config brokerConfig,
+                           coordinator::ShareStatePersister& persister, LatestOffsets& latestOffsets)
     : replicas_(replicas),
       brokerConfig_(std::move(brokerConfig)),
       topic_(replicas, "__consumer_offsets",
              {.onPartitionCount = [this](int32_t count) { groups_.setPartitionCount(count); },
-              .onBecomeLeader = [this](PartitionIndex partition, LeaderEpoch epoch) { groups_.onBecomeLeader(partition, epoch); },
+              .onBecomeLeader = [this](PartitionIndex partition,
+                                       LeaderEpoch epoch) { groups_.onBecomeLeader(partition, epoch); },
               .onResign = [this](PartitionIndex partition) { groups_.onResign(partition); },
               .onHighWatermark = [this](PartitionIndex partition,
                                         Offset highWatermark) { groups_.onHighWatermark(partition, highWatermark); }}),
@@ -129,6 +131,8 @@ std::vector<std::string> GroupService::topicNames() const {
   return names;
 }
 
-int64_t GroupService::version() const { return replicas_.image()->provenance.lastContainedOffset.value(); }
+int64_t GroupService::version() const {
+  return replicas_.image()->provenance.lastContainedOffset.value();
+}
 
 }  // namespace tidemark::broker

@@ -44,16 +44,17 @@ coordinator::StreamsGroupConfig streamsGroupConfig(const config::BrokerConfig& b
   config.sessionTimeout = milliseconds(bounded("streams.session.timeout.ms", "group.streams.session.timeout.ms",
                                                bound("group.streams.min.session.timeout.ms"),
                                                bound("group.streams.max.session.timeout.ms")));
-  config.heartbeatInterval = milliseconds(bounded("streams.heartbeat.interval.ms", "group.streams.heartbeat.interval.ms",
-                                                  bound("group.streams.min.heartbeat.interval.ms"),
-                                                  bound("group.streams.max.heartbeat.interval.ms")));
+  config.heartbeatInterval = milliseconds(
+      bounded("streams.heartbeat.interval.ms", "group.streams.heartbeat.interval.ms",
+              bound("group.streams.min.heartbeat.interval.ms"), bound("group.streams.max.heartbeat.interval.ms")));
   config.initialRebalanceDelay = milliseconds(
       bounded("streams.initial.rebalance.delay.ms", "group.streams.initial.rebalance.delay.ms", 0, INT32_MAX));
-  config.assignmentInterval = milliseconds(bounded("streams.assignment.interval.ms", "group.streams.assignment.interval.ms",
-                                                   bound("group.streams.min.assignment.interval.ms"),
-                                                   bound("group.streams.max.assignment.interval.ms")));
-  config.taskOffsetInterval = milliseconds(bounded("streams.task.offset.interval.ms", "group.streams.task.offset.interval.ms",
-                                                   bound("group.streams.min.task.offset.interval.ms"), INT32_MAX));
+  config.assignmentInterval = milliseconds(
+      bounded("streams.assignment.interval.ms", "group.streams.assignment.interval.ms",
+              bound("group.streams.min.assignment.interval.ms"), bound("group.streams.max.assignment.interval.ms")));
+  config.taskOffsetInterval =
+      milliseconds(bounded("streams.task.offset.interval.ms", "group.streams.task.offset.interval.ms",
+                           bound("group.streams.min.task.offset.interval.ms"), INT32_MAX));
   config.acceptableRecoveryLag =
       bounded("streams.acceptable.recovery.lag", "group.streams.acceptable.recovery.lag", 0, INT64_MAX);
   config.numStandbyReplicas =

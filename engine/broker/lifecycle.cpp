@@ -19,8 +19,9 @@ Lifecycle::Lifecycle(platform::Process& process, std::shared_ptr<platform::Execu
       options_(std::move(options)),
       incarnation_(process.random().uuid()),
       previousEpoch_(options_.previousEpoch),
-      channel_(process, executor_, std::move(find),
-               {.clientId = fmt::format("broker-{}-lifecycle", options_.self), .requestTimeout = std::chrono::seconds(4)}) {}
+      channel_(
+          process, executor_, std::move(find),
+          {.clientId = fmt::format("broker-{}-lifecycle", options_.self), .requestTimeout = std::chrono::seconds(4)}) {}
 
 Lifecycle::~Lifecycle() = default;
 
@@ -94,7 +95,8 @@ void Lifecycle::registerNow() {
       heartbeatNow();
       return;
     }
-    if (error == ErrorCode::InconsistentClusterId || error == ErrorCode::UnsupportedVersion || error == ErrorCode::InvalidRegistration) {
+    if (error == ErrorCode::InconsistentClusterId || error == ErrorCode::UnsupportedVersion ||
+        error == ErrorCode::InvalidRegistration) {
       process_.kill(fmt::format("the controller refuses broker {}: {}{}", options_.self, errorName(error),
                                 response ? "" : ", " + response.error().message));
       return;
@@ -125,8 +127,9 @@ std::string unsupportedFeatures(const protocol::ApiVersionsResponse& controller,
     const bool known = own != ours.end();
     const int16_t level = feature.maxVersionLevel;
     if (known ? level >= own->minSupported && level <= own->maxSupported : level == 0) continue;
-    text += fmt::format("{}the cluster is at {} {}, this broker supports {}", text.empty() ? "" : "; ", feature.name.view(),
-                        level, known ? fmt::format("{} to {}", own->minSupported, own->maxSupported) : "no level of it");
+    text +=
+        fmt::format("{}the cluster is at {} {}, this broker supports {}", text.empty() ? "" : "; ", feature.name.view(),
+                    level, known ? fmt::format("{} to {}", own->minSupported, own->maxSupported) : "no level of it");
   }
   return text;
 }
@@ -203,7 +206,8 @@ void Lifecycle::beginControlledShutdown(platform::Duration timeout, platform::Ta
     }
     enter(LifecycleState::ControlledShutdown);
     shutdownTimer_ = executor_->schedule(timeout, [this] {
-      process_.log().warning("lifecycle", "broker {}: the controller did not move all partitions in time", options_.self);
+      process_.log().warning("lifecycle", "broker {}: the controller did not move all partitions in time",
+                             options_.self);
       shutdownGranted();
     });
     heartbeatNow();

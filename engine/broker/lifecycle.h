@@ -54,17 +54,18 @@ struct LifecycleOptions {
 std::string unsupportedFeatures(const protocol::ApiVersionsResponse& controller,
                                 std::span<const metadata::FeatureDefinition> ours);
 
-/// Registers the broker with the controller and keeps it registered by heartbeats; Kafka's BrokerLifecycleManager. Lives
-/// on its serial executor, over a connection of its own; the functions may be called on any thread.
+/// Registers the broker with the controller and keeps it registered by heartbeats; Kafka's BrokerLifecycleManager.
+/// Lives on its serial executor, over a connection of its own; the functions may be called on any thread.
 class Lifecycle {
  public:
-  Lifecycle(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find, LifecycleOptions options);
+  Lifecycle(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
+            LifecycleOptions options);
   ~Lifecycle();
 
   void start();
-  /// The logs hold less than at the clean stop that the registration told of: registers once more, as an incarnation that was
-  /// not stopped cleanly, so that the controller does not count on what is lost (KIP-966). ready() is not to accept the
-  /// epoch before.
+  /// The logs hold less than at the clean stop that the registration told of: registers once more, as an incarnation
+  /// that was not stopped cleanly, so that the controller does not count on what is lost (KIP-966). ready() is not to
+  /// accept the epoch before.
   void registerAsUnclean();
   /// Something that ready() asks for changed, or the controller did.
   void wake();

@@ -9,8 +9,8 @@
 #include "protocol/generated/describe_log_dirs_request.h"
 #include "protocol/generated/describe_log_dirs_response.h"
 
-// AlterReplicaLogDirs 1–2: moves replicas to other directories of this broker. DescribeLogDirs 1–5: which log lies in which
-// directory, how large it is, and how much room there is.
+// AlterReplicaLogDirs 1–2: moves replicas to other directories of this broker. DescribeLogDirs 1–5: which log lies in
+// which directory, how large it is, and how much room there is.
 
 namespace tidemark::broker {
 namespace {
@@ -38,8 +38,9 @@ int64_t lagOf(const BrokerContext& broker, const TopicPartition& name, const log
   return current ? current->logEndOffset() - ends.logEndOffset.offset : -1;
 }
 
-DescribeLogDirsResponse::DescribeLogDirsResult directoryAnswer(const BrokerContext& broker, const DescribeLogDirsRequest& message,
-                                                const log::LogDirectoryInfo& directory) {
+DescribeLogDirsResponse::DescribeLogDirsResult directoryAnswer(const BrokerContext& broker,
+                                                               const DescribeLogDirsRequest& message,
+                                                               const log::LogDirectoryInfo& directory) {
   DescribeLogDirsResponse::DescribeLogDirsResult result;
   result.logDir = protocol::Text(directory.path);
   result.isCordoned = directory.cordoned;
@@ -64,11 +65,10 @@ DescribeLogDirsResponse::DescribeLogDirsResult directoryAnswer(const BrokerConte
     if (result.topics.empty() || result.topics.back().name.view() != name.topic)
       result.topics.push_back({.name = protocol::Text(name.topic), .partitions = {}});
     const log::OffsetSnapshot ends = log->offsetSnapshot();
-    result.topics.back().partitions.push_back(
-        {.partitionIndex = name.partition.value(),
-         .partitionSize = log->sizeInBytes(),
-         .offsetLag = lagOf(broker, name, ends, future),
-         .isFutureKey = future});
+    result.topics.back().partitions.push_back({.partitionIndex = name.partition.value(),
+                                               .partitionSize = log->sizeInBytes(),
+                                               .offsetLag = lagOf(broker, name, ends, future),
+                                               .isFutureKey = future});
   }
   return result;
 }
@@ -76,53 +76,56 @@ DescribeLogDirsResponse::DescribeLogDirsResult directoryAnswer(const BrokerConte
 }  // namespace
 
 void handleAlterReplicaLogDirs(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<AlterReplicaLogDirsRequest>(std::move(request), [&broker](network::RequestPtr held,
-                                                                        const AlterReplicaLogDirsRequest& message) {
-    // Of a partition that is named twice the last word counts.
-    std::map<TopicPartition, std::string> wanted;
-    for (const auto& directory : message.dirs)
-      for (const auto& topic : directory.topics)
-        for (const int32_t index : topic.partitions)
-          wanted[{std::string(topic.name.view()), PartitionIndex(index)}] = std::string(directory.path.view());
-    const auto answer = [](const std::map<TopicPartition, ErrorCode>& codes) {
-      AlterReplicaLogDirsResponse response;
-      for (const auto& [partition, code] : codes) {
-        if (response.results.empty() || response.results.back().topicName.view() != partition.topic)
-          response.results.push_back({.topicName = protocol::Text(partition.topic), .partitions = {}});
-        response.results.back().partitions.push_back(
-            {.partitionIndex = partition.partition.value(), .errorCode = static_cast<int16_t>(code)});
-      }
-      return response;
-    };
-    if (!broker.allows(held->context(), network::AclOperation::Alter, network::ResourceType::Cluster, network::kClusterResource)) {
-      std::map<TopicPartition, ErrorCode> refused;
-      for (const auto& [partition, path] : wanted) refused[partition] = ErrorCode::ClusterAuthorizationFailed;
-      held->respond(answer(refused));
-      return;
-    }
-    broker.byMetadata([&broker, held = std::move(held), wanted = std::move(wanted), answer]() mutable {
-      std::vector<replication::ReplicaManager::DirectoryItem> items;
-      for (const auto& [partition, path] : wanted) items.push_back({partition, path});
-      const std::vector<ErrorCode> codes = broker.replicas.alterLogDirs(items);
-      std::map<TopicPartition, ErrorCode> results;
-      for (size_t i = 0; i < items.size(); ++i) results[items[i].partition] = codes[i];
-      held->respond(answer(results));
-    });
-  });
+  withDecoded<AlterReplicaLogDirsRequest>(
+      std::move(request), [&broker](network::RequestPtr held, const AlterReplicaLogDirsRequest& message) {
+        // Of a partition that is named twice the last word counts.
+        std::map<TopicPartition, std::string> wanted;
+        for (const auto& directory : message.dirs)
+          for (const auto& topic : directory.topics)
+            for (const int32_t index : topic.partitions)
+              wanted[{std::string(topic.name.view()), PartitionIndex(index)}] = std::string(directory.path.view());
+        const auto answer = [](const std::map<TopicPartition, ErrorCode>& codes) {
+          AlterReplicaLogDirsResponse response;
+          for (const auto& [partition, code] : codes) {
+            if (response.results.empty() || response.results.back().topicName.view() != partition.topic)
+              response.results.push_back({.topicName = protocol::Text(partition.topic), .partitions = {}});
+            response.results.back().partitions.push_back(
+                {.partitionIndex = partition.partition.value(), .errorCode = static_cast<int16_t>(code)});
+          }
+          return response;
+        };
+        if (!broker.allows(held->context(), network::AclOperation::Alter, network::ResourceType::Cluster,
+                           network::kClusterResource)) {
+          std::map<TopicPartition, ErrorCode> refused;
+          for (const auto& [partition, path] : wanted) refused[partition] = ErrorCode::ClusterAuthorizationFailed;
+          held->respond(answer(refused));
+          return;
+        }
+        broker.byMetadata([&broker, held = std::move(held), wanted = std::move(wanted), answer]() mutable {
+          std::vector<replication::ReplicaManager::DirectoryItem> items;
+          for (const auto& [partition, path] : wanted) items.push_back({partition, path});
+          const std::vector<ErrorCode> codes = broker.replicas.alterLogDirs(items);
+          std::map<TopicPartition, ErrorCode> results;
+          for (size_t i = 0; i < items.size(); ++i) results[items[i].partition] = codes[i];
+          held->respond(answer(results));
+        });
+      });
 }
 
 void handleDescribeLogDirs(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<DescribeLogDirsRequest>(std::move(request), [&broker](network::RequestPtr held, const DescribeLogDirsRequest& message) {
-    DescribeLogDirsResponse response;
-    if (!broker.allows(held->context(), network::AclOperation::Describe, network::ResourceType::Cluster, network::kClusterResource)) {
-      response.errorCode = static_cast<int16_t>(ErrorCode::ClusterAuthorizationFailed);
-      held->respond(response);
-      return;
-    }
-    for (const log::LogDirectoryInfo& directory : broker.logs.directories())
-      response.results.push_back(directoryAnswer(broker, message, directory));
-    held->respond(response);
-  });
+  withDecoded<DescribeLogDirsRequest>(
+      std::move(request), [&broker](network::RequestPtr held, const DescribeLogDirsRequest& message) {
+        DescribeLogDirsResponse response;
+        if (!broker.allows(held->context(), network::AclOperation::Describe, network::ResourceType::Cluster,
+                           network::kClusterResource)) {
+          response.errorCode = static_cast<int16_t>(ErrorCode::ClusterAuthorizationFailed);
+          held->respond(response);
+          return;
+        }
+        for (const log::LogDirectoryInfo& directory : broker.logs.directories())
+          response.results.push_back(directoryAnswer(broker, message, directory));
+        held->respond(response);
+      });
 }
 
 }  // namespace tidemark::broker

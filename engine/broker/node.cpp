@@ -33,7 +33,9 @@ void Node::shutdownBroker(platform::Duration timeout, platform::Task done) {
 }
 
 void Node::shutdownController(platform::Duration timeout, platform::Task done) {
-  auto stopRaft = [this, timeout, done = std::move(done)]() mutable { shared_->raft->shutdown(timeout, std::move(done)); };
+  auto stopRaft = [this, timeout, done = std::move(done)]() mutable {
+    shared_->raft->shutdown(timeout, std::move(done));
+  };
   if (controller_) {
     controller_->shutdown(std::move(stopRaft));
   } else {

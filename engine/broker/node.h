@@ -9,8 +9,8 @@
 
 namespace tidemark::broker {
 
-/// One node of a cluster: broker, controller or both (process.roles), on one Process. Made, opened, started and destroyed
-/// by its owner's thread; destroyed only once the Process is dead and awaited, or before start().
+/// One node of a cluster: broker, controller or both (process.roles), on one Process. Made, opened, started and
+/// destroyed by its owner's thread; destroyed only once the Process is dead and awaited, or before start().
 class Node {
  public:
   Node(platform::Process& process, events::Recorder& recorder, NodeOptions options);

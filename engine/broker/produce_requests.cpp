@@ -33,11 +33,13 @@ struct Asked {
 
 /// The records lie in the log, acknowledged by enough replicas or not.
 bool isAppended(ErrorCode error) noexcept {
-  return error == ErrorCode::None || error == ErrorCode::RequestTimedOut || error == ErrorCode::NotEnoughReplicasAfterAppend;
+  return error == ErrorCode::None || error == ErrorCode::RequestTimedOut ||
+         error == ErrorCode::NotEnoughReplicasAfterAppend;
 }
 
 /// What a refused produce would have brought is no traffic.
-int64_t appendedBytes(const std::vector<Asked>& asked, const std::vector<replication::ProduceResult>& results) noexcept {
+int64_t appendedBytes(const std::vector<Asked>& asked,
+                      const std::vector<replication::ProduceResult>& results) noexcept {
   int64_t bytes = 0;
   size_t next = 0;
   for (const Asked& each : asked) {
@@ -53,8 +55,8 @@ bool isTransactional(ByteView batch) noexcept {
 }
 
 /// Whom to ask instead, for an answer that says NOT_LEADER_OR_FOLLOWER (KIP-951).
-void addLeaderHint(const BrokerContext& broker, const TopicPartition& partition, ProduceResponse::PartitionProduceResponse& answer,
-                   ProduceResponse& response) {
+void addLeaderHint(const BrokerContext& broker, const TopicPartition& partition,
+                   ProduceResponse::PartitionProduceResponse& answer, ProduceResponse& response) {
   const metadata::ImagePtr image = broker.image();
   const metadata::PartitionRegistration* registration = image->topics.partition(partition.topic, partition.partition);
   if (registration == nullptr) return;
@@ -64,10 +66,11 @@ void addLeaderHint(const BrokerContext& broker, const TopicPartition& partition,
   for (const auto& known : response.nodeEndpoints)
     if (known.nodeId == leader->id.value()) return;
   if (const metadata::Endpoint* endpoint = leader->endpoint(broker.config()->interBrokerListenerName()))
-    response.nodeEndpoints.push_back({.nodeId = leader->id.value(),
-                                      .host = protocol::Text(endpoint->host),
-                                      .port = endpoint->port,
-                                      .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
+    response.nodeEndpoints.push_back(
+        {.nodeId = leader->id.value(),
+         .host = protocol::Text(endpoint->host),
+         .port = endpoint->port,
+         .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
 }
 
 ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::vector<Asked>& asked,
@@ -77,7 +80,8 @@ ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::
   for (const Asked& each : asked) {
     if (response.responses.empty() || response.responses.back().topicId != each.topicId ||
         response.responses.back().name != each.topic)
-      response.responses.push_back({.name = protocol::Text(each.topic), .topicId = each.topicId, .partitionResponses = {}});
+      response.responses.push_back(
+          {.name = protocol::Text(each.topic), .topicId = each.topicId, .partitionResponses = {}});
     auto& partition = response.responses.back().partitionResponses.emplace_back();
     partition.index = each.partition.value();
     if (each.refused.code != ErrorCode::None) {
@@ -93,7 +97,8 @@ ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::
     partition.logStartOffset = result.logStartOffset.value();
     if (!result.message.empty()) partition.errorMessage = protocol::Text(result.message);
     for (const records::RecordError& error : result.recordErrors)
-      partition.recordErrors.push_back({.batchIndex = error.batchIndex, .batchIndexErrorMessage = protocol::Text(error.message)});
+      partition.recordErrors.push_back(
+          {.batchIndex = error.batchIndex, .batchIndexErrorMessage = protocol::Text(error.message)});
     if (result.error == ErrorCode::NotLeaderOrFollower && version >= kProduceWithLeaderHint)
       addLeaderHint(broker, result.partition, partition, response);
   }
@@ -120,26 +125,27 @@ void append(BrokerContext& broker, Produce produce) {
   const int16_t acks = produce.acks;
   const int16_t version = produce.request->apiVersion();
   const bool acksValid = acks == 0 || acks == 1 || acks == -1;
-  broker.replicas.append(
-      acksValid ? acks : int16_t{1}, produce.timeout, produce.items, {.origin = records::Origin::Client, .apiVersion = version}, label,
-      [&broker, answered = std::move(produce.request), asked = std::move(produce.asked),
-       acks](std::vector<replication::ProduceResult> results) mutable {
-        broker.traffic.produced(appendedBytes(asked, results));
-        if (acks == 0) {
-          bool failed = false;
-          for (const Asked& each : asked) failed = failed || each.refused.code != ErrorCode::None;
-          for (const auto& result : results) failed = failed || result.error != ErrorCode::None;
-          // There is no answer to put an error into: closing makes the client look for the leader again.
-          if (failed) {
-            answered->close("a produce with acks=0 failed");
-          } else {
-            answered->noResponse();
-          }
-          return;
-        }
-        const int16_t answeredIn = answered->apiVersion();
-        answered->respond(answer(broker, answeredIn, asked, std::move(results)));
-      });
+  broker.replicas.append(acksValid ? acks : int16_t{1}, produce.timeout, produce.items,
+                         {.origin = records::Origin::Client, .apiVersion = version}, label,
+                         [&broker, answered = std::move(produce.request), asked = std::move(produce.asked),
+                          acks](std::vector<replication::ProduceResult> results) mutable {
+                           broker.traffic.produced(appendedBytes(asked, results));
+                           if (acks == 0) {
+                             bool failed = false;
+                             for (const Asked& each : asked) failed = failed || each.refused.code != ErrorCode::None;
+                             for (const auto& result : results) failed = failed || result.error != ErrorCode::None;
+                             // There is no answer to put an error into: closing makes the client look for the leader
+                             // again.
+                             if (failed) {
+                               answered->close("a produce with acks=0 failed");
+                             } else {
+                               answered->noResponse();
+                             }
+                             return;
+                           }
+                           const int16_t answeredIn = answered->apiVersion();
+                           answered->respond(answer(broker, answeredIn, asked, std::move(results)));
+                         });
 }
 
 VerificationMode verificationMode(int16_t version) {
@@ -154,14 +160,16 @@ TransactionVerification::Question questionOf(BrokerContext& broker, Produce& pro
                                              .producer = {},
                                              .partitions = {},
                                              .mode = verificationMode(produce.request->apiVersion())};
-  if (question.mode != VerificationMode::Add && !broker.config()->getBool("transaction.partition.verification.enable")) return question;
+  if (question.mode != VerificationMode::Add && !broker.config()->getBool("transaction.partition.verification.enable"))
+    return question;
   for (replication::ProduceItem& item : produce.items) {
     if (!isTransactional(item.records)) continue;
     const auto partition = broker.replicas.find(item.partition);
     // Who does not lead says so when it comes to the append.
     if (!partition || !partition->isLeader()) continue;
     const records::BatchHeader header = records::BatchHeader::read(item.records.data());
-    const auto guard = partition->log()->beginVerification(header.producerId, header.producerEpoch, header.baseSequence);
+    const auto guard =
+        partition->log()->beginVerification(header.producerId, header.producerEpoch, header.baseSequence);
     item.verification = guard.value_or(0);
     if (!guard) continue;
     question.producer = {header.producerId, header.producerEpoch};
@@ -174,7 +182,8 @@ TransactionVerification::Question questionOf(BrokerContext& broker, Produce& pro
 void applyAnswers(Produce& produce, const coordinator::PartitionErrors& errors) {
   std::vector<replication::ProduceItem> accepted;
   for (size_t i = 0; i < produce.items.size(); ++i) {
-    const auto found = std::ranges::find(errors, produce.items[i].partition, &coordinator::PartitionErrors::value_type::first);
+    const auto found =
+        std::ranges::find(errors, produce.items[i].partition, &coordinator::PartitionErrors::value_type::first);
     if (found == errors.end() || found->second == ErrorCode::None) {
       accepted.push_back(produce.items[i]);
     } else {
@@ -199,8 +208,9 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
     bool transactional = false;
     const network::FramePtr frame = held->frame();
     const bool mayUseTransaction =
-        message.transactionalId && broker.allows(held->context(), network::AclOperation::Write,
-                                                 network::ResourceType::TransactionalId, message.transactionalId->view());
+        message.transactionalId &&
+        broker.allows(held->context(), network::AclOperation::Write, network::ResourceType::TransactionalId,
+                      message.transactionalId->view());
     const bool acksValid = acks == 0 || acks == 1 || acks == -1;
     for (auto& topic : message.topicData) {
       Error refused{ErrorCode::None, {}};
@@ -259,7 +269,8 @@ void handleProduce(BrokerContext& broker, network::RequestPtr request) {
       auto question = questionOf(broker, produce);
       if (!question.partitions.empty()) {
         broker.transactions.verification().ask(
-            std::move(question), [&broker, produce = std::move(produce)](const coordinator::PartitionErrors& errors) mutable {
+            std::move(question),
+            [&broker, produce = std::move(produce)](const coordinator::PartitionErrors& errors) mutable {
               applyAnswers(produce, errors);
               append(broker, std::move(produce));
             });

@@ -7,8 +7,8 @@
 
 namespace tidemark::broker {
 
-ProducerIds::ProducerIds(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find, NodeId self,
-                         std::function<BrokerEpoch()> brokerEpoch)
+ProducerIds::ProducerIds(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
+                         NodeId self, std::function<BrokerEpoch()> brokerEpoch)
     : executor_(executor),
       self_(self),
       brokerEpoch_(std::move(brokerEpoch)),
@@ -47,7 +47,8 @@ void ProducerIds::allocate() {
       return;
     }
     std::deque<Answer> failed = std::exchange(waiting_, {});
-    for (Answer& answer : failed) answer(fail(ErrorCode::CoordinatorLoadInProgress, "the controller gave no block of producer ids"));
+    for (Answer& answer : failed)
+      answer(fail(ErrorCode::CoordinatorLoadInProgress, "the controller gave no block of producer ids"));
   });
 }
 

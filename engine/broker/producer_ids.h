@@ -10,14 +10,14 @@
 
 namespace tidemark::broker {
 
-/// Hands out producer ids from blocks that the controller allocates (KIP-730); asks for the next block when one runs low.
-/// Lives on its serial executor; next() may be called on any thread, answers come on the executor.
+/// Hands out producer ids from blocks that the controller allocates (KIP-730); asks for the next block when one runs
+/// low. Lives on its serial executor; next() may be called on any thread, answers come on the executor.
 class ProducerIds {
  public:
   using Answer = std::move_only_function<void(Result<ProducerId>)>;
 
-  ProducerIds(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find, NodeId self,
-              std::function<BrokerEpoch()> brokerEpoch);
+  ProducerIds(platform::Process& process, std::shared_ptr<platform::Executor> executor, FindController find,
+              NodeId self, std::function<BrokerEpoch()> brokerEpoch);
   ~ProducerIds();
 
   /// CoordinatorLoadInProgress if the controller gave none: the producer asks again.

@@ -95,7 +95,7 @@ struct ConfigView {
 };
 void describeConfigs(const ConfigView& view, network::RequestPtr request);
 void handleAlterReplicaLogDirs(BrokerContext& broker, network::RequestPtr request);
-void handleDescribeLogDirs(BrokerContext& broker, network::RequestPtr request);  // log_dir_requests.cpp
+void handleDescribeLogDirs(BrokerContext& broker, network::RequestPtr request);    // log_dir_requests.cpp
 void handleDescribeProducers(BrokerContext& broker, network::RequestPtr request);  // producer_id_requests.cpp
 void handleInitProducerId(BrokerContext& broker, network::RequestPtr request);
 // transaction/: transaction_requests.cpp, txn_offset_commit_requests.cpp, marker_requests.cpp
@@ -124,7 +124,8 @@ void handleShareGroupDescribe(BrokerContext& broker, network::RequestPtr request
 void handleDescribeShareGroupOffsets(BrokerContext& broker, network::RequestPtr request);
 void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr request);
 void handleDeleteShareGroupOffsets(BrokerContext& broker, network::RequestPtr request);
-void handleInitializeShareGroupState(BrokerContext& broker, network::RequestPtr request);  // share/share_state_requests.cpp
+void handleInitializeShareGroupState(BrokerContext& broker,
+                                     network::RequestPtr request);  // share/share_state_requests.cpp
 void handleReadShareGroupState(BrokerContext& broker, network::RequestPtr request);
 void handleWriteShareGroupState(BrokerContext& broker, network::RequestPtr request);
 void handleDeleteShareGroupState(BrokerContext& broker, network::RequestPtr request);

@@ -89,10 +89,10 @@ Result<void> Shared::open() {
                                                 .segmentBytes = config().getInt("metadata.log.segment.bytes"),
                                                 .segmentMs = config().getLong("metadata.log.segment.ms"),
                                                 // Who leads without a log would keep the others from leading.
-                                                .onFailure =
-                                                    [this](const Error& error) {
-                                                      process.kill(fmt::format("the metadata log cannot be written: {}", error.message));
-                                                    }}));
+                                                .onFailure = [this](const Error& error) {
+                                                  process.kill(fmt::format("the metadata log cannot be written: {}",
+                                                                           error.message));
+                                                }}));
   metadataLog = raftLog->log();
   const std::string listener = config().controllerListenerNames().front();
   raft::NodeIdentity identity{.id = self(),
@@ -106,18 +106,17 @@ Result<void> Shared::open() {
   for (const config::QuorumAddress& voter : config().quorumVoters())
     voters.push_back(
         {.key = {voter.id, Uuid()}, .endpoints = {{.listener = listener, .host = voter.host, .port = voter.port}}});
-  raft = std::make_unique<raft::RaftNode>(
-      raft::RaftNode::Setup{.identity = std::move(identity),
-                            .config = raftConfig(options),
-                            .log = std::move(raftLog),
-                            .store = std::make_unique<raft::FileQuorumStateStore>(
-                                process.files(), metadataFolder(config().metadataLogDir())),
-                            .transport = std::make_unique<raft::ChannelTransport>(
-                                process, raftExecutor, fmt::format("raft-client-{}", self()), listener),
-                            .process = &process,
-                            .executor = raftExecutor,
-                            .recorder = &recorder,
-                            .staticVoters = raft::VoterSet(std::move(voters))});
+  raft = std::make_unique<raft::RaftNode>(raft::RaftNode::Setup{
+      .identity = std::move(identity),
+      .config = raftConfig(options),
+      .log = std::move(raftLog),
+      .store = std::make_unique<raft::FileQuorumStateStore>(process.files(), metadataFolder(config().metadataLogDir())),
+      .transport = std::make_unique<raft::ChannelTransport>(process, raftExecutor,
+                                                            fmt::format("raft-client-{}", self()), listener),
+      .process = &process,
+      .executor = raftExecutor,
+      .recorder = &recorder,
+      .staticVoters = raft::VoterSet(std::move(voters))});
   TIDEMARK_TRY(raft->open());
   loader = std::make_shared<metadata::Loader>(
       [this](const std::string& reason) { process.kill(fmt::format("the metadata log cannot be read: {}", reason)); });

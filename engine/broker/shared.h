@@ -22,8 +22,8 @@ struct NodeOptions {
   config::BrokerConfig config;
   /// The lab's rule for a quorum without history (raft/config.h).
   bool lowestVoterStartsAtOnce = false;
-  /// Puts somebody between the listeners of a role and its handlers, who knows topics by their ids; empty: nobody. What it
-  /// makes lives as long as the node.
+  /// Puts somebody between the listeners of a role and its handlers, who knows topics by their ids; empty: nobody. What
+  /// it makes lives as long as the node.
   std::function<std::unique_ptr<network::RequestHandler>(network::RequestHandler& below, platform::Process& process,
                                                          std::function<std::string(const Uuid&)> topicName)>
       betweenRequests = {};
@@ -31,7 +31,8 @@ struct NodeOptions {
   bool verifyImages = false;
 };
 
-/// Where a listener binds: "::" is every address of both families, as with Kafka; for the platform an empty host says so.
+/// Where a listener binds: "::" is every address of both families, as with Kafka; for the platform an empty host says
+/// so.
 inline std::string bindHost(const std::string& host) {
   return host == "::" ? std::string() : host;
 }
@@ -63,10 +64,11 @@ class Shared {
   const std::shared_ptr<platform::Executor> background;
   const std::shared_ptr<platform::Executor> raftExecutor;
   std::shared_ptr<log::LogManager> logs;
-  /// Of the broker's role: a directory went offline and the node goes on without it. Set before logs are loaded; any thread.
+  /// Of the broker's role: a directory went offline and the node goes on without it. Set before logs are loaded; any
+  /// thread.
   std::function<void(const Uuid& directory)> onDirectoryFailed;
-  /// Of the broker's role: ends the node for that reason, once the requests that it is handling are answered. Null: it ends
-  /// at once. Set before logs are loaded; any thread.
+  /// Of the broker's role: ends the node for that reason, once the requests that it is handling are answered. Null: it
+  /// ends at once. Set before logs are loaded; any thread.
   std::function<void(const std::string& reason)> endAfterAnswers;
   std::unique_ptr<raft::RaftNode> raft;
   /// The log behind it, for looks inside.

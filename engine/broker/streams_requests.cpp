@@ -16,7 +16,8 @@
 #include "protocol/generated/streams_group_topology_description_update_request.h"
 #include "protocol/generated/streams_group_topology_description_update_response.h"
 
-// The APIs of streams groups (KIP-1071): what may be asked, and the topics that applications need; the rest is coordinator/.
+// The APIs of streams groups (KIP-1071): what may be asked, and the topics that applications need; the rest is
+// coordinator/.
 
 namespace tidemark::broker {
 namespace {
@@ -64,7 +65,8 @@ std::set<std::string, std::less<>> topicsIn(const Topology& topology) {
 }
 
 /// Why the heartbeat may not be handled; None.
-Error refusalOf(const BrokerContext& broker, const network::Request& request, const StreamsGroupHeartbeatRequest& message) {
+Error refusalOf(const BrokerContext& broker, const network::Request& request,
+                const StreamsGroupHeartbeatRequest& message) {
   if (!areStreamsGroupsEnabled(broker)) return {ErrorCode::UnsupportedVersion, {}};
   if (!broker.allows(request.context(), AclOperation::Read, ResourceType::Group, message.groupId))
     return {ErrorCode::GroupAuthorizationFailed, {}};
@@ -78,9 +80,11 @@ Error refusalOf(const BrokerContext& broker, const network::Request& request, co
   }
   if (!internal.empty())
     return {ErrorCode::StreamsInvalidTopology,
-            fmt::format("Use of Kafka internal topics {} in a Kafka Streams topology is prohibited.", fmt::join(internal, ","))};
+            fmt::format("Use of Kafka internal topics {} in a Kafka Streams topology is prohibited.",
+                        fmt::join(internal, ","))};
   if (!invalid.empty())
-    return {ErrorCode::StreamsInvalidTopology, fmt::format("Topic names {} are not valid topic names.", fmt::join(invalid, ","))};
+    return {ErrorCode::StreamsInvalidTopology,
+            fmt::format("Topic names {} are not valid topic names.", fmt::join(invalid, ","))};
   for (const std::string& topic : topics)
     if (!broker.allows(request.context(), AclOperation::Describe, ResourceType::Topic, topic))
       return {ErrorCode::TopicAuthorizationFailed, {}};
@@ -114,7 +118,8 @@ void createTopics(BrokerContext& broker, const network::Request& request, Stream
   std::vector<std::string> forbidden;
   if (!broker.allows(context, AclOperation::Create, ResourceType::Cluster, network::kClusterResource))
     for (const InternalTopicInfo& topic : answer.topicsToCreate)
-      if (!broker.allows(context, AclOperation::Create, ResourceType::Topic, topic.name)) forbidden.push_back(topic.name);
+      if (!broker.allows(context, AclOperation::Create, ResourceType::Topic, topic.name))
+        forbidden.push_back(topic.name);
   if (!forbidden.empty()) {
     explainMissing(answer.response, fmt::format("Unauthorized to CREATE on topics {}.", fmt::join(forbidden, ", ")));
     return;
@@ -148,57 +153,60 @@ void handleStreamsGroupHeartbeat(BrokerContext& broker, network::RequestPtr requ
         const coordinator::RequestInfo info = streamsInfoOf(*held);
         const network::FramePtr frame = held->frame();
         held->releaseFrame();
-        broker.groups.groups().streamsHeartbeat(info, message,
-                                                [&broker, held = std::move(held)](StreamsHeartbeatAnswer answer) mutable {
-                                                  if (!answer.topicsToCreate.empty()) createTopics(broker, *held, answer);
-                                                  held->respond(answer.response);
-                                                });
+        broker.groups.groups().streamsHeartbeat(
+            info, message, [&broker, held = std::move(held)](StreamsHeartbeatAnswer answer) mutable {
+              if (!answer.topicsToCreate.empty()) createTopics(broker, *held, answer);
+              held->respond(answer.response);
+            });
       });
 }
 
 void handleStreamsGroupDescribe(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<StreamsGroupDescribeRequest>(std::move(request), [&broker](network::RequestPtr held, StreamsGroupDescribeRequest message) {
-    StreamsGroupDescribeResponse refused;
-    const auto refuse = [&refused](const protocol::Text& group, ErrorCode code) {
-      auto& answer = refused.groups.emplace_back();
-      answer.groupId = group;
-      answer.errorCode = static_cast<int16_t>(code);
-    };
-    const bool enabled = areStreamsGroupsEnabled(broker);
-    std::erase_if(message.groupIds, [&](const protocol::Text& group) {
-      if (!enabled) {
-        refuse(group, ErrorCode::UnsupportedVersion);
-      } else if (!broker.allows(held->context(), AclOperation::Describe, ResourceType::Group, group)) {
-        refuse(group, ErrorCode::GroupAuthorizationFailed);
-      } else {
-        return false;
-      }
-      return true;
-    });
-    const bool operations = message.includeAuthorizedOperations;
-    const coordinator::RequestInfo info = streamsInfoOf(*held);
-    broker.groups.groups().describeStreamsGroups(
-        info, message,
-        [&broker, held = std::move(held), refused = std::move(refused), operations](StreamsGroupDescribeResponse response) mutable {
-          for (auto& group : response.groups) {
-            if (group.errorCode == 0 && operations)
-              group.authorizedOperations = broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
-            if (!group.topology || !group.topology->subtopologies) continue;
-            const auto topics = topicsIn(*group.topology->subtopologies);
-            const bool allowed = std::ranges::all_of(topics, [&](const std::string& topic) {
-              return broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic, topic);
-            });
-            if (allowed) continue;
-            StreamsGroupDescribeResponse::DescribedGroup hidden;
-            hidden.groupId = group.groupId;
-            hidden.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
-            hidden.errorMessage = "The described group uses topics that the client is not authorized to describe.";
-            group = std::move(hidden);
+  withDecoded<StreamsGroupDescribeRequest>(
+      std::move(request), [&broker](network::RequestPtr held, StreamsGroupDescribeRequest message) {
+        StreamsGroupDescribeResponse refused;
+        const auto refuse = [&refused](const protocol::Text& group, ErrorCode code) {
+          auto& answer = refused.groups.emplace_back();
+          answer.groupId = group;
+          answer.errorCode = static_cast<int16_t>(code);
+        };
+        const bool enabled = areStreamsGroupsEnabled(broker);
+        std::erase_if(message.groupIds, [&](const protocol::Text& group) {
+          if (!enabled) {
+            refuse(group, ErrorCode::UnsupportedVersion);
+          } else if (!broker.allows(held->context(), AclOperation::Describe, ResourceType::Group, group)) {
+            refuse(group, ErrorCode::GroupAuthorizationFailed);
+          } else {
+            return false;
           }
-          for (auto& group : refused.groups) response.groups.push_back(std::move(group));
-          held->respond(response);
+          return true;
         });
-  });
+        const bool operations = message.includeAuthorizedOperations;
+        const coordinator::RequestInfo info = streamsInfoOf(*held);
+        broker.groups.groups().describeStreamsGroups(
+            info, message,
+            [&broker, held = std::move(held), refused = std::move(refused),
+             operations](StreamsGroupDescribeResponse response) mutable {
+              for (auto& group : response.groups) {
+                if (group.errorCode == 0 && operations)
+                  group.authorizedOperations =
+                      broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
+                if (!group.topology || !group.topology->subtopologies) continue;
+                const auto topics = topicsIn(*group.topology->subtopologies);
+                const bool allowed = std::ranges::all_of(topics, [&](const std::string& topic) {
+                  return broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic, topic);
+                });
+                if (allowed) continue;
+                StreamsGroupDescribeResponse::DescribedGroup hidden;
+                hidden.groupId = group.groupId;
+                hidden.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
+                hidden.errorMessage = "The described group uses topics that the client is not authorized to describe.";
+                group = std::move(hidden);
+              }
+              for (auto& group : refused.groups) response.groups.push_back(std::move(group));
+              held->respond(response);
+            });
+      });
 }
 
 void handleStreamsGroupTopologyDescriptionUpdate(BrokerContext& broker, network::RequestPtr request) {

@@ -75,7 +75,8 @@ void Admin::deleteTopic(std::string name, Done done) {
   DeleteTopicsRequest request;
   request.timeoutMs = core_->timeoutMs();
   request.topicNames.emplace_back(name);
-  core_->start(Call<void, DeleteTopicsRequest>{.what = "DeleteTopics",
+  core_->start(
+      Call<void, DeleteTopicsRequest>{.what = "DeleteTopics",
                                       .target = {},
                                       .request = std::move(request),
                                       .extract = [name](const DeleteTopicsResponse& response) -> Result<void> {
@@ -97,7 +98,8 @@ void Admin::createPartitions(std::string topic, int32_t total, Done done) {
   CreatePartitionsRequest request;
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = topic, .count = total, .assignments = std::nullopt});
-  core_->start(Call<void, CreatePartitionsRequest>{.what = "CreatePartitions",
+  core_->start(
+      Call<void, CreatePartitionsRequest>{.what = "CreatePartitions",
                                           .target = {},
                                           .request = std::move(request),
                                           .extract = [topic](const CreatePartitionsResponse& response) -> Result<void> {
@@ -117,17 +119,17 @@ void Admin::listTopics(Handler<std::vector<std::string>> handler) {
   MetadataRequest request;
   request.topics.reset();
   core_->start(Call<std::vector<std::string>, MetadataRequest>{
-          .what = "Metadata",
-          .target = {},
-          .request = std::move(request),
-          .extract = [](const MetadataResponse& response) -> Result<std::vector<std::string>> {
-            std::vector<std::string> names;
-            for (const auto& topic : response.topics) {
-              if (topic.name) names.push_back(topic.name->str());
-            }
-            return names;
-          },
-          .handler = std::move(handler)});
+      .what = "Metadata",
+      .target = {},
+      .request = std::move(request),
+      .extract = [](const MetadataResponse& response) -> Result<std::vector<std::string>> {
+        std::vector<std::string> names;
+        for (const auto& topic : response.topics) {
+          if (topic.name) names.push_back(topic.name->str());
+        }
+        return names;
+      },
+      .handler = std::move(handler)});
 }
 
 void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
@@ -157,18 +159,18 @@ void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
 void Admin::describeCluster(Handler<ClusterDescription> handler) {
   using namespace protocol;
   core_->start(Call<ClusterDescription, DescribeClusterRequest>{
-          .what = "DescribeCluster",
-          .target = {},
-          .request = {},
-          .extract = [](const DescribeClusterResponse& response) -> Result<ClusterDescription> {
-            if (response.errorCode != 0) return fail(errorOf(response.errorCode, response.errorMessage, "the cluster"));
-            ClusterDescription cluster{response.clusterId.str(), NodeId(response.controllerId), {}};
-            for (const auto& broker : response.brokers) {
-              cluster.brokers[NodeId(broker.brokerId)] = {broker.host.str(), static_cast<uint16_t>(broker.port)};
-            }
-            return cluster;
-          },
-          .handler = std::move(handler)});
+      .what = "DescribeCluster",
+      .target = {},
+      .request = {},
+      .extract = [](const DescribeClusterResponse& response) -> Result<ClusterDescription> {
+        if (response.errorCode != 0) return fail(errorOf(response.errorCode, response.errorMessage, "the cluster"));
+        ClusterDescription cluster{response.clusterId.str(), NodeId(response.controllerId), {}};
+        for (const auto& broker : response.brokers) {
+          cluster.brokers[NodeId(broker.brokerId)] = {broker.host.str(), static_cast<uint16_t>(broker.port)};
+        }
+        return cluster;
+      },
+      .handler = std::move(handler)});
 }
 
 namespace {
@@ -187,24 +189,24 @@ void Admin::describeConfigs(ConfigResourceType type, std::string name, Handler<s
   request.resources.push_back(
       {.resourceType = static_cast<int8_t>(type), .resourceName = name, .configurationKeys = std::nullopt});
   core_->start(Call<std::vector<ConfigEntry>, DescribeConfigsRequest>{
-          .what = "DescribeConfigs",
-          .target = targetOf(type, name),
-          .request = std::move(request),
-          .extract = [name](const DescribeConfigsResponse& response) -> Result<std::vector<ConfigEntry>> {
-            if (response.results.size() != 1) return noAnswerFor(name);
-            const auto& result = response.results[0];
-            if (result.errorCode != 0) return fail(errorOf(result.errorCode, result.errorMessage, name));
-            std::vector<ConfigEntry> entries;
-            for (const auto& each : result.configs) {
-              entries.push_back({.name = each.name.str(),
-                                 .value = each.value ? std::optional(each.value->str()) : std::nullopt,
-                                 .readOnly = each.readOnly,
-                                 .sensitive = each.isSensitive,
-                                 .source = each.configSource});
-            }
-            return entries;
-          },
-          .handler = std::move(handler)});
+      .what = "DescribeConfigs",
+      .target = targetOf(type, name),
+      .request = std::move(request),
+      .extract = [name](const DescribeConfigsResponse& response) -> Result<std::vector<ConfigEntry>> {
+        if (response.results.size() != 1) return noAnswerFor(name);
+        const auto& result = response.results[0];
+        if (result.errorCode != 0) return fail(errorOf(result.errorCode, result.errorMessage, name));
+        std::vector<ConfigEntry> entries;
+        for (const auto& each : result.configs) {
+          entries.push_back({.name = each.name.str(),
+                             .value = each.value ? std::optional(each.value->str()) : std::nullopt,
+                             .readOnly = each.readOnly,
+                             .sensitive = each.isSensitive,
+                             .source = each.configSource});
+        }
+        return entries;
+      },
+      .handler = std::move(handler)});
 }
 
 void Admin::alterConfigs(ConfigResourceType type, std::string name, std::vector<ConfigChange> changes, Done done) {
@@ -257,7 +259,8 @@ void Admin::deleteRecords(TopicPartition where, Offset before, Handler<Offset> h
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = where.topic, .partitions = {}});
   request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .offset = before.value()});
-  core_->start(Call<Offset, DeleteRecordsRequest>{.what = "DeleteRecords",
+  core_->start(
+      Call<Offset, DeleteRecordsRequest>{.what = "DeleteRecords",
                                          .target = {.kind = Target::Kind::Leader, .partition = where},
                                          .request = std::move(request),
                                          .extract = [where](const DeleteRecordsResponse& response) -> Result<Offset> {

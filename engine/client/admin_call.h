@@ -14,7 +14,8 @@
 #include "protocol/generated/find_coordinator_request.h"
 #include "protocol/generated/find_coordinator_response.h"
 
-/// What Admin, GroupAdmin and TransactionAdmin are made of: one request, asked again while its error is one that passes.
+/// What Admin, GroupAdmin and TransactionAdmin are made of: one request, asked again while its error is one that
+/// passes.
 namespace tidemark::client::detail {
 
 inline Error errorOf(int16_t code, const std::optional<protocol::Text>& message, std::string_view what) {
@@ -106,23 +107,28 @@ class Calls : public std::enable_shared_from_this<Calls> {
     protocol::FindCoordinatorRequest request;
     request.keyType = static_cast<int8_t>(call->target.coordinator);
     request.coordinatorKeys.emplace_back(call->target.key);
-    client.sendToAny(std::move(request), {.version = int16_t{4}},
-                     [weak = weak_from_this(), call](Result<network::Received<protocol::FindCoordinatorResponse>> received) {
-                       const auto self = weak.lock();
-                       if (!self || self->stopped) return;
-                       if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())), false);
-                       if (received->message.coordinators.size() != 1)
-                         return self->judge(call, Result<T>(noAnswerFor(call->target.key)), true);
-                       const auto& found = received->message.coordinators[0];
-                       if (found.errorCode != 0)
-                         return self->judge(call, Result<T>(std::unexpected(errorOf(found.errorCode, found.errorMessage, fmt::format("the coordinator of {}", call->target.key)))), true);
-                       call->target.node = NodeId(found.nodeId);
-                       if (self->client.metadata().brokers.contains(call->target.node)) return self->ask(call);
-                       self->client.refresh({}, [weak, call](const Result<void>&) {
-                         const auto again = weak.lock();
-                         if (again && !again->stopped) again->ask(call);
-                       });
-                     });
+    client.sendToAny(
+        std::move(request), {.version = int16_t{4}},
+        [weak = weak_from_this(), call](Result<network::Received<protocol::FindCoordinatorResponse>> received) {
+          const auto self = weak.lock();
+          if (!self || self->stopped) return;
+          if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())), false);
+          if (received->message.coordinators.size() != 1)
+            return self->judge(call, Result<T>(noAnswerFor(call->target.key)), true);
+          const auto& found = received->message.coordinators[0];
+          if (found.errorCode != 0)
+            return self->judge(
+                call,
+                Result<T>(std::unexpected(errorOf(found.errorCode, found.errorMessage,
+                                                  fmt::format("the coordinator of {}", call->target.key)))),
+                true);
+          call->target.node = NodeId(found.nodeId);
+          if (self->client.metadata().brokers.contains(call->target.node)) return self->ask(call);
+          self->client.refresh({}, [weak, call](const Result<void>&) {
+            const auto again = weak.lock();
+            if (again && !again->stopped) again->ask(call);
+          });
+        });
   }
 
   template <class T, class Request>

@@ -78,41 +78,45 @@ struct GroupAdmin::Listing {
   }
 };
 
-GroupAdmin::GroupAdmin(Client& client, platform::Duration timeout) : core_(std::make_shared<detail::Calls>(client, timeout)) {}
+GroupAdmin::GroupAdmin(Client& client, platform::Duration timeout)
+    : core_(std::make_shared<detail::Calls>(client, timeout)) {}
 
 GroupAdmin::~GroupAdmin() {
   core_->stopped = true;
 }
 
 void GroupAdmin::listGroups(Handler<std::vector<ListedGroup>> handler) {
-  core_->client.refresh({}, [weak = std::weak_ptr(core_), handler = std::move(handler)](const Result<void>& refreshed) mutable {
-    const auto core = weak.lock();
-    if (!core || core->stopped) return;
-    if (!refreshed) return handler(std::unexpected(refreshed.error()));
-    auto listing = std::make_shared<Listing>();
-    listing->handler = std::move(handler);
-    listing->left = core->client.metadata().brokers.size();
-    if (listing->left == 0) return listing->handler(fail(ErrorCode::BrokerNotAvailable, "the cluster names no broker"));
-    // A copy: what is asked may refresh the metadata.
-    const auto brokers = core->client.metadata().brokers;
-    for (const auto& [node, endpoint] : brokers)
-      core->start(Call<std::vector<ListedGroup>, protocol::ListGroupsRequest>{
-          .what = "ListGroups",
-          .target = Target::at(node),
-          .request = {},
-          .extract = [node](const protocol::ListGroupsResponse& response) -> Result<std::vector<ListedGroup>> {
-            if (response.errorCode != 0) return fail(errorOf(response.errorCode, {}, fmt::format("broker {}", node)));
-            std::vector<ListedGroup> groups;
-            for (const auto& each : response.groups)
-              groups.push_back({.id = each.groupId.str(),
-                                .type = groupTypeOf(each.groupType.view()),
-                                .protocolType = each.protocolType.str(),
-                                .state = each.groupState.str(),
-                                .coordinator = node});
-            return groups;
-          },
-          .handler = [listing](Result<std::vector<ListedGroup>> part) { listing->answered(std::move(part)); }});
-  });
+  core_->client.refresh(
+      {}, [weak = std::weak_ptr(core_), handler = std::move(handler)](const Result<void>& refreshed) mutable {
+        const auto core = weak.lock();
+        if (!core || core->stopped) return;
+        if (!refreshed) return handler(std::unexpected(refreshed.error()));
+        auto listing = std::make_shared<Listing>();
+        listing->handler = std::move(handler);
+        listing->left = core->client.metadata().brokers.size();
+        if (listing->left == 0)
+          return listing->handler(fail(ErrorCode::BrokerNotAvailable, "the cluster names no broker"));
+        // A copy: what is asked may refresh the metadata.
+        const auto brokers = core->client.metadata().brokers;
+        for (const auto& [node, endpoint] : brokers)
+          core->start(Call<std::vector<ListedGroup>, protocol::ListGroupsRequest>{
+              .what = "ListGroups",
+              .target = Target::at(node),
+              .request = {},
+              .extract = [node](const protocol::ListGroupsResponse& response) -> Result<std::vector<ListedGroup>> {
+                if (response.errorCode != 0)
+                  return fail(errorOf(response.errorCode, {}, fmt::format("broker {}", node)));
+                std::vector<ListedGroup> groups;
+                for (const auto& each : response.groups)
+                  groups.push_back({.id = each.groupId.str(),
+                                    .type = groupTypeOf(each.groupType.view()),
+                                    .protocolType = each.protocolType.str(),
+                                    .state = each.groupState.str(),
+                                    .coordinator = node});
+                return groups;
+              },
+              .handler = [listing](Result<std::vector<ListedGroup>> part) { listing->answered(std::move(part)); }});
+      });
 }
 
 void GroupAdmin::committedOffsets(std::string group, GroupType type, Handler<std::vector<CommittedOffset>> handler) {
@@ -157,7 +161,8 @@ void GroupAdmin::committedOffsets(std::string group, GroupType type, Handler<std
         std::vector<CommittedOffset> offsets;
         for (const auto& topic : found.topics)
           for (const auto& one : topic.partitions) {
-            if (one.errorCode != 0) return fail(errorOf(one.errorCode, {}, fmt::format("{}-{}", topic.name.view(), one.partitionIndex)));
+            if (one.errorCode != 0)
+              return fail(errorOf(one.errorCode, {}, fmt::format("{}-{}", topic.name.view(), one.partitionIndex)));
             if (one.committedOffset < 0) continue;
             offsets.push_back({.partition = {topic.name.str(), PartitionIndex(one.partitionIndex)},
                                .offset = Offset(one.committedOffset),
@@ -183,7 +188,9 @@ void GroupAdmin::alterOffsets(std::string group, GroupType type, std::vector<Com
     for (const auto& [name, partitions] : topics) {
       auto& topic = request.topics.emplace_back();
       topic.topicName = name;
-      for (const CommittedOffset& one : partitions) topic.partitions.push_back({.partitionIndex = one.partition.partition.value(), .startOffset = one.offset.value()});
+      for (const CommittedOffset& one : partitions)
+        topic.partitions.push_back(
+            {.partitionIndex = one.partition.partition.value(), .startOffset = one.offset.value()});
     }
     core_->start(Call<Outcomes, AlterShareGroupOffsetsRequest>{
         .what = "AlterShareGroupOffsets",
@@ -194,7 +201,8 @@ void GroupAdmin::alterOffsets(std::string group, GroupType type, std::vector<Com
           Outcomes outcomes;
           for (const auto& topic : response.responses)
             for (const auto& one : topic.partitions)
-              outcomes.push_back({{topic.topicName.str(), PartitionIndex(one.partitionIndex)}, static_cast<ErrorCode>(one.errorCode)});
+              outcomes.push_back(
+                  {{topic.topicName.str(), PartitionIndex(one.partitionIndex)}, static_cast<ErrorCode>(one.errorCode)});
           return outcomes;
         },
         .handler = std::move(handler)});
@@ -223,7 +231,8 @@ void GroupAdmin::alterOffsets(std::string group, GroupType type, std::vector<Com
           for (const auto& one : topic.partitions) {
             const auto code = static_cast<ErrorCode>(one.errorCode);
             // Of the group, not of the partition: the whole is asked again.
-            if (code == ErrorCode::NotCoordinator || code == ErrorCode::CoordinatorLoadInProgress || code == ErrorCode::CoordinatorNotAvailable)
+            if (code == ErrorCode::NotCoordinator || code == ErrorCode::CoordinatorLoadInProgress ||
+                code == ErrorCode::CoordinatorNotAvailable)
               return fail(errorOf(one.errorCode, {}, topic.name.view()));
             outcomes.push_back({{topic.name.str(), PartitionIndex(one.partitionIndex)}, code});
           }
@@ -251,7 +260,8 @@ void GroupAdmin::deleteOffsets(std::string group, GroupType type, std::vector<To
           Outcomes outcomes;
           for (const auto& topic : response.responses)
             if (const auto asked = topics.find(topic.topicName.str()); asked != topics.end())
-              for (const TopicPartition& one : asked->second) outcomes.push_back({one, static_cast<ErrorCode>(topic.errorCode)});
+              for (const TopicPartition& one : asked->second)
+                outcomes.push_back({one, static_cast<ErrorCode>(topic.errorCode)});
           return outcomes;
         },
         .handler = std::move(handler)});
@@ -273,7 +283,8 @@ void GroupAdmin::deleteOffsets(std::string group, GroupType type, std::vector<To
         Outcomes outcomes;
         for (const auto& topic : response.topics)
           for (const auto& one : topic.partitions)
-            outcomes.push_back({{topic.name.str(), PartitionIndex(one.partitionIndex)}, static_cast<ErrorCode>(one.errorCode)});
+            outcomes.push_back(
+                {{topic.name.str(), PartitionIndex(one.partitionIndex)}, static_cast<ErrorCode>(one.errorCode)});
         return outcomes;
       },
       .handler = std::move(handler)});
@@ -283,17 +294,18 @@ void GroupAdmin::deleteGroup(std::string group, Done done) {
   using namespace protocol;
   DeleteGroupsRequest request;
   request.groupsNames.emplace_back(group);
-  core_->start(Call<void, DeleteGroupsRequest>{
-      .what = "DeleteGroups",
-      .target = Target::groupCoordinator(group),
-      .request = std::move(request),
-      .extract = [group](const DeleteGroupsResponse& response) -> Result<void> {
-        if (response.results.size() != 1) return noAnswerFor(group);
-        const auto& result = response.results[0];
-        if (result.errorCode != 0) return fail(errorOf(result.errorCode, result.errorMessage, group));
-        return {};
-      },
-      .handler = std::move(done)});
+  core_->start(
+      Call<void, DeleteGroupsRequest>{.what = "DeleteGroups",
+                                      .target = Target::groupCoordinator(group),
+                                      .request = std::move(request),
+                                      .extract = [group](const DeleteGroupsResponse& response) -> Result<void> {
+                                        if (response.results.size() != 1) return noAnswerFor(group);
+                                        const auto& result = response.results[0];
+                                        if (result.errorCode != 0)
+                                          return fail(errorOf(result.errorCode, result.errorMessage, group));
+                                        return {};
+                                      },
+                                      .handler = std::move(done)});
 }
 
 }  // namespace tidemark::client

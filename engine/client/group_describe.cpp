@@ -27,7 +27,8 @@ std::vector<TopicPartition> partitionsOf(ByteView assignment) {
   std::vector<TopicPartition> partitions;
   if (!reader.ok() || version < 0 || !message.read(reader, 0)) return partitions;
   for (const auto& topic : message.assignedPartitions)
-    for (const int32_t partition : topic.partitions) partitions.push_back({topic.topic.str(), PartitionIndex(partition)});
+    for (const int32_t partition : topic.partitions)
+      partitions.push_back({topic.topic.str(), PartitionIndex(partition)});
   return partitions;
 }
 
@@ -35,11 +36,14 @@ template <class Assignment>
 std::vector<TopicPartition> partitionsIn(const Assignment& assignment) {
   std::vector<TopicPartition> partitions;
   for (const auto& topic : assignment.topicPartitions)
-    for (const int32_t partition : topic.partitions) partitions.push_back({topic.topicName.str(), PartitionIndex(partition)});
+    for (const int32_t partition : topic.partitions)
+      partitions.push_back({topic.topicName.str(), PartitionIndex(partition)});
   return partitions;
 }
 
-std::string textOf(const std::optional<protocol::Text>& text) { return text ? text->str() : std::string(); }
+std::string textOf(const std::optional<protocol::Text>& text) {
+  return text ? text->str() : std::string();
+}
 
 /// The group that was asked for, or why there is none.
 template <class Response>
@@ -97,7 +101,8 @@ Result<GroupDescription> classicGroup(const protocol::DescribeGroupsResponse& re
   return description;
 }
 
-Result<GroupDescription> consumerGroup(const protocol::ConsumerGroupDescribeResponse& response, const std::string& group) {
+Result<GroupDescription> consumerGroup(const protocol::ConsumerGroupDescribeResponse& response,
+                                       const std::string& group) {
   const auto found = onlyGroup(response, group);
   if (!found) return std::unexpected(found.error());
   GroupDescription description = describedBy(**found, GroupType::Consumer);
@@ -128,7 +133,8 @@ Result<GroupDescription> shareGroup(const protocol::ShareGroupDescribeResponse& 
   return description;
 }
 
-Result<GroupDescription> streamsGroup(const protocol::StreamsGroupDescribeResponse& response, const std::string& group) {
+Result<GroupDescription> streamsGroup(const protocol::StreamsGroupDescribeResponse& response,
+                                      const std::string& group) {
   const auto found = onlyGroup(response, group);
   if (!found) return std::unexpected(found.error());
   GroupDescription description = describedBy(**found, GroupType::Streams);
@@ -152,7 +158,8 @@ Result<GroupDescription> streamsGroup(const protocol::StreamsGroupDescribeRespon
 }
 
 template <class Request>
-void describeWith(detail::Calls& calls, const char* what, std::string group, std::vector<protocol::Text> Request::*names,
+void describeWith(detail::Calls& calls, const char* what, std::string group,
+                  std::vector<protocol::Text> Request::* names,
                   Result<GroupDescription> (*extract)(const typename Request::Response&, const std::string&),
                   GroupAdmin::Handler<GroupDescription> handler) {
   Request request;
@@ -171,16 +178,20 @@ void GroupAdmin::describeGroup(std::string group, GroupType type, Handler<GroupD
   using namespace protocol;
   switch (type) {
     case GroupType::Consumer:
-      return describeWith(*core_, "ConsumerGroupDescribe", std::move(group), &ConsumerGroupDescribeRequest::groupIds, consumerGroup, std::move(handler));
+      return describeWith(*core_, "ConsumerGroupDescribe", std::move(group), &ConsumerGroupDescribeRequest::groupIds,
+                          consumerGroup, std::move(handler));
     case GroupType::Share:
-      return describeWith(*core_, "ShareGroupDescribe", std::move(group), &ShareGroupDescribeRequest::groupIds, shareGroup, std::move(handler));
+      return describeWith(*core_, "ShareGroupDescribe", std::move(group), &ShareGroupDescribeRequest::groupIds,
+                          shareGroup, std::move(handler));
     case GroupType::Streams:
-      return describeWith(*core_, "StreamsGroupDescribe", std::move(group), &StreamsGroupDescribeRequest::groupIds, streamsGroup, std::move(handler));
+      return describeWith(*core_, "StreamsGroupDescribe", std::move(group), &StreamsGroupDescribeRequest::groupIds,
+                          streamsGroup, std::move(handler));
     case GroupType::Unknown:
     case GroupType::Classic:
       break;
   }
-  describeWith(*core_, "DescribeGroups", std::move(group), &DescribeGroupsRequest::groups, classicGroup, std::move(handler));
+  describeWith(*core_, "DescribeGroups", std::move(group), &DescribeGroupsRequest::groups, classicGroup,
+               std::move(handler));
 }
 
 }  // namespace tidemark::client

@@ -9,7 +9,11 @@
 namespace tidemark::client {
 
 Result<OffsetChange> resetOf(const TopicPartition& partition, const ResetTo& to, const ResetNumbers& numbers) {
-  OffsetChange change{.partition = partition, .from = numbers.committed, .to = numbers.end, .logStart = numbers.logStart, .end = numbers.end};
+  OffsetChange change{.partition = partition,
+                      .from = numbers.committed,
+                      .to = numbers.end,
+                      .logStart = numbers.logStart,
+                      .end = numbers.end};
   const auto clip = [&](Offset wanted) {
     change.to = std::clamp(wanted, numbers.logStart, std::max(numbers.logStart, numbers.end));
     change.clipped = change.to != wanted;
@@ -28,7 +32,9 @@ Result<OffsetChange> resetOf(const TopicPartition& partition, const ResetTo& to,
       break;
     case ResetTo::Kind::ShiftBy: {
       if (!numbers.committed)
-        return fail(ErrorCode::InvalidRequest, fmt::format("nothing is committed for {}, so that it cannot be shifted: name partitions that have a commit, or reset to an offset", partition));
+        return fail(ErrorCode::InvalidRequest, fmt::format("nothing is committed for {}, so that it cannot be shifted: "
+                                                           "name partitions that have a commit, or reset to an offset",
+                                                           partition));
       const int64_t from = numbers.committed->value();
       // Far beyond either end is the end.
       const bool over = to.value > 0 && from > std::numeric_limits<int64_t>::max() - to.value;
@@ -68,11 +74,13 @@ struct ResetPlanner::Plan {
   }
 };
 
-ResetPlanner::ResetPlanner(Client& client, platform::Duration timeout) : admin_(client, timeout), groups_(client, timeout) {}
+ResetPlanner::ResetPlanner(Client& client, platform::Duration timeout)
+    : admin_(client, timeout), groups_(client, timeout) {}
 
 ResetPlanner::~ResetPlanner() = default;
 
-void ResetPlanner::plan(std::string group, GroupType type, ResetScope scope, ResetTo to, GroupAdmin::Handler<Changes> handler) {
+void ResetPlanner::plan(std::string group, GroupType type, ResetScope scope, ResetTo to,
+                        GroupAdmin::Handler<Changes> handler) {
   auto made = std::make_shared<Plan>();
   made->group = std::move(group);
   made->scope = std::move(scope);
@@ -90,14 +98,16 @@ void ResetPlanner::resolve(const std::shared_ptr<Plan>& plan) {
   const ResetScope& scope = plan->scope;
   if (scope.topics.empty() && scope.partitions.empty()) {
     if (plan->numbers.empty())
-      return plan->failed({ErrorCode::InvalidRequest, fmt::format("group {} has committed nothing: say which topics are meant", plan->group)});
+      return plan->failed({ErrorCode::InvalidRequest,
+                           fmt::format("group {} has committed nothing: say which topics are meant", plan->group)});
     return measure(plan);
   }
   std::map<TopicPartition, ResetNumbers> wanted;
   for (const TopicPartition& one : scope.partitions) wanted[one];
   const auto keep = [](const std::shared_ptr<Plan>& of, std::map<TopicPartition, ResetNumbers> named) {
     for (auto& [partition, numbers] : named)
-      if (const auto known = of->numbers.find(partition); known != of->numbers.end()) numbers.committed = known->second.committed;
+      if (const auto known = of->numbers.find(partition); known != of->numbers.end())
+        numbers.committed = known->second.committed;
     of->numbers = std::move(named);
   };
   if (scope.topics.empty()) {
@@ -110,8 +120,9 @@ void ResetPlanner::resolve(const std::shared_ptr<Plan>& plan) {
     admin_.describeTopic(name, [this, plan, named, name, keep](Result<TopicDescription> topic) {
       if (plan->over) return;
       if (!topic)
-        return plan->failed(topic.error().code == ErrorCode::UnknownTopicOrPartition ? Error{topic.error().code, fmt::format("there is no topic {}", name)}
-                                                                                     : std::move(topic).error());
+        return plan->failed(topic.error().code == ErrorCode::UnknownTopicOrPartition
+                                ? Error{topic.error().code, fmt::format("there is no topic {}", name)}
+                                : std::move(topic).error());
       for (const auto& [index, partition] : topic->partitions) (*named)[{name, PartitionIndex(index)}];
       if (--plan->waitsFor > 0) return;
       keep(plan, std::move(*named));
@@ -129,8 +140,9 @@ void ResetPlanner::measure(const std::shared_ptr<Plan>& plan) {
       admin_.listOffset(asked, timestamp, [plan, partition = asked, take](Result<ListedOffset> listed) {
         if (plan->over) return;
         if (!listed)
-          return plan->failed(listed.error().code == ErrorCode::UnknownTopicOrPartition ? Error{listed.error().code, fmt::format("there is no partition {}", partition)}
-                                                                                        : std::move(listed).error());
+          return plan->failed(listed.error().code == ErrorCode::UnknownTopicOrPartition
+                                  ? Error{listed.error().code, fmt::format("there is no partition {}", partition)}
+                                  : std::move(listed).error());
         take(plan->numbers[partition], listed->offset);
         if (--plan->waitsFor == 0) plan->finish();
       });

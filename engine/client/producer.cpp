@@ -203,11 +203,10 @@ void Producer::Core::append(Lane& lane, ProducerRecord record, Waiter waiter) {
     close(lane);
   }
   if (!lane.open) {
-    lane.open.emplace(
-        OpenBatch{.builder = records::BatchBuilder(
-                      {.codec = options_.codec, .transactional = !options_.transactionalId.empty()}),
-                  .waiters = {},
-                  .opened = now()});
+    lane.open.emplace(OpenBatch{
+        .builder = records::BatchBuilder({.codec = options_.codec, .transactional = !options_.transactionalId.empty()}),
+        .waiters = {},
+        .opened = now()});
   }
   lane.open->builder.append(record.timestampMs.value_or(client_.process().clock().wallMs()), key, value, headers);
   lane.open->waiters.push_back(std::move(waiter));
@@ -263,8 +262,8 @@ bool Producer::Core::sendRound() {
 }
 
 /// The oldest batch that is not on its way, if it may go now. Order is kept: nothing goes while something older is on
-/// its way to another broker, nothing is repeated while something younger is on its way, and nothing goes beside what is
-/// repeated: that may be in the log, and a log knows a producer's last five batches only.
+/// its way to another broker, nothing is repeated while something younger is on its way, and nothing goes beside what
+/// is repeated: that may be in the log, and a log knows a producer's last five batches only.
 BatchPtr Producer::Core::nextBatch(Lane& lane, NodeId leader) {
   const MonotonicTime time = now();
   if (unknownTopics_.contains(lane.where.topic)) return nullptr;

@@ -75,7 +75,8 @@ class Producer {
   /// Sends what lingers and calls `done` when everything that was sent before has its result.
   void flush(platform::Task done);
 
-  /// Of a transactional producer, with nothing pending: what the coordinator says it is from now on. Numbers begin anew.
+  /// Of a transactional producer, with nothing pending: what the coordinator says it is from now on. Numbers begin
+  /// anew.
   void adopt(ProducerId id, ProducerEpoch epoch);
   /// Gives up what has no result yet.
   void dropPending(const Error& error);

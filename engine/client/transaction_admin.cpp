@@ -78,10 +78,12 @@ void TransactionAdmin::listTransactions(Filter filter, Handler<std::vector<Liste
           .what = "ListTransactions",
           .target = Target::at(node),
           .request = std::move(request),
-          .extract = [node](const protocol::ListTransactionsResponse& response) -> Result<std::vector<ListedTransaction>> {
+          .extract =
+              [node](const protocol::ListTransactionsResponse& response) -> Result<std::vector<ListedTransaction>> {
             if (response.errorCode != 0) return fail(errorOf(response.errorCode, {}, fmt::format("broker {}", node)));
             if (!response.unknownStateFilters.empty())
-              return fail(ErrorCode::InvalidRequest, fmt::format("there is no transaction state {}", response.unknownStateFilters[0].view()));
+              return fail(ErrorCode::InvalidRequest,
+                          fmt::format("there is no transaction state {}", response.unknownStateFilters[0].view()));
             std::vector<ListedTransaction> found;
             for (const auto& each : response.transactionStates)
               found.push_back({.transactionalId = each.transactionalId.str(),
@@ -115,7 +117,8 @@ void TransactionAdmin::describeTransaction(std::string transactionalId, Handler<
                                            .startedMs = found.transactionStartTimeMs,
                                            .partitions = {}};
         for (const auto& topic : found.topics)
-          for (const int32_t partition : topic.partitions) description.partitions.push_back({topic.topic.str(), PartitionIndex(partition)});
+          for (const int32_t partition : topic.partitions)
+            description.partitions.push_back({topic.topic.str(), PartitionIndex(partition)});
         std::ranges::sort(description.partitions);
         return description;
       },
@@ -180,7 +183,8 @@ void TransactionAdmin::abort(ProducerOnPartition which, Done done) {
       .request = std::move(request),
       .extract = [partition = which.partition](const WriteTxnMarkersResponse& response) -> Result<void> {
         const std::string what = fmt::format("{}", partition);
-        if (response.markers.size() != 1 || response.markers[0].topics.size() != 1 || response.markers[0].topics[0].partitions.size() != 1)
+        if (response.markers.size() != 1 || response.markers[0].topics.size() != 1 ||
+            response.markers[0].topics[0].partitions.size() != 1)
           return noAnswerFor(what);
         const auto& result = response.markers[0].topics[0].partitions[0];
         if (result.errorCode != 0) return fail(errorOf(result.errorCode, {}, what));

@@ -35,8 +35,8 @@ bool isOfCoordinator(ErrorCode code) {
 }
 
 bool comesAgain(ErrorCode code) {
-  return isOfCoordinator(code) || code == ErrorCode::CoordinatorLoadInProgress || code == ErrorCode::ConcurrentTransactions ||
-         isRetriable(code);
+  return isOfCoordinator(code) || code == ErrorCode::CoordinatorLoadInProgress ||
+         code == ErrorCode::ConcurrentTransactions || isRetriable(code);
 }
 
 }  // namespace
@@ -107,29 +107,29 @@ void TransactionalProducer::Core::find(Coordinator& coordinator, platform::Task 
   protocol::FindCoordinatorRequest request;
   request.keyType = coordinator.type;
   request.coordinatorKeys.emplace_back(coordinator.key);
-  client_.sendToAny(
-      std::move(request), {.version = int16_t{4}, .timeout = options_.producer.requestTimeout},
-      [weak = weak_from_this(), &coordinator, found = std::move(found), done,
-       until](Result<network::Received<protocol::FindCoordinatorResponse>> received) mutable {
-        const auto self = weak.lock();
-        if (!self || self->stopped_) return;
-        ErrorCode code = received ? ErrorCode::CoordinatorNotAvailable : received.error().code;
-        if (received && received->message.coordinators.size() == 1) {
-          const auto& one = received->message.coordinators[0];
-          code = static_cast<ErrorCode>(one.errorCode);
-          if (code == ErrorCode::None) {
-            self->client_.retire(std::move(coordinator.channel));
-            coordinator.channel = self->client_.newChannel({one.host.str(), static_cast<uint16_t>(one.port)});
-            return found();
-          }
-        }
-        if (!comesAgain(code)) return (*done)(fail(code, "no coordinator"));
-        platform::Task retry = [weak, &coordinator, found = std::move(found), done, until]() mutable {
-          const auto alive = weak.lock();
-          if (alive && !alive->stopped_) alive->find(coordinator, std::move(found), done, until);
-        };
-        self->again(std::move(retry), {code, "no coordinator"}, done, until);
-      });
+  client_.sendToAny(std::move(request), {.version = int16_t{4}, .timeout = options_.producer.requestTimeout},
+                    [weak = weak_from_this(), &coordinator, found = std::move(found), done,
+                     until](Result<network::Received<protocol::FindCoordinatorResponse>> received) mutable {
+                      const auto self = weak.lock();
+                      if (!self || self->stopped_) return;
+                      ErrorCode code = received ? ErrorCode::CoordinatorNotAvailable : received.error().code;
+                      if (received && received->message.coordinators.size() == 1) {
+                        const auto& one = received->message.coordinators[0];
+                        code = static_cast<ErrorCode>(one.errorCode);
+                        if (code == ErrorCode::None) {
+                          self->client_.retire(std::move(coordinator.channel));
+                          coordinator.channel =
+                              self->client_.newChannel({one.host.str(), static_cast<uint16_t>(one.port)});
+                          return found();
+                        }
+                      }
+                      if (!comesAgain(code)) return (*done)(fail(code, "no coordinator"));
+                      platform::Task retry = [weak, &coordinator, found = std::move(found), done, until]() mutable {
+                        const auto alive = weak.lock();
+                        if (alive && !alive->stopped_) alive->find(coordinator, std::move(found), done, until);
+                      };
+                      self->again(std::move(retry), {code, "no coordinator"}, done, until);
+                    });
 }
 
 template <class Request, class ErrorOf, class Use>
@@ -177,7 +177,8 @@ void TransactionalProducer::Core::ask(Coordinator& coordinator, Request request,
       core->again([call = this->shared_from_this()] { call->run(); }, error, done, until);
     }
   };
-  std::make_shared<Call>(this, &coordinator, std::move(request), std::move(errorOf), std::move(use), std::move(done))->run();
+  std::make_shared<Call>(this, &coordinator, std::move(request), std::move(errorOf), std::move(use), std::move(done))
+      ->run();
 }
 
 void TransactionalProducer::Core::begin(Done done) {
@@ -185,7 +186,8 @@ void TransactionalProducer::Core::begin(Done done) {
   request.transactionalId = options_.transactionalId;
   request.transactionTimeoutMs = millis(options_.transactionTimeout);
   ask(
-      transactions_, std::move(request), [](const auto& response) { return static_cast<ErrorCode>(response.errorCode); },
+      transactions_, std::move(request),
+      [](const auto& response) { return static_cast<ErrorCode>(response.errorCode); },
       [this](const protocol::InitProducerIdResponse& response, Done& told) {
         failed_.reset();
         used_ = false;
@@ -197,10 +199,12 @@ void TransactionalProducer::Core::begin(Done done) {
 
 void TransactionalProducer::Core::send(ProducerRecord record, Producer::Handler handler) {
   used_ = true;
-  producer_.send(std::move(record), [weak = weak_from_this(), handler = std::move(handler)](Result<Delivered> delivered) mutable {
-    if (const auto self = weak.lock(); self && !delivered && !self->failed_) self->failed_ = delivered.error();
-    if (handler) handler(std::move(delivered));
-  });
+  producer_.send(std::move(record),
+                 [weak = weak_from_this(), handler = std::move(handler)](Result<Delivered> delivered) mutable {
+                   if (const auto self = weak.lock(); self && !delivered && !self->failed_)
+                     self->failed_ = delivered.error();
+                   if (handler) handler(std::move(delivered));
+                 });
 }
 
 void TransactionalProducer::Core::sendOffsets(std::string group, Offsets offsets, Done done) {
@@ -232,7 +236,8 @@ void TransactionalProducer::Core::sendOffsets(std::string group, Offsets offsets
             if (partition.errorCode != 0) return static_cast<ErrorCode>(partition.errorCode);
         return ErrorCode::None;
       },
-      [](const protocol::TxnOffsetCommitResponse&, Done& told) { told({}); }, [weak = weak_from_this(), done = std::move(done)](Result<void> result) mutable {
+      [](const protocol::TxnOffsetCommitResponse&, Done& told) { told({}); },
+      [weak = weak_from_this(), done = std::move(done)](Result<void> result) mutable {
         if (const auto self = weak.lock(); self && !result && !self->failed_) self->failed_ = result.error();
         done(std::move(result));
       });
@@ -262,7 +267,8 @@ void TransactionalProducer::Core::sendEnd(bool commit, Done done) {
   request.producerEpoch = producer_.producerEpoch().value();
   request.committed = commit;
   ask(
-      transactions_, std::move(request), [](const auto& response) { return static_cast<ErrorCode>(response.errorCode); },
+      transactions_, std::move(request),
+      [](const auto& response) { return static_cast<ErrorCode>(response.errorCode); },
       [this](const protocol::EndTxnResponse& response, Done& told) {
         failed_.reset();
         used_ = false;
@@ -275,9 +281,13 @@ void TransactionalProducer::Core::sendEnd(bool commit, Done done) {
 TransactionalProducer::TransactionalProducer(Client& client, TransactionalProducerOptions options)
     : core_(std::make_shared<Core>(client, std::move(options))) {}
 
-TransactionalProducer::~TransactionalProducer() { core_->stop(); }
+TransactionalProducer::~TransactionalProducer() {
+  core_->stop();
+}
 
-void TransactionalProducer::begin(Done done) { core_->begin(std::move(done)); }
+void TransactionalProducer::begin(Done done) {
+  core_->begin(std::move(done));
+}
 
 void TransactionalProducer::send(ProducerRecord record, Producer::Handler handler) {
   core_->send(std::move(record), std::move(handler));
@@ -287,10 +297,16 @@ void TransactionalProducer::sendOffsets(std::string group, Offsets offsets, Done
   core_->sendOffsets(std::move(group), std::move(offsets), std::move(done));
 }
 
-void TransactionalProducer::end(bool commit, Done done) { core_->end(commit, std::move(done)); }
+void TransactionalProducer::end(bool commit, Done done) {
+  core_->end(commit, std::move(done));
+}
 
-ProducerId TransactionalProducer::producerId() const noexcept { return core_->producer().producerId(); }
+ProducerId TransactionalProducer::producerId() const noexcept {
+  return core_->producer().producerId();
+}
 
-ProducerEpoch TransactionalProducer::producerEpoch() const noexcept { return core_->producer().producerEpoch(); }
+ProducerEpoch TransactionalProducer::producerEpoch() const noexcept {
+  return core_->producer().producerEpoch();
+}
 
 }  // namespace tidemark::client

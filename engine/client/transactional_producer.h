@@ -21,11 +21,11 @@ struct TransactionalProducerOptions {
   ProducerOptions producer;
 };
 
-/// Sends records in transactions (transaction.version 2): begin(), which fences whoever had the id before; then send() and
-/// sendOffsets(), then end(), over and over. One call to the coordinator at a time. Executor as the Client's.
+/// Sends records in transactions (transaction.version 2): begin(), which fences whoever had the id before; then send()
+/// and sendOffsets(), then end(), over and over. One call to the coordinator at a time. Executor as the Client's.
 ///
-/// Errors that mean that this producer has to go: ProducerFenced, InvalidProducerEpoch. After any other error of a send the
-/// transaction can only be aborted.
+/// Errors that mean that this producer has to go: ProducerFenced, InvalidProducerEpoch. After any other error of a send
+/// the transaction can only be aborted.
 class TransactionalProducer {
  public:
   using Done = std::move_only_function<void(Result<void>)>;
@@ -41,8 +41,8 @@ class TransactionalProducer {
   void send(ProducerRecord record, Producer::Handler handler = {});
   /// Offsets of a group, which count if the transaction is committed.
   void sendOffsets(std::string group, Offsets offsets, Done done);
-  /// Waits for what was sent, then commits; if some of it failed, the commit is refused with that error. An abort gives up
-  /// what has no result yet. RequestTimedOut: nobody knows how it ended.
+  /// Waits for what was sent, then commits; if some of it failed, the commit is refused with that error. An abort gives
+  /// up what has no result yet. RequestTimedOut: nobody knows how it ended.
   void end(bool commit, Done done);
 
   ProducerId producerId() const noexcept;

@@ -185,7 +185,8 @@ void Cluster::setFault(faults::Fault fault, std::move_only_function<void(Result<
   run([this, fault = std::move(fault), done = std::move(done)]() mutable {
     if (!topology_) return done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
     // A name that stands for nobody now may do so later; what is impossible is so now.
-    if (auto place = faults::placeOf(fault, View(*this)); !place && (fault.trigger.isNow() || place.error().code == ErrorCode::InvalidRequest))
+    if (auto place = faults::placeOf(fault, View(*this));
+        !place && (fault.trigger.isNow() || place.error().code == ErrorCode::InvalidRequest))
       return done(fail(std::move(place).error()));
     const bool now = fault.trigger.isNow();
     const int id = faults_->add(fault, lab_->clock().monotonic());
@@ -220,7 +221,8 @@ void Cluster::hearEvents() {
   const observe::EventBatch batch = collector_.eventsAfter(heardOf_);
   heardOf_ = batch.last;
   for (const observe::ObservedEvent& each : batch.events)
-    faults_->occurred(each.event.broker, events::nameOf(each.event.payload), {each.topic, each.partition}, lab_->clock().monotonic());
+    faults_->occurred(each.event.broker, events::nameOf(each.event.payload), {each.topic, each.partition},
+                      lab_->clock().monotonic());
   if (batch.events.empty()) return;
   advanceFaults();
   listenForFaults();
@@ -231,7 +233,9 @@ void Cluster::healFault(int id, Done done) {
 }
 
 void Cluster::healAll(Done done) {
-  healEach([done = std::move(done)](Result<size_t> healed) mutable { done(healed ? Result<void>{} : fail(std::move(healed).error())); });
+  healEach([done = std::move(done)](Result<size_t> healed) mutable {
+    done(healed ? Result<void>{} : fail(std::move(healed).error()));
+  });
 }
 
 void Cluster::healEach(std::move_only_function<void(Result<size_t>)> done) {
@@ -268,7 +272,8 @@ void Cluster::listFaults(std::move_only_function<void(std::vector<faults::FaultS
 
 void Cluster::dropFaults() {
   faultTimer_.cancel();
-  for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic())) faults_->end(fault.id, FaultBook::Why::Dropped);
+  for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic()))
+    faults_->end(fault.id, FaultBook::Why::Dropped);
   listenForFaults();
 }
 
@@ -288,15 +293,18 @@ void Cluster::advanceFaults() {
   }
   faultTimer_.cancel();
   if (const auto next = faults_->nextDue())
-    faultTimer_ = executor_->schedule(std::max(*next - lab_->clock().monotonic(), platform::Duration{}), [this] { advanceFaults(); });
+    faultTimer_ = executor_->schedule(std::max(*next - lab_->clock().monotonic(), platform::Duration{}),
+                                      [this] { advanceFaults(); });
 }
 
 Result<void> Cluster::checkBroker(Kind kind, const Slot& slot) const {
   const NodeId id = slot.place.id;
   TIDEMARK_TRY(observe::checkState(kind, id, slot.state));
   // It starts, and does not run yet.
-  if (kind == Kind::Stop && !slot.isOpen) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
-  if (kind == Kind::Wipe && slot.process) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", id));
+  if (kind == Kind::Stop && !slot.isOpen)
+    return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
+  if (kind == Kind::Wipe && slot.process)
+    return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", id));
   return {};
 }
 
@@ -402,7 +410,8 @@ Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault) {
         found = true;
       }
     }
-    if (!found) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} has no folder {}", slot.place.id, fault.path));
+    if (!found)
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} has no folder {}", slot.place.id, fault.path));
     return {};
   });
 }
@@ -410,9 +419,13 @@ Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault) {
 Result<void> Cluster::flipBit(const Slot& slot, const faults::Fault& fault) {
   return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
     std::vector<std::string> paths;
-    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id)) TIDEMARK_TRY(collect(files, directory, paths));
-    const auto found = std::ranges::find_if(paths, [&](const std::string& path) { return faults::matchesPath(fault.path, path); });
-    if (found == paths.end()) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} has no file {} with a byte in it", slot.place.id, fault.path));
+    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id))
+      TIDEMARK_TRY(collect(files, directory, paths));
+    const auto found =
+        std::ranges::find_if(paths, [&](const std::string& path) { return faults::matchesPath(fault.path, path); });
+    if (found == paths.end())
+      return fail(ErrorCode::InvalidRequest,
+                  fmt::format("broker {} has no file {} with a byte in it", slot.place.id, fault.path));
     TIDEMARK_ASSIGN(const auto file, files.open(*found, platform::OpenMode::ReadWrite));
     TIDEMARK_ASSIGN(const uint64_t size, file->size());
     // In the middle: of a log that is inside a batch, of an index an entry.

@@ -103,8 +103,7 @@ Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folde
 Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string& folder) const {
   TIDEMARK_ASSIGN(const std::optional<Topology> topology, storedTopology(folder));
   if (!topology) return std::nullopt;
-  observe::StoredCluster stored{
-      .brokers = static_cast<int>(topology->brokers()), .host = topology->host, .ports = {}};
+  observe::StoredCluster stored{.brokers = static_cast<int>(topology->brokers()), .host = topology->host, .ports = {}};
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.port);
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.controllerPort);
   return stored;
@@ -115,10 +114,12 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
     return fail(ErrorCode::InvalidConfig,
                 fmt::format("{} brokers cannot be launched: it can be 1 to {}", options.brokers, kMostBrokers));
   if (options.controllers < 0 || options.controllers > options.brokers)
-    return fail(ErrorCode::InvalidConfig, fmt::format("{} of {} brokers cannot be controllers", options.controllers, options.brokers));
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} of {} brokers cannot be controllers", options.controllers, options.brokers));
   if (options.separateControllers < 0 || options.separateControllers > kMostSeparateControllers)
-    return fail(ErrorCode::InvalidConfig, fmt::format("{} controllers of their own cannot be launched: it can be 0 to {}",
-                                                      options.separateControllers, kMostSeparateControllers));
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} controllers of their own cannot be launched: it can be 0 to {}",
+                            options.separateControllers, kMostSeparateControllers));
   if (options.separateControllers > 0 && options.controllers > 0)
     return fail(ErrorCode::InvalidConfig, "either brokers are the controllers or nodes of their own, not both");
   if (options.logDirectories < 1 || options.logDirectories > kMostLogDirectories)
@@ -138,18 +139,19 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
     folderLock_ = *std::move(locked);
   else
     // Held by somebody, or out of reach.
-    return fail(locked.error().code, fmt::format("{} {}: {}", dataFolder_,
-                                                 locked.error().code == ErrorCode::InvalidConfig ? "is in use" : "cannot be written",
-                                                 locked.error().message));
+    return fail(locked.error().code,
+                fmt::format("{} {}: {}", dataFolder_,
+                            locked.error().code == ErrorCode::InvalidConfig ? "is in use" : "cannot be written",
+                            locked.error().message));
   settings_ = labSettings(options.brokers, options.settings);
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
   TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
   fresh_ = !topology_;
   if (topology_) {
     if (static_cast<int>(topology_->brokers()) != options.brokers)
-      return fail(ErrorCode::InvalidConfig, fmt::format("{} holds a cluster of {} broker{}, not of {}", dataFolder_,
-                                                        topology_->brokers(), topology_->brokers() == 1 ? "" : "s",
-                                                        options.brokers));
+      return fail(ErrorCode::InvalidConfig,
+                  fmt::format("{} holds a cluster of {} broker{}, not of {}", dataFolder_, topology_->brokers(),
+                              topology_->brokers() == 1 ? "" : "s", options.brokers));
   } else {
     Topology topology{.clusterId = lab_->random().uuid().toString(),
                       .host = options.host,
@@ -229,7 +231,8 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
         forgetCluster();
         finishLaunch(fail(*std::move(launch->error)));
       } else {
-        // Whoever bootstraps from one of them finds all. A partition that stays without a leader does not hold the launch up.
+        // Whoever bootstraps from one of them finds all. A partition that stays without a leader does not hold the
+        // launch up.
         awaitMetadata([this] { return isSettled(); },
                       [this, topic = std::move(launch->topic)](Result<void> settled) {
                         const bool ended = !settled && settled.error().code != ErrorCode::RequestTimedOut;
@@ -469,8 +472,8 @@ void Cluster::shutdownNow(Handler done) {
     done({});
     return;
   }
-  // First every broker hands over and closes its logs, while all controllers still vote; then the controllers go. Nobody
-  // can take anything over without a majority, and nobody is left to where all go: neither is waited for.
+  // First every broker hands over and closes its logs, while all controllers still vote; then the controllers go.
+  // Nobody can take anything over without a majority, and nobody is left to where all go: neither is waited for.
   const platform::Duration handOver = hasMajority() ? kHandOver : platform::Duration::zero();
   struct Stop {
     size_t left = 1;
@@ -559,13 +562,13 @@ void Cluster::createTopicNow(const observe::TopicOptions& topic, bool inOrder, H
     done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
     return;
   }
-  client::NewTopic created{
-      .name = topic.name,
-      .partitions = topic.partitions,
-      .replicationFactor = static_cast<int16_t>(
-          topic.replicationFactor > 0 ? topic.replicationFactor : std::min<int>(3, static_cast<int>(topology_->brokers()))),
-      .configs = {},
-      .assignments = {}};
+  client::NewTopic created{.name = topic.name,
+                           .partitions = topic.partitions,
+                           .replicationFactor = static_cast<int16_t>(
+                               topic.replicationFactor > 0 ? topic.replicationFactor
+                                                           : std::min<int>(3, static_cast<int>(topology_->brokers()))),
+                           .configs = {},
+                           .assignments = {}};
   for (const observe::Setting& setting : topic.configs) created.configs[setting.key] = setting.value;
   // Else where partitions begin is drawn by lot.
   if (inOrder) {
@@ -579,17 +582,20 @@ void Cluster::createTopicNow(const observe::TopicOptions& topic, bool inOrder, H
       for (size_t copy = 0; copy < copies; ++copy)
         created.assignments[partition].push_back(nodes[(partition + copy) % nodes.size()]);
   }
-  errands_->topics.createTopic(std::move(created), [this, name = topic.name, done = std::move(done)](Result<Uuid> id) mutable {
-    if (!id) {
-      done(fail(std::move(id).error()));
-      return;
-    }
-    // The topic is committed; each broker takes it up a moment later.
-    awaitMetadata([this, name] { return isEverywhere(name); }, [name, done = std::move(done)](Result<void> arrived) mutable {
-      if (arrived) return done({});
-      done(fail(ErrorCode::RequestTimedOut, fmt::format("topic {} is created, but not every broker has taken it up", name)));
-    });
-  });
+  errands_->topics.createTopic(
+      std::move(created), [this, name = topic.name, done = std::move(done)](Result<Uuid> id) mutable {
+        if (!id) {
+          done(fail(std::move(id).error()));
+          return;
+        }
+        // The topic is committed; each broker takes it up a moment later.
+        awaitMetadata([this, name] { return isEverywhere(name); },
+                      [name, done = std::move(done)](Result<void> arrived) mutable {
+                        if (arrived) return done({});
+                        done(fail(ErrorCode::RequestTimedOut,
+                                  fmt::format("topic {} is created, but not every broker has taken it up", name)));
+                      });
+      });
 }
 
 void Cluster::awaitMetadata(std::function<bool()> holds, Handler done) {
@@ -601,7 +607,8 @@ void Cluster::awaitMetadata(std::function<bool()> holds, Handler done) {
     metadataAwaited_.erase(late);
     wait.done(fail(ErrorCode::RequestTimedOut, "not every broker has taken up the metadata"));
   });
-  metadataAwaited_.push_back({.number = number, .holds = std::move(holds), .timeout = std::move(timeout), .done = std::move(done)});
+  metadataAwaited_.push_back(
+      {.number = number, .holds = std::move(holds), .timeout = std::move(timeout), .done = std::move(done)});
   metadataApplied();
 }
 
@@ -665,8 +672,9 @@ Result<NodeId> Cluster::leaderNow(const TopicPartition& partition) const {
   if (registration->leader != kNoNode) return registration->leader;
   std::string last;
   for (const NodeId node : registration->electable()) last += fmt::format("{}{}", last.empty() ? "" : ", ", node);
-  return fail(ErrorCode::LeaderNotAvailable,
-              fmt::format("{} has no leader: nobody who may lead it runs, in sync last was broker {}", partition, last));
+  return fail(
+      ErrorCode::LeaderNotAvailable,
+      fmt::format("{} has no leader: nobody who may lead it runs, in sync last was broker {}", partition, last));
 }
 
 void Cluster::listTopics(std::move_only_function<void(Result<std::vector<std::string>>)> done) {
@@ -692,7 +700,8 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
       for (const NodePlace& node : topology_->nodes)
         if (node.isBroker) ready.brokers.push_back(node.id.value());
     }
-    for (const auto& [key, value] : settings_) ready.profile += fmt::format("{}{}={}", ready.profile.empty() ? "" : ", ", key, value);
+    for (const auto& [key, value] : settings_)
+      ready.profile += fmt::format("{}{}={}", ready.profile.empty() ? "" : ", ", key, value);
     done(ready);
   });
 }

@@ -69,7 +69,8 @@ class Cluster final : public observe::ClusterSource {
   void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
   void look(observe::LookPlace place, Look look) override;
   void planOffsets(observe::OffsetResetRequest request, OffsetsPlanned done) override;
-  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, Done done) override;
+  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits,
+                   Done done) override;
   void deleteGroup(std::string group, Done done) override;
   void abortTransaction(std::string transactionalId, Done done) override;
 
@@ -205,7 +206,8 @@ class Cluster final : public observe::ClusterSource {
   void askShares(Slot& slot);
   void describeShares(observe::ClusterSnapshot& into) const;
   /// Timestamp of the first record that a group has not committed.
-  std::optional<platform::WallTime> firstPending(const observe::ClusterSnapshot& in, const TopicPartition& partition, Offset committed);
+  std::optional<platform::WallTime> firstPending(const observe::ClusterSnapshot& in, const TopicPartition& partition,
+                                                 Offset committed);
 
   void describeTransactions(observe::ClusterSnapshot& into) const;
   /// Asks the brokers that run for the transactions they coordinate.

@@ -10,7 +10,8 @@ void tellFates(const log::PartitionLog& log, std::vector<observe::BatchSnapshot>
   const auto aborted = log.abortedTransactions(batches.front().baseOffset, batches.back().lastOffset.next());
   std::unordered_map<ProducerId, Offset> open;
   for (const log::ProducerInfo& producer : log.producers())
-    if (producer.currentTransactionStartOffset >= Offset(0)) open[producer.producerId] = producer.currentTransactionStartOffset;
+    if (producer.currentTransactionStartOffset >= Offset(0))
+      open[producer.producerId] = producer.currentTransactionStartOffset;
   for (observe::BatchSnapshot& batch : batches) {
     if (!batch.transactional) continue;
     batch.fate = observe::TransactionFate::Committed;
@@ -18,7 +19,8 @@ void tellFates(const log::PartitionLog& log, std::vector<observe::BatchSnapshot>
       for (const log::AbortedTxn& entry : *aborted) {
         const bool inside = entry.firstOffset <= batch.baseOffset && batch.baseOffset <= entry.lastOffset;
         // The entry ends with the marker itself.
-        if (entry.producerId == batch.producer && inside && (!batch.control || batch.baseOffset == entry.lastOffset)) batch.fate = observe::TransactionFate::Aborted;
+        if (entry.producerId == batch.producer && inside && (!batch.control || batch.baseOffset == entry.lastOffset))
+          batch.fate = observe::TransactionFate::Aborted;
       }
     const auto since = open.find(batch.producer);
     if (since != open.end() && batch.baseOffset >= since->second) batch.fate = observe::TransactionFate::Open;
@@ -29,10 +31,11 @@ std::vector<observe::OpenTransactionSnapshot> openTransactionsOf(const log::Part
   std::vector<observe::OpenTransactionSnapshot> open;
   for (const log::ProducerInfo& producer : log.producers())
     if (producer.currentTransactionStartOffset >= Offset(0))
-      open.push_back({.producer = producer.producerId,
-                      .epoch = producer.producerEpoch,
-                      .first = producer.currentTransactionStartOffset,
-                      .lastWrite = platform::WallTime(platform::milliseconds(std::max<int64_t>(0, producer.lastTimestampMs)))});
+      open.push_back(
+          {.producer = producer.producerId,
+           .epoch = producer.producerEpoch,
+           .first = producer.currentTransactionStartOffset,
+           .lastWrite = platform::WallTime(platform::milliseconds(std::max<int64_t>(0, producer.lastTimestampMs)))});
   std::ranges::sort(open, {}, &observe::OpenTransactionSnapshot::first);
   return open;
 }

@@ -49,10 +49,12 @@ Result<void> outcomeOf(const std::string& group, const Result<std::vector<client
   if (!outcomes) return fail(outcomes.error());
   for (const client::PartitionOutcome& one : *outcomes) {
     if (one.code == ErrorCode::None) continue;
-    const bool members = one.code == ErrorCode::UnknownMemberId || one.code == ErrorCode::NonEmptyGroup || one.code == ErrorCode::StaleMemberEpoch;
+    const bool members = one.code == ErrorCode::UnknownMemberId || one.code == ErrorCode::NonEmptyGroup ||
+                         one.code == ErrorCode::StaleMemberEpoch;
     return fail(one.code, members ? fmt::format("group {} has members: stop its clients first", group)
-                          : one.code == ErrorCode::GroupSubscribedToTopic ? fmt::format("a member is subscribed to {}: stop it first", one.partition.topic)
-                                                                          : fmt::format("{} was refused", one.partition));
+                          : one.code == ErrorCode::GroupSubscribedToTopic
+                              ? fmt::format("a member is subscribed to {}: stop it first", one.partition.topic)
+                              : fmt::format("{} was refused", one.partition));
   }
   return {};
 }
@@ -64,38 +66,45 @@ const Error kNoCluster{ErrorCode::BrokerNotAvailable, "no cluster is running"};
 void Cluster::planOffsets(observe::OffsetResetRequest request, OffsetsPlanned done) {
   run([this, request = std::move(request), done = std::move(done)]() mutable {
     if (!errands_) return done(fail(kNoCluster));
-    errands_->offsets.plan(request.group, typeOf(request.groupKind), {.topics = {}, .partitions = request.partitions}, resetOfRequest(request),
-                           [done = std::move(done)](Result<client::ResetPlanner::Changes> changes) mutable {
-                             if (!changes) return done(fail(std::move(changes).error()));
-                             std::vector<observe::OffsetEdit> edits;
-                             for (const client::OffsetChange& change : *changes)
-                               edits.push_back({.partition = change.partition, .from = change.from, .to = change.to, .clipped = change.clipped});
-                             done(std::move(edits));
-                           });
+    errands_->offsets.plan(
+        request.group, typeOf(request.groupKind), {.topics = {}, .partitions = request.partitions},
+        resetOfRequest(request), [done = std::move(done)](Result<client::ResetPlanner::Changes> changes) mutable {
+          if (!changes) return done(fail(std::move(changes).error()));
+          std::vector<observe::OffsetEdit> edits;
+          for (const client::OffsetChange& change : *changes)
+            edits.push_back(
+                {.partition = change.partition, .from = change.from, .to = change.to, .clipped = change.clipped});
+          done(std::move(edits));
+        });
   });
 }
 
-void Cluster::editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, Done done) {
+void Cluster::editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits,
+                          Done done) {
   run([this, group = std::move(group), kind, edits = std::move(edits), done = std::move(done)]() mutable {
     if (!errands_) return done(fail(kNoCluster));
     std::vector<client::CommittedOffset> committed;
     std::vector<TopicPartition> forgotten;
     for (const observe::OffsetEdit& edit : edits) {
       if (edit.to)
-        committed.push_back({.partition = edit.partition, .offset = *edit.to, .leaderEpoch = kNoLeaderEpoch, .metadata = {}});
+        committed.push_back(
+            {.partition = edit.partition, .offset = *edit.to, .leaderEpoch = kNoLeaderEpoch, .metadata = {}});
       else
         forgotten.push_back(edit.partition);
     }
     auto forget = [this, group, kind, forgotten = std::move(forgotten)](Done then) mutable {
       if (forgotten.empty()) return then({});
-      errands_->groups.deleteOffsets(group, typeOf(kind), std::move(forgotten), [group, then = std::move(then)](auto outcomes) mutable { then(outcomeOf(group, outcomes)); });
+      errands_->groups.deleteOffsets(
+          group, typeOf(kind), std::move(forgotten),
+          [group, then = std::move(then)](auto outcomes) mutable { then(outcomeOf(group, outcomes)); });
     };
     if (committed.empty()) return forget(std::move(done));
-    errands_->groups.alterOffsets(group, typeOf(kind), std::move(committed), [group, forget = std::move(forget), done = std::move(done)](auto outcomes) mutable {
-      auto result = outcomeOf(group, outcomes);
-      if (!result) return done(std::move(result));
-      forget(std::move(done));
-    });
+    errands_->groups.alterOffsets(group, typeOf(kind), std::move(committed),
+                                  [group, forget = std::move(forget), done = std::move(done)](auto outcomes) mutable {
+                                    auto result = outcomeOf(group, outcomes);
+                                    if (!result) return done(std::move(result));
+                                    forget(std::move(done));
+                                  });
   });
 }
 
@@ -103,7 +112,8 @@ void Cluster::deleteGroup(std::string group, Done done) {
   run([this, group = std::move(group), done = std::move(done)]() mutable {
     if (!errands_) return done(fail(kNoCluster));
     errands_->groups.deleteGroup(group, [group, done = std::move(done)](Result<void> result) mutable {
-      if (!result && result.error().code == ErrorCode::NonEmptyGroup) return done(fail(ErrorCode::NonEmptyGroup, fmt::format("group {} has members: stop its clients first", group)));
+      if (!result && result.error().code == ErrorCode::NonEmptyGroup)
+        return done(fail(ErrorCode::NonEmptyGroup, fmt::format("group {} has members: stop its clients first", group)));
       done(std::move(result));
     });
   });
@@ -112,10 +122,11 @@ void Cluster::deleteGroup(std::string group, Done done) {
 void Cluster::abortTransaction(std::string transactionalId, Done done) {
   run([this, transactionalId = std::move(transactionalId), done = std::move(done)]() mutable {
     if (!errands_) return done(fail(kNoCluster));
-    errands_->transactions.fenceProducer(transactionalId, [done = std::move(done)](Result<ProducerEpoch> epoch) mutable {
-      if (!epoch) return done(fail(std::move(epoch).error()));
-      done({});
-    });
+    errands_->transactions.fenceProducer(transactionalId,
+                                         [done = std::move(done)](Result<ProducerEpoch> epoch) mutable {
+                                           if (!epoch) return done(fail(std::move(epoch).error()));
+                                           done({});
+                                         });
   });
 }
 

@@ -3,8 +3,8 @@
 #include "cluster/cluster.h"
 #include "cluster/slot.h"
 
-// What a snapshot tells of groups. Coordinators are asked and answer in their own time, so what is told of a group may be
-// one snapshot behind; where logs end is put beside it when the snapshot is made.
+// What a snapshot tells of groups. Coordinators are asked and answer in their own time, so what is told of a group may
+// be one snapshot behind; where logs end is put beside it when the snapshot is made.
 
 namespace tidemark::cluster {
 namespace {
@@ -49,7 +49,8 @@ observe::GroupSnapshot groupShown(NodeId coordinator, const coordinator::GroupSn
   for (const coordinator::GroupOffsetSnapshot& offset : told.offsets) {
     observe::GroupPartitionSnapshot& one = partitions[offset.partition];
     one.committed = offset.offset;
-    if (offset.commitTimestampMs > 0) one.committedAt = platform::WallTime(platform::milliseconds(offset.commitTimestampMs));
+    if (offset.commitTimestampMs > 0)
+      one.committedAt = platform::WallTime(platform::milliseconds(offset.commitTimestampMs));
     one.metadata = offset.metadata;
   }
   for (auto& [partition, one] : partitions) {
@@ -66,19 +67,25 @@ void Cluster::askGroups() {
   const platform::MonotonicTime now = lab_->clock().monotonic();
   std::optional<platform::Duration> later;
   for (auto& [id, slot] : slots_) {
-    if (!slot->isOpen || !slot->place.isBroker || slot->state == observe::BrokerState::Paused || slot->groupsAskedIn == slot->incarnation) continue;
-    if (const auto due = slot->groupsAskedAt + kGroupsEvery; slot->groupsAskedAt != platform::MonotonicTime{} && due > now) {
+    if (!slot->isOpen || !slot->place.isBroker || slot->state == observe::BrokerState::Paused ||
+        slot->groupsAskedIn == slot->incarnation)
+      continue;
+    if (const auto due = slot->groupsAskedAt + kGroupsEvery;
+        slot->groupsAskedAt != platform::MonotonicTime{} && due > now) {
       later = std::min(later.value_or(due - now), due - now);
       continue;
     }
     slot->groupsAskedAt = now;
     slot->groupsAskedIn = slot->incarnation;
     askShares(*slot);
-    slot->node->broker()->groups().groups().snapshot([this, node = id, incarnation = slot->incarnation](std::vector<coordinator::GroupSnapshot> told) {
-      std::vector<observe::GroupSnapshot> groups;
-      for (const coordinator::GroupSnapshot& group : told) groups.push_back(groupShown(node, group));
-      run([this, node, incarnation, groups = std::move(groups)]() mutable { groupsTold(node, incarnation, std::move(groups)); });
-    });
+    slot->node->broker()->groups().groups().snapshot(
+        [this, node = id, incarnation = slot->incarnation](std::vector<coordinator::GroupSnapshot> told) {
+          std::vector<observe::GroupSnapshot> groups;
+          for (const coordinator::GroupSnapshot& group : told) groups.push_back(groupShown(node, group));
+          run([this, node, incarnation, groups = std::move(groups)]() mutable {
+            groupsTold(node, incarnation, std::move(groups));
+          });
+        });
   }
   if (later) groupTimer_ = executor_->schedule(*later, [this] { askGroups(); });
 }
@@ -93,7 +100,8 @@ void Cluster::groupsTold(NodeId id, uint64_t incarnation, std::vector<observe::G
   changed();
 }
 
-std::optional<platform::WallTime> Cluster::firstPending(const observe::ClusterSnapshot& in, const TopicPartition& partition, Offset committed) {
+std::optional<platform::WallTime> Cluster::firstPending(const observe::ClusterSnapshot& in,
+                                                        const TopicPartition& partition, Offset committed) {
   auto& [offset, time] = pendingTimes_[partition];
   // What could not be read may be there the next time.
   if (offset == committed && time) return time;
@@ -105,7 +113,10 @@ std::optional<platform::WallTime> Cluster::firstPending(const observe::ClusterSn
   const auto replica = leader->second->node->broker()->replicas().find(partition);
   if (!replica) return time;
   const auto batches = replica->log()->batches(std::max(committed, shown->logStart), 1);
-  if (batches && !batches->empty()) time = platform::WallTime(platform::milliseconds(batches->front().header.deleteHorizonMs() ? batches->front().header.maxTimestampMs : batches->front().header.baseTimestampMs));
+  if (batches && !batches->empty())
+    time = platform::WallTime(platform::milliseconds(batches->front().header.deleteHorizonMs()
+                                                         ? batches->front().header.maxTimestampMs
+                                                         : batches->front().header.baseTimestampMs));
   return time;
 }
 
@@ -116,8 +127,10 @@ void Cluster::describeGroups(observe::ClusterSnapshot& into) {
   describeShares(into);
   for (observe::GroupSnapshot& group : into.groups) {
     for (observe::GroupMemberSnapshot& member : group.members) {
-      const auto connection = std::ranges::find(into.connections, member.clientId, &observe::ConnectionSnapshot::client);
-      if (connection != into.connections.end() && !connection->softwareName.empty()) member.software = connection->softwareName + " " + connection->softwareVersion;
+      const auto connection =
+          std::ranges::find(into.connections, member.clientId, &observe::ConnectionSnapshot::client);
+      if (connection != into.connections.end() && !connection->softwareName.empty())
+        member.software = connection->softwareName + " " + connection->softwareVersion;
     }
     for (observe::GroupPartitionSnapshot& one : group.partitions) {
       const observe::PartitionSnapshot* partition = observe::findPartition(into, one.partition);

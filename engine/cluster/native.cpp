@@ -29,8 +29,8 @@ class NativePlatform final : public ClusterPlatform {
   Result<std::string> temporaryFolder() override {
     const char* parent = std::getenv("TMPDIR");
     const auto maker = createProcess("temporary");
-    std::string folder =
-        fmt::format("{}/{}{}", parent != nullptr && *parent != '\0' ? parent : "/tmp", kTemporaryPrefix, maker->random().uuid());
+    std::string folder = fmt::format("{}/{}{}", parent != nullptr && *parent != '\0' ? parent : "/tmp",
+                                     kTemporaryPrefix, maker->random().uuid());
     TIDEMARK_TRY(maker->files().createDirectories(folder));
     cleanUp(platform::parentDirectory(folder));
     return folder;
@@ -60,7 +60,8 @@ class NativePlatform final : public ClusterPlatform {
         const auto lock = files.lock(folder + "/.lock");
         if (!lock || inUse(files, folder)) continue;
         if (auto removed = files.removeTree(folder); !removed)
-          cleaner->log().warning("cluster", "{} was left by a program that was killed, and stays: {}", folder, removed.error().message);
+          cleaner->log().warning("cluster", "{} was left by a program that was killed, and stays: {}", folder,
+                                 removed.error().message);
       }
     });
   }

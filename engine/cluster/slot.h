@@ -58,6 +58,8 @@ inline bool isAlive(observe::BrokerState state) {
 }
 
 /// The name of the machine that a broker runs on.
-inline std::string machineOf(NodeId id) { return fmt::format("broker-{}", id); }
+inline std::string machineOf(NodeId id) {
+  return fmt::format("broker-{}", id);
+}
 
 }  // namespace tidemark::cluster

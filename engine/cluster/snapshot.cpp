@@ -314,7 +314,8 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
               followers = leading->view().followers;
               partition.lastStable = leading->log()->lastStableOffset();
               // Most logs have no transaction open: their producers are not even counted.
-              if (partition.lastStable < leading->log()->highWatermark()) partition.openTransactions = openTransactionsOf(*leading->log());
+              if (partition.lastStable < leading->log()->highWatermark())
+                partition.openTransactions = openTransactionsOf(*leading->log());
             }
           }
         }
@@ -369,8 +370,8 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
   if (!watched) return;
   for (const log::SegmentInfo& segment : log.segments())
     into.segments.push_back({segment.baseOffset, segment.sizeInBytes});
-  // The newest batches: from so far back that as many as are shown surely fit, at one record a batch; and if batches hold
-  // more records, from so much further back.
+  // The newest batches: from so far back that as many as are shown surely fit, at one record a batch; and if batches
+  // hold more records, from so much further back.
   constexpr auto kMost = static_cast<int64_t>(observe::ReplicaSnapshot::kMaxBatches);
   const Offset from = std::max(into.logStart, into.logEnd - kMost);
   if (from < into.logEnd) {
@@ -379,7 +380,8 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
       const int64_t count = static_cast<int64_t>(batches->size());
       const int64_t reach = kMost * 9 / 10 * ((into.logEnd - from) / count);
       if (count < kMost / 2)
-        if (auto more = log.batches(std::max(into.logStart, into.logEnd - reach), observe::ReplicaSnapshot::kMaxBatches);
+        if (auto more =
+                log.batches(std::max(into.logStart, into.logEnd - reach), observe::ReplicaSnapshot::kMaxBatches);
             more && !more->empty() && more->back().header.nextOffset() >= batches->back().header.nextOffset())
           batches = std::move(more);
     }

@@ -13,24 +13,33 @@ namespace {
 using nlohmann::json;
 
 /// Brackets around an IPv6 address.
-std::string address(const std::string& host, uint16_t port) { return fmt::format("{}", platform::Endpoint{host, port}); }
+std::string address(const std::string& host, uint16_t port) {
+  return fmt::format("{}", platform::Endpoint{host, port});
+}
 
-std::unexpected<Error> wrong(const std::string& what) { return fail(ErrorCode::InvalidConfig, what); }
+std::unexpected<Error> wrong(const std::string& what) {
+  return fail(ErrorCode::InvalidConfig, what);
+}
 
 }  // namespace
 
-size_t Topology::brokers() const { return static_cast<size_t>(std::ranges::count(nodes, true, &NodePlace::isBroker)); }
+size_t Topology::brokers() const {
+  return static_cast<size_t>(std::ranges::count(nodes, true, &NodePlace::isBroker));
+}
 
-std::string Topology::bootstrap() const { return address(advertisedHost, nodes.front().port); }
+std::string Topology::bootstrap() const {
+  return address(advertisedHost, nodes.front().port);
+}
 
 raft::VoterSet Topology::voters() const {
   std::vector<raft::Voter> voters;
   voters.reserve(nodes.size());
   for (const NodePlace& node : nodes)
-    if (node.isController) voters.push_back({.key = {node.id, node.directoryId},
-                      .endpoints = {{.listener = "CONTROLLER", .host = advertisedHost, .port = node.controllerPort}},
-                      .minKRaftVersion = 0,
-                      .maxKRaftVersion = 1});
+    if (node.isController)
+      voters.push_back({.key = {node.id, node.directoryId},
+                        .endpoints = {{.listener = "CONTROLLER", .host = advertisedHost, .port = node.controllerPort}},
+                        .minKRaftVersion = 0,
+                        .maxKRaftVersion = 1});
   return raft::VoterSet(std::move(voters));
 }
 
@@ -62,11 +71,13 @@ Result<Topology> decodeTopology(std::string_view text) {
     return from[key].get<std::string>();
   };
   const auto number = [&](const json& from, const char* key, int64_t least, int64_t most) -> Result<int64_t> {
-    if (!from.contains(key) || !from[key].is_number_integer()) return wrong(fmt::format("\"{}\" is missing or no number", key));
+    if (!from.contains(key) || !from[key].is_number_integer())
+      return wrong(fmt::format("\"{}\" is missing or no number", key));
     // Beyond int64_t it would wrap around.
     const bool huge = from[key].is_number_unsigned() && from[key].get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
     const auto value = huge ? INT64_MAX : from[key].get<int64_t>();
-    if (huge || value < least || value > most) return wrong(fmt::format("\"{}\" is {}, it can be {} to {}", key, from[key].dump(), least, most));
+    if (huge || value < least || value > most)
+      return wrong(fmt::format("\"{}\" is {}, it can be {} to {}", key, from[key].dump(), least, most));
     return value;
   };
   Topology topology;
@@ -79,7 +90,8 @@ Result<Topology> decodeTopology(std::string_view text) {
     TIDEMARK_ASSIGN(const int64_t directories, number(document, "logDirectories", 1, kMostLogDirectories));
     topology.logDirectories = static_cast<int>(directories);
   }
-  if (!document.contains("nodes") || !document["nodes"].is_array() || document["nodes"].empty()) return wrong("\"nodes\" is missing or empty");
+  if (!document.contains("nodes") || !document["nodes"].is_array() || document["nodes"].empty())
+    return wrong("\"nodes\" is missing or empty");
   for (const json& entry : document["nodes"]) {
     NodePlace node;
     TIDEMARK_ASSIGN(const int64_t id, number(entry, "id", 0, INT32_MAX));
@@ -97,7 +109,8 @@ Result<Topology> decodeTopology(std::string_view text) {
       if (!entry[key].is_boolean()) return wrong(fmt::format("\"{}\" is neither true nor false", key));
       *role = entry[key].get<bool>();
     }
-    if (!node.isController && !node.isBroker) return wrong(fmt::format("node {} is neither a controller nor a broker", node.id));
+    if (!node.isController && !node.isBroker)
+      return wrong(fmt::format("node {} is neither a controller nor a broker", node.id));
     topology.nodes.push_back(node);
   }
   if (std::ranges::none_of(topology.nodes, &NodePlace::isController)) return wrong("none of the nodes is a controller");
@@ -105,7 +118,9 @@ Result<Topology> decodeTopology(std::string_view text) {
   return topology;
 }
 
-std::string nodeFolder(const std::string& dataFolder, NodeId id) { return fmt::format("{}/broker-{}", dataFolder, id); }
+std::string nodeFolder(const std::string& dataFolder, NodeId id) {
+  return fmt::format("{}/broker-{}", dataFolder, id);
+}
 
 std::vector<std::string> nodeDirectories(const Topology& topology, const std::string& dataFolder, NodeId id) {
   std::vector<std::string> directories = {nodeFolder(dataFolder, id)};
@@ -121,13 +136,24 @@ config::ConfigMap labSettings(int brokers, const std::vector<observe::Setting>& 
 }
 
 Result<void> checkOverrides(const std::vector<observe::Setting>& overrides) {
-  static constexpr std::array<std::string_view, 13> kOwn = {
-      "process.roles", "node.id", "broker.id", "listeners", "advertised.listeners", "controller.listener.names",
-      "listener.security.protocol.map", "inter.broker.listener.name", "controller.quorum.bootstrap.servers", "controller.quorum.voters",
-      "log.dir", "log.dirs", "metadata.log.dir"};
+  static constexpr std::array<std::string_view, 13> kOwn = {"process.roles",
+                                                            "node.id",
+                                                            "broker.id",
+                                                            "listeners",
+                                                            "advertised.listeners",
+                                                            "controller.listener.names",
+                                                            "listener.security.protocol.map",
+                                                            "inter.broker.listener.name",
+                                                            "controller.quorum.bootstrap.servers",
+                                                            "controller.quorum.voters",
+                                                            "log.dir",
+                                                            "log.dirs",
+                                                            "metadata.log.dir"};
   for (const observe::Setting& setting : overrides)
     if (std::ranges::find(kOwn, setting.key) != kOwn.end())
-      return fail(ErrorCode::InvalidConfig, fmt::format("Invalid value {} for configuration {}: the lab gives each broker its own", setting.value, setting.key));
+      return fail(ErrorCode::InvalidConfig,
+                  fmt::format("Invalid value {} for configuration {}: the lab gives each broker its own", setting.value,
+                              setting.key));
   return {};
 }
 
@@ -136,11 +162,13 @@ Result<config::BrokerConfig> nodeConfig(const Topology& topology, const NodePlac
   config::ConfigMap properties = settings;
   std::string quorum;
   for (const NodePlace& node : topology.nodes)
-    if (node.isController) quorum += (quorum.empty() ? "" : ",") + address(topology.advertisedHost, node.controllerPort);
+    if (node.isController)
+      quorum += (quorum.empty() ? "" : ",") + address(topology.advertisedHost, node.controllerPort);
   const auto listeners = [&](const std::string& host) {
     if (!place.isController) return fmt::format("PLAINTEXT://{}", address(host, place.port));
     if (!place.isBroker) return fmt::format("CONTROLLER://{}", address(host, place.controllerPort));
-    return fmt::format("PLAINTEXT://{},CONTROLLER://{}", address(host, place.port), address(host, place.controllerPort));
+    return fmt::format("PLAINTEXT://{},CONTROLLER://{}", address(host, place.port),
+                       address(host, place.controllerPort));
   };
   properties["process.roles"] = !place.isController ? "broker" : place.isBroker ? "broker,controller" : "controller";
   properties["node.id"] = std::to_string(place.id.value());

@@ -4,8 +4,8 @@
 #include "cluster/cluster.h"
 #include "cluster/slot.h"
 
-// Transactions as their coordinators know them. Those are asked with each snapshot and answer a little later, which makes for
-// another one if something changed.
+// Transactions as their coordinators know them. Those are asked with each snapshot and answer a little later, which
+// makes for another one if something changed.
 
 namespace tidemark::cluster {
 namespace {

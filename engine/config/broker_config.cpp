@@ -284,8 +284,9 @@ Result<void> BrokerConfig::checkRules() const {
   if (isBroker_) {
     const std::vector<std::string> cordoned = getList(kCordonedLogDirs);
     for (const std::string& directory : cordoned)
-      TIDEMARK_TRY(require(std::ranges::find(logDirs_, directory) != logDirs_.end() || (directory == "*" && cordoned.size() == 1),
-                           kCordonedLogDirs, directory, "It must be one of the directories of log.dirs or log.dir, or a single *"));
+      TIDEMARK_TRY(require(
+          std::ranges::find(logDirs_, directory) != logDirs_.end() || (directory == "*" && cordoned.size() == 1),
+          kCordonedLogDirs, directory, "It must be one of the directories of log.dirs or log.dir, or a single *"));
     const std::string valid = fmt::format("{}", fmt::join(names(advertisedListeners_), ","));
     TIDEMARK_TRY(require(!advertisedListeners_.empty(), "listeners", listed("listeners"),
                          "There must be at least one broker advertised listener. Perhaps all listeners appear in "

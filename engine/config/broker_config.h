@@ -91,8 +91,8 @@ class BrokerConfig {
 
   // Log directories.
   const std::vector<std::string>& logDirs() const noexcept { return logDirs_; }
-  /// Those of them where no new log is placed: `cordoned.log.dirs` (KIP-1066), whose `*` means all. What it names besides
-  /// is none of this broker's and does not count.
+  /// Those of them where no new log is placed: `cordoned.log.dirs` (KIP-1066), whose `*` means all. What it names
+  /// besides is none of this broker's and does not count.
   std::vector<std::string> cordonedLogDirs() const;
   const std::string& metadataLogDir() const noexcept { return metadataLogDir_; }
 

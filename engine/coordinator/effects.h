@@ -17,13 +17,13 @@ namespace tidemark::coordinator {
 /// Names a timer of a shard: one deadline per name; arming it anew moves the deadline.
 struct TimerKey {
   enum class Kind : uint8_t {
-    Heartbeat,  ///< a member's session, or its parked JoinGroup
-    Join,       ///< the gathering of a group
-    Sync,       ///< the members' SyncGroup after it
-    Rebalance,  ///< what a member has to give up
-    Expiry,     ///< the periodic look for expired offsets, or transactional ids
-    Abort,      ///< the periodic look for transactions that are open for too long
-    Complete,   ///< a transaction whose end could not be written is brought on
+    Heartbeat,        ///< a member's session, or its parked JoinGroup
+    Join,             ///< the gathering of a group
+    Sync,             ///< the members' SyncGroup after it
+    Rebalance,        ///< what a member has to give up
+    Expiry,           ///< the periodic look for expired offsets, or transactional ids
+    Abort,            ///< the periodic look for transactions that are open for too long
+    Complete,         ///< a transaction whose end could not be written is brought on
     MemberSession,    ///< a member of a consumer group is to be heard of by then
     MemberRebalance,  ///< … has to have given back what it was asked for
     MemberJoin,       ///< … of the classic protocol has to have joined again

@@ -20,17 +20,17 @@
 namespace tidemark::events {
 
 /// Which event it is and what it tells.
-using Payload =
-    std::variant<BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated,
-                 LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, TransactionOpened, MarkerWritten, ProducerFenced, CleanerPassStarted,
-                 CleanerPassFinished, CleanerSetAside, HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected,
-                 BecameLeader, BecameFollower, RecordsLost, LogDiverged, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled, ProduceParked, ProduceCompleted, ProduceExpired,
-                 FetchParked, FetchCompleted, FetchExpired, PreVoteStarted, ElectionStarted, VoteGranted, VoteRefused,
-                 QuorumLeaderChanged, ControllerActivated, SnapshotTaken, BrokerRegistered, BrokerFenced,
-                 BrokerUnfenced, BrokerStarted, BrokerDown, BrokerPaused, BrokerResumed, ConnectionOpened,
-                 ConnectionIdentified, ConnectionClosed, TopicCreated, TopicDeleted, ConfigChanged, GroupStateChanged,
-                 MemberJoined, MemberLeft, RebalanceStarted, RebalanceCompleted, MemberProgressed, OffsetCommitted,
-                 TransactionStateChanged, FaultInjected, FaultHealed, InvariantBroken>;
+using Payload = std::variant<
+    BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated, LogRecovered, LogCut,
+    RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, TransactionOpened, MarkerWritten, ProducerFenced,
+    CleanerPassStarted, CleanerPassFinished, CleanerSetAside, HighWatermarkAdvanced, IsrShrunk, IsrExpanded,
+    LeaderElected, BecameLeader, BecameFollower, RecordsLost, LogDiverged, FollowerFetched, ReplicaMoveStarted,
+    ReplicaMoved, ReplicaMoveCancelled, ProduceParked, ProduceCompleted, ProduceExpired, FetchParked, FetchCompleted,
+    FetchExpired, PreVoteStarted, ElectionStarted, VoteGranted, VoteRefused, QuorumLeaderChanged, ControllerActivated,
+    SnapshotTaken, BrokerRegistered, BrokerFenced, BrokerUnfenced, BrokerStarted, BrokerDown, BrokerPaused,
+    BrokerResumed, ConnectionOpened, ConnectionIdentified, ConnectionClosed, TopicCreated, TopicDeleted, ConfigChanged,
+    GroupStateChanged, MemberJoined, MemberLeft, RebalanceStarted, RebalanceCompleted, MemberProgressed,
+    OffsetCommitted, TransactionStateChanged, FaultInjected, FaultHealed, InvariantBroken>;
 
 /// One thing that happened. Fixed size, trivially copyable: it lives in rings.
 struct Event {

@@ -12,8 +12,8 @@ namespace tidemark::events {
 // Each kind of event: plain values, no owner, valid for ever. `fields(visit)` calls visit(name, value) for each of them
 // in order, which is what text, JSON and tables are made of.
 
-/// A batch came to stand at the end of a replica's log. `position`: of its first byte in the active segment. `producer`: none
-/// unless it is idempotent.
+/// A batch came to stand at the end of a replica's log. `position`: of its first byte in the active segment.
+/// `producer`: none unless it is idempotent.
 struct BatchAppended {
   static constexpr std::string_view kName = "BatchAppended";
   PartitionTag partition;
@@ -115,8 +115,8 @@ struct LogTruncated {
   }
 };
 
-/// A log was scanned after an unclean stop. `removedBytes`: written and cut off behind the last valid batch; space that was
-/// only set aside does not count.
+/// A log was scanned after an unclean stop. `removedBytes`: written and cut off behind the last valid batch; space that
+/// was only set aside does not count.
 struct LogRecovered {
   static constexpr std::string_view kName = "LogRecovered";
   PartitionTag partition;
@@ -132,8 +132,9 @@ struct LogRecovered {
   }
 };
 
-/// Opening a log gave up bytes that are no valid batches, or lie behind some: in which segment, from which byte on, which
-/// offsets. `lastOffset`: the largest one that headers among them name, −1 if none can be read; there may be more.
+/// Opening a log gave up bytes that are no valid batches, or lie behind some: in which segment, from which byte on,
+/// which offsets. `lastOffset`: the largest one that headers among them name, −1 if none can be read; there may be
+/// more.
 struct LogCut {
   static constexpr std::string_view kName = "LogCut";
   PartitionTag partition;
@@ -220,8 +221,8 @@ struct TransactionOpened {
   }
 };
 
-/// At the leader: a marker ended a producer's transaction on this partition. `marker`: its offset. `lastStable`: where the
-/// next open transaction begins, else behind the marker.
+/// At the leader: a marker ended a producer's transaction on this partition. `marker`: its offset. `lastStable`: where
+/// the next open transaction begins, else behind the marker.
 struct MarkerWritten {
   static constexpr std::string_view kName = "MarkerWritten";
   PartitionTag partition;

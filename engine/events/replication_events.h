@@ -130,8 +130,9 @@ struct BecameFollower {
   }
 };
 
-/// After an election of a replica that need not hold all that was committed. At that leader: whatever others had from `from`
-/// on is lost, `to` is not known (−1). At a replica that follows it: it gave up [from, to), which it knew as committed.
+/// After an election of a replica that need not hold all that was committed. At that leader: whatever others had from
+/// `from` on is lost, `to` is not known (−1). At a replica that follows it: it gave up [from, to), which it knew as
+/// committed.
 struct RecordsLost {
   static constexpr std::string_view kName = "RecordsLost";
   PartitionTag partition;
@@ -149,8 +150,8 @@ struct RecordsLost {
   }
 };
 
-/// A follower learnt from its fetch that its log parts from its leader's: there epoch `inEpoch` ends at `leaderEnd`. It gives
-/// up what it has from `from` to `logEnd`, or part of it first, and asks again.
+/// A follower learnt from its fetch that its log parts from its leader's: there epoch `inEpoch` ends at `leaderEnd`. It
+/// gives up what it has from `from` to `logEnd`, or part of it first, and asks again.
 struct LogDiverged {
   static constexpr std::string_view kName = "LogDiverged";
   PartitionTag partition;

@@ -53,9 +53,13 @@ constexpr std::array kKinds = {
     KindInfo{Kind::RequestDrop, "request-drop", Area::Requests, 0, kRequests},
     KindInfo{Kind::RequestDisconnect, "request-disconnect", Area::Requests, 0, kRequests},
 };
-static_assert(std::ranges::all_of(kKinds, [i = 0](const KindInfo& info) mutable { return static_cast<int>(info.kind) == i++; }));
+static_assert(std::ranges::all_of(kKinds, [i = 0](const KindInfo& info) mutable {
+  return static_cast<int>(info.kind) == i++;
+}));
 
-const KindInfo& infoOf(Kind kind) noexcept { return kKinds[static_cast<size_t>(kind)]; }
+const KindInfo& infoOf(Kind kind) noexcept {
+  return kKinds[static_cast<size_t>(kind)];
+}
 
 constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
 constexpr double kSlowest = 0.01;
@@ -89,18 +93,24 @@ Result<void> checkTarget(const Fault& fault) {
 }
 
 Result<void> checkTimes(const Fault& fault) {
-  if (fault.duration < Duration{} || fault.duration > kLongest) return impossible(fault, "durationMs is out of range: 0 to a year");
-  if (fault.trigger.after < Duration{} || fault.trigger.after > kLongest) return impossible(fault, "afterMs is out of range: 0 to a year");
-  if (fault.duration > Duration{} && !(parametersOf(fault.kind) & kDuration)) return impossible(fault, "it is over at once and takes no durationMs");
+  if (fault.duration < Duration{} || fault.duration > kLongest)
+    return impossible(fault, "durationMs is out of range: 0 to a year");
+  if (fault.trigger.after < Duration{} || fault.trigger.after > kLongest)
+    return impossible(fault, "afterMs is out of range: 0 to a year");
+  if (fault.duration > Duration{} && !(parametersOf(fault.kind) & kDuration))
+    return impossible(fault, "it is over at once and takes no durationMs");
   if (fault.trigger.which == Trigger::Which::Each) return {};
-  if (!(parametersOf(fault.kind) & kOccasions)) return impossible(fault, "it begins at a time, not at an occasion: nth, every and probability do not apply");
+  if (!(parametersOf(fault.kind) & kOccasions))
+    return impossible(fault, "it begins at a time, not at an occasion: nth, every and probability do not apply");
   if (fault.trigger.n == 0) return impossible(fault, "nth and every are counted from 1");
-  if (!(fault.trigger.chance > 0 && fault.trigger.chance <= 1)) return impossible(fault, "probability is more than 0 and at most 1");
+  if (!(fault.trigger.chance > 0 && fault.trigger.chance <= 1))
+    return impossible(fault, "probability is more than 0 and at most 1");
   return {};
 }
 
 Result<void> checkGroups(const Fault& fault) {
-  if (fault.left.empty() || fault.right.empty()) return impossible(fault, "\"left\" and \"right\" each name at least one broker");
+  if (fault.left.empty() || fault.right.empty())
+    return impossible(fault, "\"left\" and \"right\" each name at least one broker");
   for (const NodeId node : fault.left)
     if (std::ranges::find(fault.right, node) != fault.right.end())
       return impossible(fault, fmt::format("broker {} cannot be in both halves", node));
@@ -109,7 +119,9 @@ Result<void> checkGroups(const Fault& fault) {
 
 }  // namespace
 
-std::string_view nameOf(Kind kind) noexcept { return infoOf(kind).name; }
+std::string_view nameOf(Kind kind) noexcept {
+  return infoOf(kind).name;
+}
 
 std::optional<Kind> kindOf(std::string_view name) noexcept {
   const auto found = std::ranges::find(kKinds, name, &KindInfo::name);
@@ -126,33 +138,49 @@ const std::vector<Kind>& allKinds() {
   return kinds;
 }
 
-Area areaOf(Kind kind) noexcept { return infoOf(kind).area; }
-uint32_t parametersOf(Kind kind) noexcept { return infoOf(kind).required | infoOf(kind).optional; }
-uint32_t requiredOf(Kind kind) noexcept { return infoOf(kind).required; }
-bool isMomentary(Kind kind) noexcept { return infoOf(kind).momentary; }
+Area areaOf(Kind kind) noexcept {
+  return infoOf(kind).area;
+}
+uint32_t parametersOf(Kind kind) noexcept {
+  return infoOf(kind).required | infoOf(kind).optional;
+}
+uint32_t requiredOf(Kind kind) noexcept {
+  return infoOf(kind).required;
+}
+bool isMomentary(Kind kind) noexcept {
+  return infoOf(kind).momentary;
+}
 
 Result<void> check(const Fault& fault) {
   TIDEMARK_TRY(checkTarget(fault));
   TIDEMARK_TRY(checkTimes(fault));
   const uint32_t required = requiredOf(fault.kind);
   if ((required & kDelay) && fault.delay <= milliseconds{}) return impossible(fault, "delayMs is at least 1");
-  if (fault.delay > kLongest || fault.jitter < milliseconds{} || fault.jitter > kLongest) return impossible(fault, "delayMs and jitterMs are at most a year");
-  if ((required & kBytesPerSecond) && fault.bytesPerSecond < 1) return impossible(fault, "bytesPerSecond is at least 1");
+  if (fault.delay > kLongest || fault.jitter < milliseconds{} || fault.jitter > kLongest)
+    return impossible(fault, "delayMs and jitterMs are at most a year");
+  if ((required & kBytesPerSecond) && fault.bytesPerSecond < 1)
+    return impossible(fault, "bytesPerSecond is at least 1");
   if (required & kGroups) TIDEMARK_TRY(checkGroups(fault));
   if ((required & kPath) && fault.path.empty()) return impossible(fault, "\"path\" says which file");
-  if ((parametersOf(fault.kind) & kFileCalls) && fault.fileCalls == 0) return impossible(fault, "\"calls\" names at least one of read, write, sync");
+  if ((parametersOf(fault.kind) & kFileCalls) && fault.fileCalls == 0)
+    return impossible(fault, "\"calls\" names at least one of read, write, sync");
   if ((required & kOffset) && fault.offset == milliseconds{}) return impossible(fault, "offsetMs is not 0");
   if (fault.offset > kLongest || fault.offset < -kLongest) return impossible(fault, "offsetMs is at most a year");
-  if ((parametersOf(fault.kind) & kClocks) && fault.clocks == 0) return impossible(fault, "\"clocks\" names wall, monotonic or both");
+  if ((parametersOf(fault.kind) & kClocks) && fault.clocks == 0)
+    return impossible(fault, "\"clocks\" names wall, monotonic or both");
   if ((required & kOffset) && (fault.clocks & kMonotonic) && fault.offset < milliseconds{})
     return impossible(fault, "the monotonic clock never goes back: only the wall clock can");
-  if ((required & kRate) && !(fault.rate >= kSlowest && fault.rate <= kFastest)) return impossible(fault, fmt::format("rate is from {} to {}", kSlowest, kFastest));
+  if ((required & kRate) && !(fault.rate >= kSlowest && fault.rate <= kFastest))
+    return impossible(fault, fmt::format("rate is from {} to {}", kSlowest, kFastest));
   if ((required & kApi) && fault.api.empty()) return impossible(fault, "\"api\" says which requests");
   if (areaOf(fault.kind) == Area::Requests && fault.api == "ApiVersions")
     return impossible(fault, "ApiVersions is answered before requests are handed out");
   if ((required & kError) && !canRefuse(fault.api))
-    return impossible(fault, fmt::format("answers to {} have no place for an error of ours; delay, drop or disconnect them", fault.api));
-  if ((required & kError) && fault.error == ErrorCode::None) return impossible(fault, "\"error\" is a name of Kafka's, as NOT_LEADER_OR_FOLLOWER");
+    return impossible(
+        fault,
+        fmt::format("answers to {} have no place for an error of ours; delay, drop or disconnect them", fault.api));
+  if ((required & kError) && fault.error == ErrorCode::None)
+    return impossible(fault, "\"error\" is a name of Kafka's, as NOT_LEADER_OR_FOLLOWER");
   if (fault.partition && fault.topic.empty()) return impossible(fault, "\"partition\" needs \"topic\"");
   return {};
 }

@@ -69,13 +69,14 @@ enum Clocks : uint8_t { kWall = 1, kMonotonic = 2 };
 struct Trigger {
   enum class Which : uint8_t {
     Each,
-    Nth,       ///< that one, then the fault is over
+    Nth,  ///< that one, then the fault is over
     EveryNth,
-    Chance,    ///< each with `chance`, drawn from `seed`
+    Chance,  ///< each with `chance`, drawn from `seed`
   };
   /// How long after it was set, or after the event, the fault begins; symbolic names are resolved then.
   Duration after{};
-  /// Name of an event (events/) that it waits for: the next one that `teller` tells about `about`. Empty: it waits for none.
+  /// Name of an event (events/) that it waits for: the next one that `teller` tells about `about`. Empty: it waits for
+  /// none.
   std::string event = {};
   /// None: any broker.
   NodeId teller = kNoNode;

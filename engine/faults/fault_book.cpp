@@ -34,11 +34,14 @@ bool glob(std::string_view pattern, std::string_view text) noexcept {
 }
 
 events::FaultKind eventKind(Kind kind) noexcept {
-  return kind == Kind::Kill ? events::FaultKind::Kill : kind == Kind::Pause ? events::FaultKind::Pause : events::FaultKind::Other;
+  return kind == Kind::Kill    ? events::FaultKind::Kill
+         : kind == Kind::Pause ? events::FaultKind::Pause
+                               : events::FaultKind::Other;
 }
 
 bool isCut(Kind kind) noexcept {
-  return kind == Kind::Cut || kind == Kind::Isolate || kind == Kind::Halves || kind == Kind::Bridge || kind == Kind::Ring;
+  return kind == Kind::Cut || kind == Kind::Isolate || kind == Kind::Halves || kind == Kind::Bridge ||
+         kind == Kind::Ring;
 }
 
 uint32_t flagOf(Area area) noexcept {
@@ -57,7 +60,9 @@ uint32_t flagOf(Area area) noexcept {
   return 0;
 }
 
-bool isAt(const Place& place, NodeId node) noexcept { return place.node == kNoNode || place.node == node; }
+bool isAt(const Place& place, NodeId node) noexcept {
+  return place.node == kNoNode || place.node == node;
+}
 
 }  // namespace
 
@@ -180,7 +185,14 @@ std::vector<FaultStatus> FaultBook::list(MonotonicTime now) const {
   const Lock lock(mutex_);
   std::vector<FaultStatus> all;
   for (const auto& [id, entry] : entries_) {
-    FaultStatus status{.id = id, .fault = entry.fault, .node = entry.place.node, .links = entry.place.links, .waits = !entry.begun, .since = now - entry.setAt, .left = {}, .fired = entry.fired};
+    FaultStatus status{.id = id,
+                       .fault = entry.fault,
+                       .node = entry.place.node,
+                       .links = entry.place.links,
+                       .waits = !entry.begun,
+                       .since = now - entry.setAt,
+                       .left = {},
+                       .fired = entry.fired};
     if (const auto next = nextOf(entry)) status.left = std::max(*next - now, Duration{});
     all.push_back(std::move(status));
   }
@@ -203,8 +215,10 @@ Result<size_t> FaultBook::step(int id, size_t count) {
     if (found == entries_.end()) return fail(ErrorCode::InvalidRequest, fmt::format("there is no fault {}", id));
     Entry& entry = found->second;
     if (entry.fault.kind != Kind::Hold)
-      return fail(ErrorCode::InvalidRequest, fmt::format("fault {} is a {}: only a hold can be stepped", id, nameOf(entry.fault.kind)));
-    for (; stepped < count && !entry.held.empty(); ++stepped) entry.passing.insert(entry.held.extract(entry.held.begin()));
+      return fail(ErrorCode::InvalidRequest,
+                  fmt::format("fault {} is a {}: only a hold can be stepped", id, nameOf(entry.fault.kind)));
+    for (; stepped < count && !entry.held.empty(); ++stepped)
+      entry.passing.insert(entry.held.extract(entry.held.begin()));
     waiters = linksChanged();
   }
   wake(waiters);
@@ -283,7 +297,9 @@ void FaultBook::updateSites() {
   }
 }
 
-FaultBook::Waiters FaultBook::linksChanged() { return std::exchange(waiters_, {}); }
+FaultBook::Waiters FaultBook::linksChanged() {
+  return std::exchange(waiters_, {});
+}
 
 void FaultBook::wake(const Waiters& waiters) {
   for (const auto& weak : waiters)
@@ -300,11 +316,18 @@ void FaultBook::tellAll(const Notices& notices) const {
 // -------------------------------------------------------------------------------------------------------
 
 events::FaultInjected FaultBook::injected(const Entry& entry) {
-  return {.fault = entry.id, .kind = eventKind(entry.fault.kind), .node = entry.place.node, .target = std::string_view(textOf(entry.fault)), .duration = entry.fault.duration};
+  return {.fault = entry.id,
+          .kind = eventKind(entry.fault.kind),
+          .node = entry.place.node,
+          .target = std::string_view(textOf(entry.fault)),
+          .duration = entry.fault.duration};
 }
 
 events::FaultHealed FaultBook::healed(const Entry& entry) {
-  return {.fault = entry.id, .kind = eventKind(entry.fault.kind), .node = entry.place.node, .target = std::string_view(textOf(entry.fault))};
+  return {.fault = entry.id,
+          .kind = eventKind(entry.fault.kind),
+          .node = entry.place.node,
+          .target = std::string_view(textOf(entry.fault))};
 }
 
 uint64_t FaultBook::draw(Entry& entry) {
@@ -341,7 +364,8 @@ bool FaultBook::takes(Entry& entry, Notices& notices) {
 Duration FaultBook::lateness(Entry& entry) {
   const Duration jitter = entry.fault.jitter;
   Duration late = entry.fault.delay;
-  if (jitter > Duration{}) late += Duration(static_cast<int64_t>(draw(entry) % static_cast<uint64_t>(2 * jitter.count() + 1))) - jitter;
+  if (jitter > Duration{})
+    late += Duration(static_cast<int64_t>(draw(entry) % static_cast<uint64_t>(2 * jitter.count() + 1))) - jitter;
   return std::max(late, Duration{});
 }
 
@@ -349,14 +373,16 @@ void FaultBook::dropSpent() {
   if (std::erase_if(entries_, [](const auto& each) { return each.second.spent; }) > 0) updateSites();
 }
 
-LinkVerdict FaultBook::transfer(const Passage& passage, uint64_t bytes, uint64_t ticket, const std::weak_ptr<LinkWaiter>& waiter) {
+LinkVerdict FaultBook::transfer(const Passage& passage, uint64_t bytes, uint64_t ticket,
+                                const std::weak_ptr<LinkWaiter>& waiter) {
   LinkVerdict verdict;
   Notices notices;
   {
     const Lock lock(mutex_);
     for (auto& [id, entry] : entries_) {
       if (!entry.begun || areaOf(entry.fault.kind) != Area::Links) continue;
-      if (std::ranges::none_of(entry.place.links, [&](const LinkRule& rule) { return matches(rule, passage); })) continue;
+      if (std::ranges::none_of(entry.place.links, [&](const LinkRule& rule) { return matches(rule, passage); }))
+        continue;
       if (isCut(entry.fault.kind) || (entry.fault.kind == Kind::Hold && bytes > 0)) {
         if (entry.passing.contains(ticket)) continue;
         // Asked again it is the same transfer.
@@ -368,12 +394,15 @@ LinkVerdict FaultBook::transfer(const Passage& passage, uint64_t bytes, uint64_t
     for (auto& [id, entry] : entries_) {
       if (verdict.held) break;
       if (!entry.begun || areaOf(entry.fault.kind) != Area::Links) continue;
-      if (std::ranges::none_of(entry.place.links, [&](const LinkRule& rule) { return matches(rule, passage); })) continue;
+      if (std::ranges::none_of(entry.place.links, [&](const LinkRule& rule) { return matches(rule, passage); }))
+        continue;
       entry.passing.erase(ticket);
       if (entry.fault.kind == Kind::Delay && takes(entry, notices)) verdict.delay += lateness(entry);
       if (entry.fault.kind == Kind::Reset && takes(entry, notices)) verdict.reset = true;
       if (entry.fault.kind == Kind::Throttle && bytes > 0 && takes(entry, notices))
-        verdict.bytesPerSecond = verdict.bytesPerSecond == 0 ? entry.fault.bytesPerSecond : std::min(verdict.bytesPerSecond, entry.fault.bytesPerSecond);
+        verdict.bytesPerSecond = verdict.bytesPerSecond == 0
+                                     ? entry.fault.bytesPerSecond
+                                     : std::min(verdict.bytesPerSecond, entry.fault.bytesPerSecond);
     }
     if (verdict.held) waiters_.push_back(waiter);
     dropSpent();
@@ -406,7 +435,8 @@ FileVerdict FaultBook::fileCall(NodeId node, FileCalls call, const std::string& 
       if (!entry.begun || areaOf(fault.kind) != Area::Disks || !isAt(entry.place, node)) continue;
       if (!(fault.fileCalls & call) || !matchesPath(fault.path, path)) continue;
       const bool isAbout = fault.kind == Kind::SlowDisk || fault.kind == Kind::DiskError ||
-                           (fault.kind == Kind::FullDisk && grows) || (fault.kind == Kind::TornWrite && call == kWrites);
+                           (fault.kind == Kind::FullDisk && grows) ||
+                           (fault.kind == Kind::TornWrite && call == kWrites);
       if (!isAbout || !takes(entry, notices)) continue;
       if (fault.kind == Kind::SlowDisk) verdict.delay += lateness(entry);
       verdict.fails |= fault.kind == Kind::DiskError;
@@ -424,7 +454,8 @@ FileVerdict FaultBook::fileCall(NodeId node, FileCalls call, const std::string& 
   return verdict;
 }
 
-RequestVerdict FaultBook::request(NodeId node, std::string_view api, std::string_view client, const std::vector<TopicPartition>& named) {
+RequestVerdict FaultBook::request(NodeId node, std::string_view api, std::string_view client,
+                                  const std::vector<TopicPartition>& named) {
   RequestVerdict verdict;
   Notices notices;
   {

@@ -76,8 +76,8 @@ class LinkWaiter {
 /// a file call or a request. It decides only; the decorators of faulty_process.h do what it says, and whoever runs the
 /// cluster begins and ends faults when they are due, and kills and starts brokers.
 ///
-/// Thread-safe; its lock is a leaf. `tell` and `fired` are called without it, on the thread on which a fault begins, fires or
-/// ends, under whatever locks that holds: they must not block. Same faults, same occasions, same verdicts.
+/// Thread-safe; its lock is a leaf. `tell` and `fired` are called without it, on the thread on which a fault begins,
+/// fires or ends, under whatever locks that holds: they must not block. Same faults, same occasions, same verdicts.
 class FaultBook {
  public:
   using Tell = std::function<void(const events::Payload&)>;
@@ -87,8 +87,8 @@ class FaultBook {
 
   // --- the list: one thread at a time
 
-  /// A checked fault; it is due at once or after its trigger's time, or so long after its event. Its number is its name from
-  /// now on.
+  /// A checked fault; it is due at once or after its trigger's time, or so long after its event. Its number is its name
+  /// from now on.
   int add(Fault fault, MonotonicTime now) EXCLUDES(mutex_);
   /// Whether some fault waits for an event.
   bool awaitsEvents() const EXCLUDES(mutex_);
@@ -117,8 +117,8 @@ class FaultBook {
   std::vector<FaultStatus> list(MonotonicTime now) const EXCLUDES(mutex_);
   /// The fault of that kind that acts on the node, or 0.
   int find(Kind kind, NodeId node) const EXCLUDES(mutex_);
-  /// Lets the next `count` transfers of those that a hold keeps back pass, in the order in which they came; how many there
-  /// were. InvalidRequest if that is no hold.
+  /// Lets the next `count` transfers of those that a hold keeps back pass, in the order in which they came; how many
+  /// there were. InvalidRequest if that is no hold.
   Result<size_t> step(int id, size_t count) EXCLUDES(mutex_);
 
   // --- who is where
@@ -139,8 +139,8 @@ class FaultBook {
 
   // --- verdicts: any thread, asked only where a Site's flag is set
 
-  /// Of a transfer of `bytes`, or (0) of an attempt to connect. If it is held `waiter` is told when to ask again, with the
-  /// same `ticket` (one of newTicket()).
+  /// Of a transfer of `bytes`, or (0) of an attempt to connect. If it is held `waiter` is told when to ask again, with
+  /// the same `ticket` (one of newTicket()).
   LinkVerdict transfer(const Passage& passage, uint64_t bytes, uint64_t ticket, const std::weak_ptr<LinkWaiter>& waiter)
       EXCLUDES(mutex_);
   uint64_t newTicket() EXCLUDES(mutex_);
@@ -149,8 +149,8 @@ class FaultBook {
   /// `path` as the call names it; `grows`: a write that needs room.
   FileVerdict fileCall(NodeId node, FileCalls call, const std::string& path, bool grows) EXCLUDES(mutex_);
   /// `named`: the topics and partitions that the request is about.
-  RequestVerdict request(NodeId node, std::string_view api, std::string_view client, const std::vector<TopicPartition>& named)
-      EXCLUDES(mutex_);
+  RequestVerdict request(NodeId node, std::string_view api, std::string_view client,
+                         const std::vector<TopicPartition>& named) EXCLUDES(mutex_);
   /// Whether that fault is there; `waiter` is told when to ask again.
   bool acts(int id, const std::weak_ptr<LinkWaiter>& waiter) EXCLUDES(mutex_);
   /// How much longer each task of a broker takes.
@@ -209,7 +209,8 @@ class FaultBook {
   Waiters waiters_ GUARDED_BY(mutex_);
 };
 
-/// Whether the end of `path` has the form of `pattern`, in which '*' stands for anything: "*.log", "orders-0/*". Empty: any.
+/// Whether the end of `path` has the form of `pattern`, in which '*' stands for anything: "*.log", "orders-0/*". Empty:
+/// any.
 bool matchesPath(std::string_view pattern, std::string_view path) noexcept;
 
 }  // namespace tidemark::faults

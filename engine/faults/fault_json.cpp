@@ -19,7 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-std::unexpected<Error> bad(std::string why) { return fail(ErrorCode::InvalidRequest, std::move(why)); }
+std::unexpected<Error> bad(std::string why) {
+  return fail(ErrorCode::InvalidRequest, std::move(why));
+}
 
 /// No fault nests deeper than its trigger; what goes far deeper would overflow the stack when it is copied or written.
 constexpr int kDeepest = 8;
@@ -30,15 +32,23 @@ struct KeyInfo {
 };
 
 constexpr std::array kKeys = {
-    KeyInfo{"target", kTarget},         KeyInfo{"durationMs", kDuration},
-    KeyInfo{"delayMs", kDelay},         KeyInfo{"jitterMs", kJitter},
+    KeyInfo{"target", kTarget},
+    KeyInfo{"durationMs", kDuration},
+    KeyInfo{"delayMs", kDelay},
+    KeyInfo{"jitterMs", kJitter},
     KeyInfo{"bytesPerSecond", kBytesPerSecond},
-    KeyInfo{"left", kGroups},           KeyInfo{"right", kGroups},
-    KeyInfo{"clients", kWithClients},   KeyInfo{"path", kPath},
-    KeyInfo{"calls", kFileCalls},       KeyInfo{"offsetMs", kOffset},
-    KeyInfo{"clocks", kClocks},         KeyInfo{"rate", kRate},
-    KeyInfo{"api", kApi},               KeyInfo{"topic", kTopic},
-    KeyInfo{"partition", kPartition},   KeyInfo{"error", kError},
+    KeyInfo{"left", kGroups},
+    KeyInfo{"right", kGroups},
+    KeyInfo{"clients", kWithClients},
+    KeyInfo{"path", kPath},
+    KeyInfo{"calls", kFileCalls},
+    KeyInfo{"offsetMs", kOffset},
+    KeyInfo{"clocks", kClocks},
+    KeyInfo{"rate", kRate},
+    KeyInfo{"api", kApi},
+    KeyInfo{"topic", kTopic},
+    KeyInfo{"partition", kPartition},
+    KeyInfo{"error", kError},
 };
 
 struct Bit {
@@ -80,7 +90,8 @@ Result<std::string> text(const std::string& key, const json& value) {
 }
 
 Result<std::vector<NodeId>> nodes(const std::string& key, const json& value) {
-  if (!value.is_array()) return bad(fmt::format("\"{}\" is {}: it must be a list of brokers' numbers", key, value.dump()));
+  if (!value.is_array())
+    return bad(fmt::format("\"{}\" is {}: it must be a list of brokers' numbers", key, value.dump()));
   std::vector<NodeId> all;
   for (const json& each : value) {
     TIDEMARK_ASSIGN(const int64_t id, integer(key, each));
@@ -118,7 +129,8 @@ json bitNames(uint8_t value, const std::array<Bit, N>& names) {
 Result<std::string> apiNamed(const std::string& name) {
   for (int16_t key = 0; key < 128; ++key)
     if (protocol::apiName(static_cast<protocol::ApiKey>(key)) == name && !name.empty()) return name;
-  return bad(fmt::format("\"api\": Kafka has no \"{}\"; names are those of its protocol, as Produce or ListOffsets", name));
+  return bad(
+      fmt::format("\"api\": Kafka has no \"{}\"; names are those of its protocol, as Produce or ListOffsets", name));
 }
 
 Result<ErrorCode> errorNamed(const std::string& name) {
@@ -126,7 +138,8 @@ Result<ErrorCode> errorNamed(const std::string& name) {
   if (name == errorName(ErrorCode::UnknownServerError)) return ErrorCode::UnknownServerError;
   for (int16_t code = 1; code < 512; ++code)
     if (errorName(static_cast<ErrorCode>(code)) == name) return static_cast<ErrorCode>(code);
-  return bad(fmt::format("\"error\": Kafka has no \"{}\"; names are those of its protocol, as NOT_LEADER_OR_FOLLOWER", name));
+  return bad(
+      fmt::format("\"error\": Kafka has no \"{}\"; names are those of its protocol, as NOT_LEADER_OR_FOLLOWER", name));
 }
 
 Result<void> take(Fault& fault, const std::string& key, const json& value, Parameter parameter) {
@@ -191,7 +204,8 @@ Result<void> take(Fault& fault, const std::string& key, const json& value, Param
     }
     case kPartition: {
       TIDEMARK_ASSIGN(const int64_t index, integer(key, value));
-      if (index < 0 || index > INT32_MAX) return bad(fmt::format("\"partition\" is {}: there is no such partition", index));
+      if (index < 0 || index > INT32_MAX)
+        return bad(fmt::format("\"partition\" is {}: there is no such partition", index));
       fault.partition = PartitionIndex(static_cast<int32_t>(index));
       return {};
     }
@@ -256,11 +270,13 @@ Result<void> takeTrigger(Fault& fault, const json& trigger) {
       fault.trigger.which = Trigger::Which::Chance;
       ++ways;
     } else if (key == "seed") {
-      if (!value.is_number_unsigned()) return bad(fmt::format("\"seed\" is {}: it must be a whole number, not negative", value.dump()));
+      if (!value.is_number_unsigned())
+        return bad(fmt::format("\"seed\" is {}: it must be a whole number, not negative", value.dump()));
       fault.trigger.seed = value.get<uint64_t>();
       seeded = true;
     } else {
-      return bad(fmt::format("\"trigger\" has no \"{}\"; it has afterMs, event, broker, partition, nth, every, probability, seed", key));
+      return bad(fmt::format(
+          "\"trigger\" has no \"{}\"; it has afterMs, event, broker, partition, nth, every, probability, seed", key));
     }
   }
   if (fault.trigger.event.empty() && (fault.trigger.teller != kNoNode || !fault.trigger.about.topic.empty()))

@@ -19,7 +19,12 @@ ClockSettings right(const ClockSettings& now) {
 }  // namespace
 
 FaultyClock::FaultyClock(platform::Clock& below, std::shared_ptr<const Site> site)
-    : below_(below), site_(std::move(site)), atStart_(site_->clocks()), settings_(right(atStart_)), since_(below_.monotonic()), shown_(since_) {}
+    : below_(below),
+      site_(std::move(site)),
+      atStart_(site_->clocks()),
+      settings_(right(atStart_)),
+      since_(below_.monotonic()),
+      shown_(since_) {}
 
 platform::MonotonicTime FaultyClock::monotonicAt(platform::MonotonicTime real) const {
   return shown_ + scaled(real - since_, settings_.monotonicRate);
@@ -46,7 +51,8 @@ platform::WallTime FaultyClock::shownWall(platform::WallTime real) const {
   const Lock lock(mutex_);
   update(now);
   const platform::Duration drift = scaled(std::max(now - since_, platform::Duration{}), settings_.wallRate - 1);
-  return real + settings_.wallOffset + (settings_.wallJumps - atStart_.wallJumps) + std::chrono::floor<platform::milliseconds>(drift);
+  return real + settings_.wallOffset + (settings_.wallJumps - atStart_.wallJumps) +
+         std::chrono::floor<platform::milliseconds>(drift);
 }
 
 }  // namespace tidemark::faults

@@ -83,13 +83,18 @@ void FaultyStream::close() {
 
 void FaultyStream::learnName(ByteView bytes) {
   ByteVector& have = *beginning_;
-  have.insert(have.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), kMostOfHeader - have.size())));
+  have.insert(have.end(), bytes.begin(),
+              bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), kMostOfHeader - have.size())));
   if (have.size() < kNameAt) return;
   // A null name is as good as an empty one.
   const auto length = static_cast<size_t>(std::max<int16_t>(readBigEndian<int16_t>(have.data() + kNameLengthAt), 0));
   if (have.size() < kNameAt + length) return;
   if (!links_.book->isBrokers(below_->remote()))
-    passage_ = Passage{.opener = kNoNode, .client = std::string(asText(ByteView(have).subspan(kNameAt, length))), .acceptor = links_.site->node(), .port = listener_, .toAcceptor = true};
+    passage_ = Passage{.opener = kNoNode,
+                       .client = std::string(asText(ByteView(have).subspan(kNameAt, length))),
+                       .acceptor = links_.site->node(),
+                       .port = listener_,
+                       .toAcceptor = true};
   beginning_.reset();
 }
 
@@ -103,7 +108,8 @@ LinkVerdict FaultyStream::ask(bool isOutgoing, uint64_t bytes, uint64_t ticket) 
 MonotonicTime FaultyStream::arrival(Line& line, const LinkVerdict& verdict, uint64_t bytes, MonotonicTime now) {
   MonotonicTime leaves = std::max(now, line.free);
   if (verdict.bytesPerSecond > 0)
-    leaves += Duration(static_cast<int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(verdict.bytesPerSecond)));
+    leaves +=
+        Duration(static_cast<int64_t>(static_cast<double>(bytes) * 1e9 / static_cast<double>(verdict.bytesPerSecond)));
   line.free = leaves;
   // Order is kept whatever the delays.
   return line.last = std::max(line.last, leaves + verdict.delay);
@@ -143,7 +149,8 @@ void FaultyStream::read(MutableBytes into, ReadHandler handler) {
   if (broken_) {
     post([weak = weak_from_this()] {
       const auto self = std::static_pointer_cast<FaultyStream>(weak.lock());
-      if (self && !self->closed_ && self->readHandler_) std::exchange(self->readHandler_, nullptr)(resetError(self->below_->remote()));
+      if (self && !self->closed_ && self->readHandler_)
+        std::exchange(self->readHandler_, nullptr)(resetError(self->below_->remote()));
     });
     return;
   }
@@ -209,7 +216,8 @@ void FaultyStream::queue(std::vector<platform::Piece> pieces, WriteHandler handl
     });
     return;
   }
-  Outgoing each{.pieces = std::move(pieces), .bytes = 0, .ticket = links_.book->newTicket(), .leaves = {}, .handler = {}};
+  Outgoing each{
+      .pieces = std::move(pieces), .bytes = 0, .ticket = links_.book->newTicket(), .leaves = {}, .handler = {}};
   each.bytes = sizeOf(each.pieces);
   underWay_ += each.bytes;
   if (underWay_ <= kWindow) {

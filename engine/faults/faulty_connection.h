@@ -24,12 +24,13 @@ class FaultyStream final : public LinkWaiter, public std::enable_shared_from_thi
   using ReadHandler = platform::Connection::ReadHandler;
   using WriteHandler = platform::Connection::WriteHandler;
 
-  /// Of a connection that we opened; `passage`: where to, or nothing if it is to no node. `executor`: the owner's, of the
-  /// platform below.
+  /// Of a connection that we opened; `passage`: where to, or nothing if it is to no node. `executor`: the owner's, of
+  /// the platform below.
   FaultyStream(Links links, std::weak_ptr<platform::Executor> executor, std::unique_ptr<platform::Connection> below,
                std::optional<Passage> passage);
   /// Of one that we accepted, at that listener.
-  FaultyStream(Links links, std::weak_ptr<platform::Executor> executor, std::unique_ptr<platform::Connection> below, Port listener);
+  FaultyStream(Links links, std::weak_ptr<platform::Executor> executor, std::unique_ptr<platform::Connection> below,
+               Port listener);
 
   void read(MutableBytes into, ReadHandler handler);
   void write(std::vector<platform::Piece> pieces, WriteHandler handler);

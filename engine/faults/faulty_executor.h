@@ -10,7 +10,8 @@ namespace tidemark::faults {
 /// An executor whose tasks take longer while its broker is slow, and whose timers follow its broker's clock.
 class FaultyExecutor final : public platform::Executor {
  public:
-  FaultyExecutor(std::shared_ptr<platform::Executor> below, std::shared_ptr<FaultBook> book, std::shared_ptr<const Site> site)
+  FaultyExecutor(std::shared_ptr<platform::Executor> below, std::shared_ptr<FaultBook> book,
+                 std::shared_ptr<const Site> site)
       : below_(std::move(below)), book_(std::move(book)), site_(std::move(site)) {}
 
   void post(platform::Task task) override {

@@ -19,7 +19,8 @@ uint64_t sizeOf(std::span<const ByteView> pieces) noexcept {
 
 class FaultyFile final : public platform::File {
  public:
-  FaultyFile(std::shared_ptr<platform::File> below, std::shared_ptr<const FaultyFiles::Disk> disk, std::shared_ptr<UnsyncedFiles::Mark> mark)
+  FaultyFile(std::shared_ptr<platform::File> below, std::shared_ptr<const FaultyFiles::Disk> disk,
+             std::shared_ptr<UnsyncedFiles::Mark> mark)
       : below_(std::move(below)), disk_(std::move(disk)), mark_(std::move(mark)) {}
 
   Result<size_t> readAt(uint64_t position, MutableBytes into) const override {
@@ -47,7 +48,8 @@ class FaultyFile final : public platform::File {
       TIDEMARK_TRY(disk_->ask(kWrites, fmt::format("truncate to {}", size), path(), false));
     TIDEMARK_TRY(below_->truncate(size));
     uint64_t synced = mark_->synced.load();
-    while (synced > size && synced != UnsyncedFiles::Mark::kUnknown && !mark_->synced.compare_exchange_weak(synced, size)) {
+    while (synced > size && synced != UnsyncedFiles::Mark::kUnknown &&
+           !mark_->synced.compare_exchange_weak(synced, size)) {
     }
     return {};
   }
@@ -122,7 +124,8 @@ UnsyncedFiles::Marks UnsyncedFiles::extract(const std::string& path) {
   Marks taken;
   if (auto node = marks_.extract(path)) taken.insert(std::move(node));
   const std::string inside = path + "/";
-  for (auto at = marks_.lower_bound(inside); at != marks_.end() && at->first.starts_with(inside);) taken.insert(marks_.extract(at++));
+  for (auto at = marks_.lower_bound(inside); at != marks_.end() && at->first.starts_with(inside);)
+    taken.insert(marks_.extract(at++));
   return taken;
 }
 
@@ -141,7 +144,8 @@ std::vector<UnsyncedFile> UnsyncedFiles::list() const {
   const Lock lock(mutex_);
   std::vector<UnsyncedFile> all;
   for (const auto& [path, mark] : marks_)
-    if (const uint64_t synced = mark->synced.load(); synced != Mark::kUnknown) all.push_back({.path = path, .synced = synced});
+    if (const uint64_t synced = mark->synced.load(); synced != Mark::kUnknown)
+      all.push_back({.path = path, .synced = synced});
   return all;
 }
 
@@ -151,13 +155,16 @@ std::vector<UnsyncedFile> UnsyncedFiles::list() const {
 FaultyFiles::FaultyFiles(platform::Process& below, std::shared_ptr<FaultBook> book, std::shared_ptr<const Site> site,
                          std::shared_ptr<Staller> staller, std::shared_ptr<UnsyncedFiles> unsynced)
     : files_(below.files()),
-      disk_(std::make_shared<const Disk>(Disk{.process = below, .book = std::move(book), .site = std::move(site), .staller = std::move(staller)})),
+      disk_(std::make_shared<const Disk>(
+          Disk{.process = below, .book = std::move(book), .site = std::move(site), .staller = std::move(staller)})),
       unsynced_(std::move(unsynced)) {}
 
-Result<FileVerdict> FaultyFiles::Disk::ask(FileCalls call, std::string_view what, const std::string& path, bool grows) const {
+Result<FileVerdict> FaultyFiles::Disk::ask(FileCalls call, std::string_view what, const std::string& path,
+                                           bool grows) const {
   FileVerdict verdict = book->fileCall(site->node(), call, path, grows);
   if (verdict.delay > Duration{}) staller->stall(verdict.delay);
-  if (verdict.isFull) return fail(ErrorCode::KafkaStorageError, fmt::format("{} {}: No space left on device", what, path));
+  if (verdict.isFull)
+    return fail(ErrorCode::KafkaStorageError, fmt::format("{} {}: No space left on device", what, path));
   if (verdict.fails) return fail(ErrorCode::KafkaStorageError, fmt::format("{} {}: Input/output error", what, path));
   return verdict;
 }

@@ -14,8 +14,8 @@
 
 namespace tidemark::faults {
 
-/// How far the files that a process has written were synced. Its lock is taken when a file is opened, renamed or removed,
-/// never by a write. Any thread.
+/// How far the files that a process has written were synced. Its lock is taken when a file is opened, renamed or
+/// removed, never by a write. Any thread.
 class UnsyncedFiles {
  public:
   /// Of one file, whatever it is called by now.
@@ -55,7 +55,9 @@ class FaultyFiles final : public platform::FileSystem {
   }
   bool exists(const std::string& path) const override { return files_.exists(path); }
   Result<std::vector<platform::DirectoryEntry>> list(const std::string& directory) const override;
-  std::vector<std::string> brokenLinks(const std::string& directory) const override { return files_.brokenLinks(directory); }
+  std::vector<std::string> brokenLinks(const std::string& directory) const override {
+    return files_.brokenLinks(directory);
+  }
   Result<void> createDirectories(const std::string& directory) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;

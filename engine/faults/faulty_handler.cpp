@@ -16,7 +16,9 @@ constexpr size_t kMostDropped = 1000;
 class FaultyHandler::Waiting final : public LinkWaiter, public std::enable_shared_from_this<FaultyHandler::Waiting> {
  public:
   Waiting(network::RequestHandler& below, platform::Process& process, std::shared_ptr<FaultBook> book)
-      : below_(below), executor_(process.createExecutor({.name = "request-faults", .threads = 1})), book_(std::move(book)) {}
+      : below_(below),
+        executor_(process.createExecutor({.name = "request-faults", .threads = 1})),
+        book_(std::move(book)) {}
 
   void delay(network::RequestPtr request, Duration by) {
     executor_->post([this, request = std::move(request), by]() mutable {
@@ -79,9 +81,13 @@ class FaultyHandler::Waiting final : public LinkWaiter, public std::enable_share
   std::list<Dropped> dropped_;
 };
 
-FaultyHandler::FaultyHandler(network::RequestHandler& below, platform::Process& process, std::shared_ptr<FaultBook> book,
-                             NodeId node, TopicName topicName)
-    : below_(below), process_(process), book_(std::move(book)), site_(book_->site(node)), topicName_(std::move(topicName)) {}
+FaultyHandler::FaultyHandler(network::RequestHandler& below, platform::Process& process,
+                             std::shared_ptr<FaultBook> book, NodeId node, TopicName topicName)
+    : below_(below),
+      process_(process),
+      book_(std::move(book)),
+      site_(book_->site(node)),
+      topicName_(std::move(topicName)) {}
 
 FaultyHandler::~FaultyHandler() = default;
 
@@ -92,8 +98,8 @@ FaultyHandler::Waiting& FaultyHandler::waiting() {
 }
 
 void FaultyHandler::judge(network::RequestPtr request) {
-  const RequestVerdict verdict = book_->request(
-      site_->node(), protocol::apiName(request->apiKey()), request->context().clientId(), namedIn(*request, topicName_));
+  const RequestVerdict verdict = book_->request(site_->node(), protocol::apiName(request->apiKey()),
+                                                request->context().clientId(), namedIn(*request, topicName_));
   if (verdict.disconnects) return request->close("the lab ends its connection");
   if (verdict.droppedBy != 0) return waiting().drop(std::move(request), verdict.droppedBy);
   if (verdict.error != ErrorCode::None) return refuse(std::move(request), verdict.error);

@@ -17,8 +17,8 @@ namespace tidemark::faults {
 /// connection. Any thread. As with any RequestHandler, destroyed only when no request comes any more.
 class FaultyHandler final : public network::RequestHandler {
  public:
-  FaultyHandler(network::RequestHandler& below, platform::Process& process, std::shared_ptr<FaultBook> book, NodeId node,
-                TopicName topicName);
+  FaultyHandler(network::RequestHandler& below, platform::Process& process, std::shared_ptr<FaultBook> book,
+                NodeId node, TopicName topicName);
   ~FaultyHandler() override;
 
   void handle(network::RequestPtr request) override {

@@ -35,15 +35,16 @@ class FaultyConnection final : public platform::Connection {
 
 class FaultyAcceptor final : public platform::Acceptor {
  public:
-  FaultyAcceptor(Links links, std::unique_ptr<platform::Acceptor> below) : links_(std::move(links)), below_(std::move(below)) {}
+  FaultyAcceptor(Links links, std::unique_ptr<platform::Acceptor> below)
+      : links_(std::move(links)), below_(std::move(below)) {}
 
   void accept(platform::Executor& owner, AcceptHandler handler) override {
     const std::shared_ptr<platform::Executor>& executor = belowOf(owner);
     // Asked now: a node's listeners are told before clients come.
     const auto known = links_.book->listenerAt(below_->endpoint().port);
     const Port listener = known ? known->port : Port::Broker;
-    below_->accept(*executor, [links = links_, weak = std::weak_ptr(executor), listener,
-                               handler = std::move(handler)](Result<std::unique_ptr<platform::Connection>> accepted) mutable {
+    below_->accept(*executor, [links = links_, weak = std::weak_ptr(executor), listener, handler = std::move(handler)](
+                                  Result<std::unique_ptr<platform::Connection>> accepted) mutable {
       if (!accepted) return handler(std::move(accepted));
       auto stream = std::make_shared<FaultyStream>(std::move(links), std::move(weak), *std::move(accepted), listener);
       handler(std::make_unique<FaultyConnection>(std::move(stream)));
@@ -57,11 +58,13 @@ class FaultyAcceptor final : public platform::Acceptor {
 };
 
 /// Hands on a connection that was opened.
-ConnectHandler opened(Links links, std::weak_ptr<platform::Executor> executor, std::optional<Passage> passage, ConnectHandler handler) {
+ConnectHandler opened(Links links, std::weak_ptr<platform::Executor> executor, std::optional<Passage> passage,
+                      ConnectHandler handler) {
   return [links = std::move(links), executor = std::move(executor), passage = std::move(passage),
           handler = std::move(handler)](Result<std::unique_ptr<platform::Connection>> connection) mutable {
     if (!connection) return handler(std::move(connection));
-    auto stream = std::make_shared<FaultyStream>(std::move(links), std::move(executor), *std::move(connection), std::move(passage));
+    auto stream = std::make_shared<FaultyStream>(std::move(links), std::move(executor), *std::move(connection),
+                                                 std::move(passage));
     handler(std::make_unique<FaultyConnection>(std::move(stream)));
   };
 }
@@ -69,10 +72,15 @@ ConnectHandler opened(Links links, std::weak_ptr<platform::Executor> executor, s
 /// An attempt to connect over a link with a fault: both ways must be open. On the owner's executor.
 class Dial final : public LinkWaiter, public std::enable_shared_from_this<Dial> {
  public:
-  Dial(Links links, platform::Network& network, std::weak_ptr<platform::Executor> executor, Passage passage, platform::Endpoint to,
-       ConnectHandler handler)
-      : links_(std::move(links)), network_(network), executor_(std::move(executor)), passage_(std::move(passage)), to_(std::move(to)),
-        ticket_(links_.book->newTicket()), handler_(std::move(handler)) {}
+  Dial(Links links, platform::Network& network, std::weak_ptr<platform::Executor> executor, Passage passage,
+       platform::Endpoint to, ConnectHandler handler)
+      : links_(std::move(links)),
+        network_(network),
+        executor_(std::move(executor)),
+        passage_(std::move(passage)),
+        to_(std::move(to)),
+        ticket_(links_.book->newTicket()),
+        handler_(std::move(handler)) {}
   ~Dial() override { links_.book->forget(ticket_); }
 
   void start(Duration timeout) {
@@ -87,7 +95,8 @@ class Dial final : public LinkWaiter, public std::enable_shared_from_this<Dial> 
   void linksChanged() override {
     if (const auto executor = executor_.lock())
       executor->post([weak = weak_from_this()] {
-        if (const auto self = std::static_pointer_cast<Dial>(weak.lock()); self && self->handler_ && !self->delay_) self->judge();
+        if (const auto self = std::static_pointer_cast<Dial>(weak.lock()); self && self->handler_ && !self->delay_)
+          self->judge();
       });
   }
 
@@ -146,23 +155,29 @@ class Dial final : public LinkWaiter, public std::enable_shared_from_this<Dial> 
 
 }  // namespace
 
-Result<std::unique_ptr<platform::Acceptor>> FaultyNetwork::listen(platform::Executor& owner, const platform::Endpoint& at) {
+Result<std::unique_ptr<platform::Acceptor>> FaultyNetwork::listen(platform::Executor& owner,
+                                                                  const platform::Endpoint& at) {
   TIDEMARK_ASSIGN(auto acceptor, below_.network().listen(*belowOf(owner), at));
-  return std::make_unique<FaultyAcceptor>(Links{.clock = below_.clock(), .book = book_, .site = site_}, std::move(acceptor));
+  return std::make_unique<FaultyAcceptor>(Links{.clock = below_.clock(), .book = book_, .site = site_},
+                                          std::move(acceptor));
 }
 
-void FaultyNetwork::connect(platform::Executor& owner, const platform::Endpoint& to, platform::Duration timeout, ConnectHandler handler) {
+void FaultyNetwork::connect(platform::Executor& owner, const platform::Endpoint& to, platform::Duration timeout,
+                            ConnectHandler handler) {
   const std::shared_ptr<platform::Executor>& executor = belowOf(owner);
   Links links{.clock = below_.clock(), .book = book_, .site = site_};
   const auto listener = book_->listenerAt(to.port);
   std::optional<Passage> passage;
   if (listener && listener->node != site_->node())
-    passage = Passage{.opener = site_->node(), .client = {}, .acceptor = listener->node, .port = listener->port, .toAcceptor = true};
+    passage = Passage{
+        .opener = site_->node(), .client = {}, .acceptor = listener->node, .port = listener->port, .toAcceptor = true};
   if (!passage || !site_->any(kLinkFaults)) {
-    below_.network().connect(*executor, to, timeout, opened(std::move(links), executor, std::move(passage), std::move(handler)));
+    below_.network().connect(*executor, to, timeout,
+                             opened(std::move(links), executor, std::move(passage), std::move(handler)));
     return;
   }
-  auto dial = std::make_shared<Dial>(std::move(links), below_.network(), executor, *std::move(passage), to, std::move(handler));
+  auto dial =
+      std::make_shared<Dial>(std::move(links), below_.network(), executor, *std::move(passage), to, std::move(handler));
   executor->post([dial = std::move(dial), timeout] { dial->start(timeout); });
 }
 

@@ -22,7 +22,9 @@ platform::Task FaultyExecutor::slow(platform::Task task) {
   };
 }
 
-void FaultyExecutor::postSlow(platform::Task task) { below_->post(slow(std::move(task))); }
+void FaultyExecutor::postSlow(platform::Task task) {
+  below_->post(slow(std::move(task)));
+}
 
 platform::Timer FaultyExecutor::scheduleWrong(platform::Duration after, platform::Task task) {
   const double rate = site_->clocks().monotonicRate;
@@ -57,6 +59,8 @@ std::shared_ptr<platform::Executor> FaultyProcess::createExecutor(platform::Exec
   return std::make_shared<FaultyExecutor>(std::move(executor), book_, site_);
 }
 
-std::vector<UnsyncedFile> FaultyProcess::unsyncedFiles() const { return unsynced_->list(); }
+std::vector<UnsyncedFile> FaultyProcess::unsyncedFiles() const {
+  return unsynced_->list();
+}
 
 }  // namespace tidemark::faults

@@ -19,9 +19,9 @@ struct UnsyncedFile {
   uint64_t synced = 0;
 };
 
-/// A broker's process with faults on its seam: executors, clock, files and sockets do what those of the process below do,
-/// unless the book says otherwise. While nothing is broken a call costs one look at the broker's Site more. As with any
-/// Process, what was built on it goes before it.
+/// A broker's process with faults on its seam: executors, clock, files and sockets do what those of the process below
+/// do, unless the book says otherwise. While nothing is broken a call costs one look at the broker's Site more. As with
+/// any Process, what was built on it goes before it.
 class FaultyProcess final : public platform::Process {
  public:
   /// `node`: whose faults they are.
@@ -40,7 +40,9 @@ class FaultyProcess final : public platform::Process {
   void resume() override { below_->resume(); }
   void kill(const std::string& reason) override { below_->kill(reason); }
   void awaitStopped() override { below_->awaitStopped(); }
-  void onDeath(std::move_only_function<void(const std::string&)> handler) override { below_->onDeath(std::move(handler)); }
+  void onDeath(std::move_only_function<void(const std::string&)> handler) override {
+    below_->onDeath(std::move(handler));
+  }
 
   /// Files with bytes behind what was last synced, by path. Whoever cuts them off once the process is dead makes of a
   /// kill a loss of power.

@@ -65,12 +65,14 @@ Result<std::vector<LinkRule>> shape(const Fault& fault, NodeId node, const std::
       return halves(fault.left, fault.right);
     case Kind::Bridge:
       if (nodes.size() < kSmallestBridge)
-        return fail(ErrorCode::InvalidRequest, fmt::format("a bridge needs at least {} brokers, there are {}", kSmallestBridge, nodes.size()));
+        return fail(ErrorCode::InvalidRequest,
+                    fmt::format("a bridge needs at least {} brokers, there are {}", kSmallestBridge, nodes.size()));
       return bridge(node, nodes);
     default:
       if (nodes.size() < kSmallestRing || nodes.size() % 2 == 0)
         return fail(ErrorCode::InvalidRequest,
-                    fmt::format("a ring of majorities needs an odd number of brokers from {} on, there are {}", kSmallestRing, nodes.size()));
+                    fmt::format("a ring of majorities needs an odd number of brokers from {} on, there are {}",
+                                kSmallestRing, nodes.size()));
       return ringOfMajorities(nodes);
   }
 }

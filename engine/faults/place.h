@@ -39,8 +39,8 @@ struct Passage {
   bool toAcceptor = true;
 };
 
-/// Whether the rule is about that direction. A controller opens connections to controllers only, so "controller 1" is the
-/// opener of these alone; a node that is both cannot be told apart there.
+/// Whether the rule is about that direction. A controller opens connections to controllers only, so "controller 1" is
+/// the opener of these alone; a node that is both cannot be told apart there.
 bool matches(const LinkRule& rule, const Passage& passage) noexcept;
 
 /// Where a fault acts, in numbers.

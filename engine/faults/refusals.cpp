@@ -47,14 +47,18 @@ constexpr int16_t kFirstFetchWithError = 7;
 constexpr int16_t kFirstFindOfMany = 4;
 constexpr int16_t kFirstOffsetFetchOfGroups = 8;
 
-// --- how messages that name partitions call their parts ------------------------------------------------------------------
+// --- how messages that name partitions call their parts
+// ------------------------------------------------------------------
 
 template <class Topic>
-concept NamesPartitions = requires(const Topic& topic) { topic.partitionData.front(); } || requires(const Topic& topic) { topic.partitions.front(); };
+concept NamesPartitions = requires(const Topic& topic) { topic.partitionData.front(); } ||
+                          requires(const Topic& topic) { topic.partitions.front(); };
 
 template <class Message>
-concept AsksForPartitions = requires(const Message& message) { message.topicData.front(); } ||
-                            requires(const Message& message) { requires NamesPartitions<std::remove_cvref_t<decltype(message.topics.front())>>; };
+concept AsksForPartitions =
+    requires(const Message& message) { message.topicData.front(); } || requires(const Message& message) {
+      requires NamesPartitions<std::remove_cvref_t<decltype(message.topics.front())>>;
+    };
 
 template <class Message>
 auto& topicsOf(Message& message) {
@@ -98,7 +102,8 @@ auto& indexOf(Partition& partition) {
   }
 }
 
-// --- the answers: from a request and an error code ---------------------------------------------------------------------
+// --- the answers: from a request and an error code
+// ---------------------------------------------------------------------
 
 /// The error for each partition that was asked for; what the API does not know of a refused one is -1.
 template <AsksForPartitions Request>
@@ -135,7 +140,8 @@ protocol::MetadataResponse refusal(const protocol::MetadataRequest& request, int
   return response;
 }
 
-protocol::CreateTopicsResponse refusal(const protocol::CreateTopicsRequest& request, int16_t code, int16_t /*version*/) {
+protocol::CreateTopicsResponse refusal(const protocol::CreateTopicsRequest& request, int16_t code,
+                                       int16_t /*version*/) {
   protocol::CreateTopicsResponse response;
   for (const auto& topic : request.topics) {
     auto& answer = response.topics.emplace_back();
@@ -145,7 +151,8 @@ protocol::CreateTopicsResponse refusal(const protocol::CreateTopicsRequest& requ
   return response;
 }
 
-protocol::FindCoordinatorResponse refusal(const protocol::FindCoordinatorRequest& request, int16_t code, int16_t version) {
+protocol::FindCoordinatorResponse refusal(const protocol::FindCoordinatorRequest& request, int16_t code,
+                                          int16_t version) {
   protocol::FindCoordinatorResponse response;
   if (version < kFirstFindOfMany) {
     response.errorCode = code;
@@ -186,26 +193,43 @@ typename Request::Response refusal(const Request& /*request*/, int16_t code, int
 template <class Use>
 bool withRequestOf(ApiKey key, Use&& use) {
   switch (key) {
-    case ApiKey::Produce: return use(std::type_identity<protocol::ProduceRequest>()), true;
-    case ApiKey::Fetch: return use(std::type_identity<protocol::FetchRequest>()), true;
-    case ApiKey::ListOffsets: return use(std::type_identity<protocol::ListOffsetsRequest>()), true;
-    case ApiKey::Metadata: return use(std::type_identity<protocol::MetadataRequest>()), true;
-    case ApiKey::OffsetCommit: return use(std::type_identity<protocol::OffsetCommitRequest>()), true;
-    case ApiKey::OffsetFetch: return use(std::type_identity<protocol::OffsetFetchRequest>()), true;
-    case ApiKey::FindCoordinator: return use(std::type_identity<protocol::FindCoordinatorRequest>()), true;
-    case ApiKey::JoinGroup: return use(std::type_identity<protocol::JoinGroupRequest>()), true;
-    case ApiKey::Heartbeat: return use(std::type_identity<protocol::HeartbeatRequest>()), true;
-    case ApiKey::LeaveGroup: return use(std::type_identity<protocol::LeaveGroupRequest>()), true;
-    case ApiKey::SyncGroup: return use(std::type_identity<protocol::SyncGroupRequest>()), true;
-    case ApiKey::CreateTopics: return use(std::type_identity<protocol::CreateTopicsRequest>()), true;
-    case ApiKey::DeleteRecords: return use(std::type_identity<protocol::DeleteRecordsRequest>()), true;
-    case ApiKey::InitProducerId: return use(std::type_identity<protocol::InitProducerIdRequest>()), true;
-    case ApiKey::OffsetForLeaderEpoch: return use(std::type_identity<protocol::OffsetForLeaderEpochRequest>()), true;
-    default: return false;
+    case ApiKey::Produce:
+      return use(std::type_identity<protocol::ProduceRequest>()), true;
+    case ApiKey::Fetch:
+      return use(std::type_identity<protocol::FetchRequest>()), true;
+    case ApiKey::ListOffsets:
+      return use(std::type_identity<protocol::ListOffsetsRequest>()), true;
+    case ApiKey::Metadata:
+      return use(std::type_identity<protocol::MetadataRequest>()), true;
+    case ApiKey::OffsetCommit:
+      return use(std::type_identity<protocol::OffsetCommitRequest>()), true;
+    case ApiKey::OffsetFetch:
+      return use(std::type_identity<protocol::OffsetFetchRequest>()), true;
+    case ApiKey::FindCoordinator:
+      return use(std::type_identity<protocol::FindCoordinatorRequest>()), true;
+    case ApiKey::JoinGroup:
+      return use(std::type_identity<protocol::JoinGroupRequest>()), true;
+    case ApiKey::Heartbeat:
+      return use(std::type_identity<protocol::HeartbeatRequest>()), true;
+    case ApiKey::LeaveGroup:
+      return use(std::type_identity<protocol::LeaveGroupRequest>()), true;
+    case ApiKey::SyncGroup:
+      return use(std::type_identity<protocol::SyncGroupRequest>()), true;
+    case ApiKey::CreateTopics:
+      return use(std::type_identity<protocol::CreateTopicsRequest>()), true;
+    case ApiKey::DeleteRecords:
+      return use(std::type_identity<protocol::DeleteRecordsRequest>()), true;
+    case ApiKey::InitProducerId:
+      return use(std::type_identity<protocol::InitProducerIdRequest>()), true;
+    case ApiKey::OffsetForLeaderEpoch:
+      return use(std::type_identity<protocol::OffsetForLeaderEpochRequest>()), true;
+    default:
+      return false;
   }
 }
 
-// --- what a request names ----------------------------------------------------------------------------------------------
+// --- what a request names
+// ----------------------------------------------------------------------------------------------
 
 class Names {
  public:

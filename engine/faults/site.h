@@ -25,8 +25,8 @@ struct ClockSettings {
   uint64_t version = 0;
 };
 
-/// The seam of one broker, over all its lives: the one thing its calls look at while nothing is broken there. Written by
-/// the FaultBook, read on any thread.
+/// The seam of one broker, over all its lives: the one thing its calls look at while nothing is broken there. Written
+/// by the FaultBook, read on any thread.
 class Site {
  public:
   explicit Site(NodeId node) noexcept : node_(node) {}

@@ -31,12 +31,14 @@ std::optional<int32_t> number(std::string_view text) {
 
 Result<NodeName> parseNode(std::string_view text) {
   const std::string_view whole = text;
-  if (text == "the active controller" || text == "active controller") return NodeName{.by = NodeName::By::ActiveController, .id = {}, .partition = {}};
+  if (text == "the active controller" || text == "active controller")
+    return NodeName{.by = NodeName::By::ActiveController, .id = {}, .partition = {}};
   if (take(text, "the leader of ") || take(text, "leader of ")) {
     const size_t dash = text.rfind('-');
     const auto index = dash == std::string_view::npos ? std::nullopt : number(text.substr(dash + 1));
     if (!index || dash == 0)
-      return fail(ErrorCode::InvalidRequest, fmt::format("\"{}\" names no partition: write leader of TOPIC-PARTITION", whole));
+      return fail(ErrorCode::InvalidRequest,
+                  fmt::format("\"{}\" names no partition: write leader of TOPIC-PARTITION", whole));
     return NodeName{.by = NodeName::By::LeaderOf,
                     .id = {},
                     .partition = {std::string(text.substr(0, dash)), PartitionIndex(*index)}};
@@ -44,8 +46,9 @@ Result<NodeName> parseNode(std::string_view text) {
   take(text, "broker ");
   const auto id = number(text);
   if (!id)
-    return fail(ErrorCode::InvalidRequest,
-                fmt::format("\"{}\" is no broker: write broker N, leader of TOPIC-PARTITION or the active controller", whole));
+    return fail(
+        ErrorCode::InvalidRequest,
+        fmt::format("\"{}\" is no broker: write broker N, leader of TOPIC-PARTITION or the active controller", whole));
   return NodeName{.by = NodeName::By::Number, .id = NodeId(*id), .partition = {}};
 }
 

@@ -62,7 +62,8 @@ struct PartitionCheckOptions {
   bool open = false;
   /// Its log directory was stopped cleanly.
   bool cleanStop = true;
-  /// Compaction may have left gaps: the cleaner's checkpoint says so, or cannot be read. Gaps in the log say so as well.
+  /// Compaction may have left gaps: the cleaner's checkpoint says so, or cannot be read. Gaps in the log say so as
+  /// well.
   bool compacted = false;
   // As the directory's checkpoints have them.
   std::optional<Offset> logStart;

@@ -57,10 +57,10 @@ struct RepairSummary {
 /// cuts a log at its first bad batch and builds indexes, transaction indexes, leader epochs and producer state anew;
 /// then the checkpoints. Before a file is changed it is copied to `DIRECTORY.before-repair-TIME/` (beside the log
 /// directory: inside it no broker would start). `sink` gets every step before it is taken; a partition that cannot be
-/// repaired after all (the disk fails, or has no room for its copy) gets one that is impossible, and the others are gone
-/// on with. Refuses what is no broker's log directory (InvalidRequest: no readable meta.properties), and
-/// (KafkaStorageError) if a broker runs on one of them; then nothing was touched. What it does not know it leaves. From a
-/// checkpoint that cannot be read nothing is concluded: where log starts are lost, no partition is touched.
+/// repaired after all (the disk fails, or has no room for its copy) gets one that is impossible, and the others are
+/// gone on with. Refuses what is no broker's log directory (InvalidRequest: no readable meta.properties), and
+/// (KafkaStorageError) if a broker runs on one of them; then nothing was touched. What it does not know it leaves. From
+/// a checkpoint that cannot be read nothing is concluded: where log starts are lost, no partition is touched.
 Result<RepairSummary> repair(platform::Process& process, const std::vector<std::string>& directories,
                              const RepairOptions& options, const std::function<void(const RepairStep&)>& sink);
 

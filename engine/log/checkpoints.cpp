@@ -122,8 +122,7 @@ Result<MetaProperties> decodeMetaProperties(std::string_view text) {
     if (!number || *number < 0) return corrupt(fmt::format("node.id '{}' is not a node's id", *id));
     properties.nodeId = NodeId(*number);
   }
-  if (version == "1" && (!id || properties.clusterId.empty()))
-    return corrupt("cluster.id or node.id is missing");
+  if (version == "1" && (!id || properties.clusterId.empty())) return corrupt("cluster.id or node.id is missing");
   return properties;
 }
 

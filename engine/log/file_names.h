@@ -38,8 +38,8 @@ std::string folderName(const TopicPartition& partition);
 std::optional<TopicPartition> partitionOfFolder(std::string_view name);
 /// Of TOPIC-PARTITION.HEX-future; nothing if the name is not one.
 std::optional<TopicPartition> partitionOfFutureFolder(std::string_view name);
-/// TOPIC-PARTITION.HEX-future, the folder of a copy that will take the replica's place. InvalidTopicException if that is
-/// longer than a name may be.
+/// TOPIC-PARTITION.HEX-future, the folder of a copy that will take the replica's place. InvalidTopicException if that
+/// is longer than a name may be.
 Result<std::string> futureFolderName(const TopicPartition& partition, const Uuid& unique);
 /// TOPIC-PARTITION.HEX followed by `suffix` (-delete, -stray), the front cut so that the whole has at most 255
 /// characters.

@@ -55,8 +55,9 @@ struct PendingEntries {
   std::array<uint8_t, kMost * Format::kSize> bytes;
 };
 
-/// Entries of an index that searches looked at and that bound a page of it, or all of it: by them a search finds the page
-/// of an entry without touching others. 4096 bytes of entries are a page. Shared by an index and its views; any thread.
+/// Entries of an index that searches looked at and that bound a page of it, or all of it: by them a search finds the
+/// page of an entry without touching others. 4096 bytes of entries are a page. Shared by an index and its views; any
+/// thread.
 template <class Format>
 class RememberedEntries {
  public:
@@ -81,7 +82,8 @@ class RememberedEntries {
     const Lock lock(mutex_);
     std::optional<Known> below;
     std::optional<Known> above;
-    const auto after = std::ranges::upper_bound(firsts_, key, {}, [](const Known& known) { return Format::key(known.entry); });
+    const auto after =
+        std::ranges::upper_bound(firsts_, key, {}, [](const Known& known) { return Format::key(known.entry); });
     if (after != firsts_.begin()) below = *std::prev(after);
     if (after != firsts_.end()) above = *after;
     if (!last_) return {below, above};
@@ -108,8 +110,8 @@ class IndexView {
 
   /// The first `inFile` entries are in `mapping`, the others in `pending`. `remembered` may be null.
   IndexView(std::shared_ptr<const platform::Mapping> mapping, size_t inFile,
-            std::shared_ptr<const PendingEntries<Format>> pending, std::shared_ptr<RememberedEntries<Format>> remembered,
-            size_t count, Offset base) noexcept
+            std::shared_ptr<const PendingEntries<Format>> pending,
+            std::shared_ptr<RememberedEntries<Format>> remembered, size_t count, Offset base) noexcept
       : mapping_(std::move(mapping)),
         pending_(std::move(pending)),
         remembered_(std::move(remembered)),
@@ -123,17 +125,18 @@ class IndexView {
                                                 : pending_->bytes.data() + (index - inFile_) * Format::kSize;
     return Format::decode(from, base_);
   }
-  /// The last entry whose offset (of a time index: whose time) is `target` or lower; the entries rise. Nothing if there is
-  /// none. Binary search inside a page of entries; which page it is is guessed from the entries around, for they rise
-  /// evenly, and remembered. A lookup so touches three pages of any index at most, but where entries rise very unevenly
-  /// and nobody has looked yet. `trace`: is told each look, may be null.
+  /// The last entry whose offset (of a time index: whose time) is `target` or lower; the entries rise. Nothing if there
+  /// is none. Binary search inside a page of entries; which page it is is guessed from the entries around, for they
+  /// rise evenly, and remembered. A lookup so touches three pages of any index at most, but where entries rise very
+  /// unevenly and nobody has looked yet. `trace`: is told each look, may be null.
   std::optional<Entry> floor(int64_t target, LookupTrace* trace = nullptr) const {
     using Kind = LookupStep::Kind;
     Search search{.target = target, .high = count_, .trace = trace};
     if (remembered_) {
       const auto [below, above] = remembered_->around(target);
       if (below && below->number < count_) look(search, below->number, below->entry, true);
-      if (above && above->number >= search.low && above->number < count_) look(search, above->number, above->entry, true);
+      if (above && above->number >= search.low && above->number < count_)
+        look(search, above->number, above->entry, true);
     }
     while (search.low < search.high) {
       const size_t number = next(search);
@@ -225,13 +228,14 @@ class IndexView {
   Offset base_;
 };
 
-/// One index file. Appended to by one thread at a time (the log's lock), read by any through views; mappings are replaced
-/// by larger ones, never moved. It only grows: shortening a file under a mapping would take pages away from readers, so
-/// truncation makes a new file under the same name (Segment::truncateTo).
+/// One index file. Appended to by one thread at a time (the log's lock), read by any through views; mappings are
+/// replaced by larger ones, never moved. It only grows: shortening a file under a mapping would take pages away from
+/// readers, so truncation makes a new file under the same name (Segment::truncateTo).
 ///
-/// The last entries, up to PendingEntries::kMost, are in memory only until so many have come or writePending() is called:
-/// one pwrite for all of them, for a write costs as much as all else that an entry takes. A kill loses them, which costs
-/// nothing: they are of batches past the recovery point, and those are read and indexed again at the next start.
+/// The last entries, up to PendingEntries::kMost, are in memory only until so many have come or writePending() is
+/// called: one pwrite for all of them, for a write costs as much as all else that an entry takes. A kill loses them,
+/// which costs nothing: they are of batches past the recovery point, and those are read and indexed again at the next
+/// start.
 template <class Format>
 class IndexFile {
  public:
@@ -263,7 +267,8 @@ class IndexFile {
   Result<void> append(const Entry& entry) {
     const Lock lock(mutex_);
     // A view may still read the entries that were written out.
-    if (pendingCount_ == 0 && (!pending_ || pending_.use_count() > 1)) pending_ = std::make_shared<PendingEntries<Format>>();
+    if (pendingCount_ == 0 && (!pending_ || pending_.use_count() > 1))
+      pending_ = std::make_shared<PendingEntries<Format>>();
     Format::encode(entry, base_, pending_->bytes.data() + pendingCount_ * Format::kSize);
     ++pendingCount_;
     last_ = entry;
@@ -304,7 +309,8 @@ class IndexFile {
   Result<void> writeOut() REQUIRES(mutex_) {
     if (pendingCount_ == 0) return {};
     const size_t inFile = count_.load(std::memory_order_relaxed) - pendingCount_;
-    TIDEMARK_TRY(file_->writeAt(inFile * Format::kSize, ByteView(pending_->bytes).first(pendingCount_ * Format::kSize)));
+    TIDEMARK_TRY(
+        file_->writeAt(inFile * Format::kSize, ByteView(pending_->bytes).first(pendingCount_ * Format::kSize)));
     pendingCount_ = 0;
     return {};
   }

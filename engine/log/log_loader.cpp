@@ -47,8 +47,7 @@ Result<LoadedLog> LogLoader::runForReading() {
     return fail(ErrorCode::KafkaStorageError, options_.directory + " holds no segment (no file DIGITS.log)");
   TIDEMARK_TRY(loadEpochs());
   TIDEMARK_ASSIGN(loaded_.nextOffset, segments().active()->boundForReading());
-  loaded_.logStart =
-      std::min(std::max(options_.logStartOffset, segments().first()->baseOffset()), loaded_.nextOffset);
+  loaded_.logStart = std::min(std::max(options_.logStartOffset, segments().first()->baseOffset()), loaded_.nextOffset);
   loaded_.recoveryPoint = loaded_.nextOffset;
   loaded_.topicId = options_.topicId;
   return std::move(loaded_);

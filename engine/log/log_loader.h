@@ -30,8 +30,8 @@ struct LoadedLog {
 /// is read but the headers behind the last index entry of the active one.
 Result<LoadedLog> loadLog(const LogContext& context, const PartitionLogOptions& options, events::PartitionTag tag);
 
-/// What is in the folder as it is, for looking only (PartitionLog::openForReading()). KafkaStorageError if no segment is
-/// there.
+/// What is in the folder as it is, for looking only (PartitionLog::openForReading()). KafkaStorageError if no segment
+/// is there.
 Result<LoadedLog> loadLogForReading(const LogContext& context, const PartitionLogOptions& options);
 
 }  // namespace tidemark::log

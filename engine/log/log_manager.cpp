@@ -193,7 +193,8 @@ LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partit
 
 void LogManager::takeOffline(Directory& directory, const Error& error) {
   if (directory.offline.exchange(true)) return;
-  context_.logger->error("log", "log directory {} goes offline until its broker is restarted: {}", directory.path, error.message);
+  context_.logger->error("log", "log directory {} goes offline until its broker is restarted: {}", directory.path,
+                         error.message);
   if (context_.recorder != nullptr)
     context_.recorder->emit(events::LogDirectoryFailed{.directory = std::string_view(directory.path),
                                                        .reason = std::string_view(error.message)});
@@ -275,7 +276,8 @@ Result<std::shared_ptr<PartitionLog>> LogManager::getOrCreate(const TopicPartiti
     // It may be there, where nobody can look: another one in its place would be empty.
     const bool offline = std::ranges::any_of(directories_, [](const auto& one) { return one->offline.load(); });
     if (offline)
-      return fail(ErrorCode::KafkaStorageError, fmt::format("the log directory {} of {} is offline", wanted, partition));
+      return fail(ErrorCode::KafkaStorageError,
+                  fmt::format("the log directory {} of {} is offline", wanted, partition));
     place = directoryFor({});
   }
   if (place == nullptr)

@@ -80,17 +80,17 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   /// Makes a directory ours: writes its `meta.properties` (a fresh directory id if that is zero).
   Result<void> format(const std::string& clusterId, NodeId nodeId);
   std::vector<LogDirectoryInfo> directories() const;
-  /// These and no others are cordoned (KIP-1066): new logs and copies that are to take a log's place go elsewhere; what is
-  /// there stays and is served. Only where all are cordoned does a log still come here that the controller had given to
-  /// this broker before it knew.
+  /// These and no others are cordoned (KIP-1066): new logs and copies that are to take a log's place go elsewhere; what
+  /// is there stays and is served. Only where all are cordoned does a log still come here that the controller had given
+  /// to this broker before it knew.
   void setCordoned(std::span<const std::string> paths);
   /// The broker epoch of the last clean stop, if all directories agree on one; else −1. For the registration.
   BrokerEpoch previousBrokerEpoch() const noexcept { return previousBrokerEpoch_; }
   /// The last stop was clean in every directory.
   bool wasCleanShutdown() const noexcept { return wasClean_; }
 
-  /// After loading: a directory that was stopped cleanly holds less than its checkpoints say, so files of it were lost or
-  /// cut since. The broker must not count as one that still has what it had acknowledged. Any thread.
+  /// After loading: a directory that was stopped cleanly holds less than its checkpoints say, so files of it were lost
+  /// or cut since. The broker must not count as one that still has what it had acknowledged. Any thread.
   bool hasLess() const noexcept { return hasLess_.load(); }
 
   /// Opens every log: nothing is scanned after a clean stop (the marker is removed first). Finishes interrupted
@@ -106,8 +106,8 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   std::shared_ptr<PartitionLog> get(const TopicPartition& partition) const;
   std::vector<std::shared_ptr<PartitionLog>> all() const;
   /// The log, made if missing, in the directory it was preferred to be in, else in `directory` (an id; zero: the online
-  /// one with the fewest logs). InconsistentTopicId if there is one of another topic of the same name; KafkaStorageError if
-  /// `directory` is offline.
+  /// one with the fewest logs). InconsistentTopicId if there is one of another topic of the same name;
+  /// KafkaStorageError if `directory` is offline.
   Result<std::shared_ptr<PartitionLog>> getOrCreate(const TopicPartition& partition, const Uuid& topicId,
                                                     const LogConfig& config, const Uuid& directory = {});
   /// The directory of a log; zero if there is none.
@@ -116,13 +116,14 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   Result<void> remove(const TopicPartition& partition);
 
   // --- moving a log to another directory (KIP-113) ---
-  /// The id of a directory that logs may be moved to, by its path as configured. LogDirNotFound; KafkaStorageError if it is
-  /// offline; InvalidReplicaAssignment if it is cordoned.
+  /// The id of a directory that logs may be moved to, by its path as configured. LogDirNotFound; KafkaStorageError if
+  /// it is offline; InvalidReplicaAssignment if it is cordoned.
   Result<Uuid> directoryForMove(const std::string& path) const;
   std::string pathOf(const Uuid& directory) const;
   /// Where a log is to be made that is not there yet; forgotten once it was made.
   void preferDirectory(const TopicPartition& partition, const Uuid& directory);
-  /// The copy that will take the log's place, in `TOPIC-PARTITION.…-future` of another directory; null if there is none.
+  /// The copy that will take the log's place, in `TOPIC-PARTITION.…-future` of another directory; null if there is
+  /// none.
   std::shared_ptr<PartitionLog> future(const TopicPartition& partition) const;
   std::vector<std::shared_ptr<PartitionLog>> futures() const;
   Uuid futureDirectoryOf(const TopicPartition& partition) const;
@@ -133,9 +134,9 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   Result<void> removeFuture(const TopicPartition& partition);
   /// Has all of the copy on disk, and its offsets in the checkpoints of its directory. Blocks.
   Result<void> prepareFuture(const TopicPartition& partition);
-  /// The copy, which ends where the log does, takes its place: it is closed, gets the folder's name and is opened again;
-  /// the old folder goes. Nobody may append to either meanwhile. On failure the log stays what it is, and the copy's
-  /// directory is offline.
+  /// The copy, which ends where the log does, takes its place: it is closed, gets the folder's name and is opened
+  /// again; the old folder goes. Nobody may append to either meanwhile. On failure the log stays what it is, and the
+  /// copy's directory is offline.
   Result<std::shared_ptr<PartitionLog>> replaceWithFuture(const TopicPartition& partition);
   /// Every log of the topic takes the new settings.
   void updateConfig(const std::string& topic, const LogConfig& config);
@@ -196,8 +197,8 @@ class LogManager : public std::enable_shared_from_this<LogManager> {
   Result<std::shared_ptr<PartitionLog>> openLog(Directory& directory, PartitionLogOptions options);
   LogHooks hooksFor(Directory& directory, const TopicPartition& partition, bool future = false);
   Result<std::shared_ptr<PartitionLog>> openFuture(Directory& directory, PartitionLogOptions options);
-  Result<std::shared_ptr<PartitionLog>> takePlace(const TopicPartition& partition, const std::shared_ptr<PartitionLog>& source,
-                                                  const Entry& future);
+  Result<std::shared_ptr<PartitionLog>> takePlace(const TopicPartition& partition,
+                                                  const std::shared_ptr<PartitionLog>& source, const Entry& future);
   /// Renames the folder to `…-delete`, forgets the log's offsets and has it removed.
   Result<void> retire(const Entry& entry);
   void forgetCheckpoints(Directory& directory, const TopicPartition& partition);

@@ -127,21 +127,23 @@ Result<void> LogManager::loadLogOf(Loading& loading, LoadPlace& place, LoadJob& 
         const Lock lock(place.mutex);
         left = place.left;
       }
-      context_.recorder->emit(events::RecoveryProgressed{
-          .partition = context_.recorder->partition(partition.topic, partition.partition),
-          .directory = std::string_view(place.directory.path),
-          .thread = thread,
-          .remainingLogs = static_cast<int32_t>(left),
-          .remainingSegments = remainingSegments});
+      context_.recorder->emit(
+          events::RecoveryProgressed{.partition = context_.recorder->partition(partition.topic, partition.partition),
+                                     .directory = std::string_view(place.directory.path),
+                                     .thread = thread,
+                                     .remainingLogs = static_cast<int32_t>(left),
+                                     .remainingSegments = remainingSegments});
     };
   TIDEMARK_ASSIGN(const auto log, job.future ? openFuture(place.directory, std::move(options))
                                              : openLog(place.directory, std::move(options)));
   log->updateHighWatermark(checkpointed(highWatermarks, partition));
-  const Offset promised = std::max(checkpointed(place.offsets[kRecoveryPoints], partition), checkpointed(highWatermarks, partition));
+  const Offset promised =
+      std::max(checkpointed(place.offsets[kRecoveryPoints], partition), checkpointed(highWatermarks, partition));
   const bool less = place.directory.clean && !job.future && log->logEndOffset() < promised;
   if (less)
-    context_.logger->warning("log", "{} ends at {}, but when it was stopped cleanly it held all below {}: files were lost or cut since",
-                             folder, log->logEndOffset(), promised);
+    context_.logger->warning(
+        "log", "{} ends at {}, but when it was stopped cleanly it held all below {}: files were lost or cut since",
+        folder, log->logEndOffset(), promised);
   const bool lowered = log->recoveryPoint() < checkpointed(place.offsets[kRecoveryPoints], partition);
   if (!less && !lowered) return {};
   const Lock lock(place.mutex);
@@ -188,7 +190,8 @@ Result<void> LogManager::finishLoading(Loading& loading) {
     if (lowered) writeCheckpoint(place->directory, kRecoveryPoints);
     place->directory.loaded.store(whole);
   }
-  if (loading.stopped.load()) return fail(ErrorCode::BrokerNotAvailable, "the broker was stopped while its logs were loaded");
+  if (loading.stopped.load())
+    return fail(ErrorCode::BrokerNotAvailable, "the broker was stopped while its logs were loaded");
   promoteFutures(loading);
   loaded_.store(true);
   for (const auto& log : all())
@@ -211,7 +214,8 @@ void LogManager::startLoading(LoadOptions options, std::function<void(Result<voi
   const auto loading = planLoading(std::move(options));
   loading->done = std::move(done);
   for (const auto& place : loading->places) {
-    const size_t threads = std::min(static_cast<size_t>(std::max(1, loading->options.threadsPerDirectory)), place->jobs.size());
+    const size_t threads =
+        std::min(static_cast<size_t>(std::max(1, loading->options.threadsPerDirectory)), place->jobs.size());
     for (size_t i = 0; i < threads; ++i)
       loading->workers.push_back(
           {.place = place.get(),
@@ -224,8 +228,7 @@ void LogManager::startLoading(LoadOptions options, std::function<void(Result<voi
   }
   // One more than there are, so that none of them finds itself the last before all have begun.
   loading->busy.store(loading->workers.size() + 1);
-  for (size_t i = 0; i < loading->workers.size(); ++i)
-    postLoading(loading, i);
+  for (size_t i = 0; i < loading->workers.size(); ++i) postLoading(loading, i);
   workerEnded(loading);
 }
 

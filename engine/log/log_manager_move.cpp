@@ -5,12 +5,12 @@
 #include "log/log_manager.h"
 #include "platform/random.h"
 
-// Moving a log to another directory of the broker (KIP-113): a copy grows in a folder of its own, TOPIC-PARTITION.…-future,
-// until it ends where the log does, and then takes its place.
+// Moving a log to another directory of the broker (KIP-113): a copy grows in a folder of its own,
+// TOPIC-PARTITION.…-future, until it ends where the log does, and then takes its place.
 //
 // What a crash leaves: the copy (whoever has the replica goes on with it, or, if the log is not there any more and the
-// metadata says that it lies where the copy does, the copy is the log); after the copy got its name, two logs (the longer
-// stays, of equals that where the metadata says); after that, the old folder under a name that is removed.
+// metadata says that it lies where the copy does, the copy is the log); after the copy got its name, two logs (the
+// longer stays, of equals that where the metadata says); after that, the old folder under a name that is removed.
 
 namespace tidemark::log {
 
@@ -86,7 +86,8 @@ Result<std::shared_ptr<PartitionLog>> LogManager::createFuture(const TopicPartit
                   fmt::format("no copy of {} is made while the log directory {} is offline", partition, one->path));
   Directory* const place = directoryFor(directory);
   if (place == nullptr || directory.isZero())
-    return fail(ErrorCode::KafkaStorageError, fmt::format("no directory {} is online for a copy of {}", directory, partition));
+    return fail(ErrorCode::KafkaStorageError,
+                fmt::format("no directory {} is online for a copy of {}", directory, partition));
   PartitionLogOptions options;
   options.partition = partition;
   options.topicId = current->topicId();
@@ -126,7 +127,8 @@ Result<void> LogManager::prepareFuture(const TopicPartition& partition) {
   {
     const Lock lock(mutex_);
     const auto found = futures_.find(partition);
-    if (found == futures_.end()) return fail(ErrorCode::ReplicaNotAvailable, fmt::format("there is no copy of {}", partition));
+    if (found == futures_.end())
+      return fail(ErrorCode::ReplicaNotAvailable, fmt::format("there is no copy of {}", partition));
     entry = found->second;
   }
   TIDEMARK_TRY(entry.log->flush());
@@ -191,7 +193,8 @@ Result<std::shared_ptr<PartitionLog>> LogManager::takePlace(const TopicPartition
   // A leader's epoch begins at its log end, without a batch yet.
   if (source)
     for (const EpochEntry& entry : source->epochEntries())
-      if (entry.epoch > log->latestEpoch().value_or(kNoLeaderEpoch)) log->assignEpochStartOffset(entry.epoch, entry.startOffset);
+      if (entry.epoch > log->latestEpoch().value_or(kNoLeaderEpoch))
+        log->assignEpochStartOffset(entry.epoch, entry.startOffset);
   const Lock lock(mutex_);
   logs_[partition] = {log, &directory};
   futures_.erase(partition);

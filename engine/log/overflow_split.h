@@ -20,12 +20,13 @@ struct OverflowSplit {
   Offset baseOffset;
 };
 
-/// Looks for it in the first `size` bytes of a .log with base offset `base`. Nothing: none is too far, or the batch there
-/// reaches `end`, where the next segment begins: what a torn write left is no reason to split. Reads headers only.
+/// Looks for it in the first `size` bytes of a .log with base offset `base`. Nothing: none is too far, or the batch
+/// there reaches `end`, where the next segment begins: what a torn write left is no reason to split. Reads headers
+/// only.
 Result<std::optional<OverflowSplit>> findOverflow(const platform::File& log, uint64_t size, Offset base, Offset end);
 
-/// Writes the two parts of a segment of `size` bytes beside it and leaves them, synced, as `.swap`: a start from here on
-/// puts them in its place, one before throws them away. Returns the names of the two files.
+/// Writes the two parts of a segment of `size` bytes beside it and leaves them, synced, as `.swap`: a start from here
+/// on puts them in its place, one before throws them away. Returns the names of the two files.
 Result<std::vector<std::string>> writeSplit(platform::FileSystem& files, const std::string& directory, Offset base,
                                             uint64_t size, const OverflowSplit& split);
 

@@ -310,7 +310,9 @@ Result<void> PartitionLog::flushReaching(Offset target) {
     return led;
   }
   // All wake at once: were it the sync lock that they waited for, each would find the next sync begun before its turn.
-  { const ReaderLock ended(joined->running); }
+  {
+    const ReaderLock ended(joined->running);
+  }
   const Lock lock(mutex_);
   return recoveryPoint_ >= target ? Result<void>() : checkUsable();
 }
@@ -320,16 +322,17 @@ void PartitionLog::flushLater(int64_t afterMs) {
   // The task holds its own timer: nobody else has to.
   auto timer = std::make_shared<platform::Timer>();
   context_.background->post([background = context_.background, timer, afterMs, self = weak_from_this()] {
-    *timer = background->schedule(std::chrono::milliseconds(std::min<int64_t>(afterMs, int64_t{1} << 40)), [timer, self] {
-      const auto log = self.lock();
-      if (!log) return;
-      {
-        const Lock lock(log->mutex_);
-        log->flushTimerArmed_ = false;
-        if (log->recoveryPoint_ >= log->logEnd_.offset) return;
-      }
-      (void)log->flush();
-    });
+    *timer =
+        background->schedule(std::chrono::milliseconds(std::min<int64_t>(afterMs, int64_t{1} << 40)), [timer, self] {
+          const auto log = self.lock();
+          if (!log) return;
+          {
+            const Lock lock(log->mutex_);
+            log->flushTimerArmed_ = false;
+            if (log->recoveryPoint_ >= log->logEnd_.offset) return;
+          }
+          (void)log->flush();
+        });
   });
 }
 

@@ -36,8 +36,8 @@ struct LogHooks {
   /// Writing, or a sync, failed: whatever was promised since is in doubt. Called once; the whole log directory goes
   /// offline.
   std::function<void(const Error&)> onFailure;
-  /// The recovery point (or where the cleaner got to) fell (truncation). The checkpoint must be on disk before anything is appended again, so this
-  /// returns only then.
+  /// The recovery point (or where the cleaner got to) fell (truncation). The checkpoint must be on disk before anything
+  /// is appended again, so this returns only then.
   std::function<void()> onRecoveryPointLowered;
   /// The high watermark, the log start or the recovery point moved: a checkpoint is due some time.
   std::function<void()> onCheckpointDue;
@@ -264,7 +264,8 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> rollTo(Offset baseOffset) REQUIRES(mutex_);
   Result<void> write(const Group& group, bool asLeader) REQUIRES(mutex_);
   /// What a batch that was appended opened or ended.
-  void tellTransaction(const records::BatchHeader& header, const std::optional<EndedTransaction>& ended) const REQUIRES(mutex_);
+  void tellTransaction(const records::BatchHeader& header, const std::optional<EndedTransaction>& ended) const
+      REQUIRES(mutex_);
   Result<void> noteAppended(const Group& group, int64_t position, Segment& segment, bool asLeader) REQUIRES(mutex_);
   void assignEpoch(LeaderEpoch epoch, Offset startOffset) REQUIRES(mutex_);
   /// `flush.messages` were appended: whoever appended waits until all below this is on disk.

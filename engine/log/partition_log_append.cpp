@@ -77,7 +77,8 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
       }
       if (const auto checked = producers_->check(header, marker, options); !checked) {
         if (context_.recorder != nullptr && checked.error().code == ErrorCode::InvalidProducerEpoch)
-          context_.recorder->emit(events::ProducerFenced{.partition = tag_, .producer = header.producerId, .epoch = header.producerEpoch});
+          context_.recorder->emit(
+              events::ProducerFenced{.partition = tag_, .producer = header.producerId, .epoch = header.producerEpoch});
         return fail(checked.error());
       }
     }
@@ -192,7 +193,8 @@ Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Se
     const int64_t batchPosition = position + static_cast<int64_t>(at);
     if (header.hasProducerId() && (asLeader || !isMutated(Mutation::SequencesOfLeaderOnly))) {
       const BatchView batch{header, group.bytes.subspan(at, header.sizeInBytes())};
-      const auto ended = producers_->apply(header, markerOf(batch), {header.baseOffset, segment.baseOffset(), batchPosition});
+      const auto ended =
+          producers_->apply(header, markerOf(batch), {header.baseOffset, segment.baseOffset(), batchPosition});
       if (ended && ended->aborted) {
         if (!segment.hasAborted()) namesDirty_ = true;
         const AbortedTxn entry{ended->producerId, ended->firstOffset, ended->lastOffset, ended->lastStableOffset};
@@ -235,10 +237,8 @@ void PartitionLog::tellTransaction(const BatchHeader& header, const std::optiona
                                                   .marker = ended->lastOffset,
                                                   .lastStable = ended->lastStableOffset});
   } else if (!header.isControl() && producers_->transactionStart(header.producerId) == header.baseOffset) {
-    context_.recorder->emit(events::TransactionOpened{.partition = tag_,
-                                                      .producer = header.producerId,
-                                                      .epoch = header.producerEpoch,
-                                                      .first = header.baseOffset});
+    context_.recorder->emit(events::TransactionOpened{
+        .partition = tag_, .producer = header.producerId, .epoch = header.producerEpoch, .first = header.baseOffset});
   }
 }
 

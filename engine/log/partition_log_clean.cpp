@@ -34,7 +34,8 @@ void PartitionLog::setCleanedTo(Offset offset, uint64_t truncations) {
 }
 
 bool PartitionLog::mayClean(uint64_t truncations) const {
-  if (offline() || cleaningCancelled_.load(std::memory_order_acquire) || cleaningPaused_.load(std::memory_order_acquire))
+  if (offline() || cleaningCancelled_.load(std::memory_order_acquire) ||
+      cleaningPaused_.load(std::memory_order_acquire))
     return false;
   const Lock lock(mutex_);
   return !closed_ && truncations == truncations_;

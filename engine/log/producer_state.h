@@ -166,8 +166,9 @@ class ProducerStateManager {
   /// Removes those before the newest that belong to no segment.
   Result<void> removeStraySnapshots(const std::vector<Offset>& segmentBases);
 
-  /// Producers of whom the batches that were applied tell nothing, since theirs lie below the log start or were compacted
-  /// away: as the newest snapshot up to end() has them, which reload() passed over. A damaged one counts as none.
+  /// Producers of whom the batches that were applied tell nothing, since theirs lie below the log start or were
+  /// compacted away: as the newest snapshot up to end() has them, which reload() passed over. A damaged one counts as
+  /// none.
   Result<void> adoptProducers(int64_t nowMs, int64_t expirationMs);
 
  private:

@@ -99,8 +99,8 @@ struct SegmentScan {
 };
 
 /// Reads the first `size` bytes batch by batch, checks length, format, CRC, that offsets fit the segment and rise and
-/// that leader epochs do not fall, and works out the index entries. `visit` gets each valid batch and its position; an error of it ends the scan with that error.
-/// Reads a megabyte at a time, more only for a batch that is larger.
+/// that leader epochs do not fall, and works out the index entries. `visit` gets each valid batch and its position; an
+/// error of it ends the scan with that error. Reads a megabyte at a time, more only for a batch that is larger.
 Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offset base, int32_t indexIntervalBytes,
                                 const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit);
 
@@ -112,8 +112,8 @@ struct HeadersFound {
   Offset lastOffset = kNoOffset;
   uint64_t end = 0;
 };
-/// Walks over headers from byte `from` to `end` as long as they rise from `next` on and can be of a segment with base offset
-/// `base`. Their batches may be damaged.
+/// Walks over headers from byte `from` to `end` as long as they rise from `next` on and can be of a segment with base
+/// offset `base`. Their batches may be damaged.
 Result<HeadersFound> headersFrom(const platform::File& log, uint64_t from, uint64_t end, Offset next, Offset base);
 
 }  // namespace tidemark::log

@@ -29,9 +29,9 @@ struct FeatureDefinition {
   int16_t finalizedAtFormat;
 };
 
-/// Those of which some level above 0 is implemented: what a node offers at registration and in ApiVersions (Kafka leaves
-/// the others out as well). metadata.version first, the others by name. kraft.version is kept by the quorum, not in the
-/// image.
+/// Those of which some level above 0 is implemented: what a node offers at registration and in ApiVersions (Kafka
+/// leaves the others out as well). metadata.version first, the others by name. kraft.version is kept by the quorum, not
+/// in the image.
 std::span<const FeatureDefinition> knownFeatures() noexcept;
 /// Any feature of Kafka 4.4.
 const FeatureDefinition* findFeature(std::string_view name) noexcept;

@@ -109,7 +109,9 @@ struct PartitionRegistration {
   /// Migrating if `node` is no replica.
   Uuid directoryOf(NodeId node) const noexcept;
   /// Who may lead next: the ISR, without one the ELR, without both the last leader.
-  const std::vector<NodeId>& electable() const noexcept { return !isr.empty() ? isr : !elr.empty() ? elr : lastKnownElr; }
+  const std::vector<NodeId>& electable() const noexcept {
+    return !isr.empty() ? isr : !elr.empty() ? elr : lastKnownElr;
+  }
   bool isReassigning() const noexcept { return !removingReplicas.empty() || !addingReplicas.empty(); }
   friend bool operator==(const PartitionRegistration&, const PartitionRegistration&) = default;
 };

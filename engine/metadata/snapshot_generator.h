@@ -32,7 +32,8 @@ class SnapshotGenerator final : public Publisher {
     /// Serial, for slow file calls. Runs nothing any more when this object is destroyed.
     std::shared_ptr<platform::Executor> executor;
     /// raft::RaftNode::createSnapshot; any thread. Null: there is such a snapshot already.
-    std::function<Result<std::unique_ptr<raft::SnapshotWriter>>(OffsetAndEpoch id, int64_t lastContainedLogTimestampMs)> create;
+    std::function<Result<std::unique_ptr<raft::SnapshotWriter>>(OffsetAndEpoch id, int64_t lastContainedLogTimestampMs)>
+        create;
   };
 
   explicit SnapshotGenerator(Setup setup);

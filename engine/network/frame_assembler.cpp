@@ -9,7 +9,9 @@ namespace tidemark::network {
 FrameAssembler::FrameAssembler(std::shared_ptr<FrameMemory> memory, uint32_t maxFrameBytes)
     : memory_(std::move(memory)), maxFrameBytes_(maxFrameBytes), buffer_(memory_->pool.get(kSmallestBuffer)) {}
 
-FrameAssembler::~FrameAssembler() { letGo(buffer_); }
+FrameAssembler::~FrameAssembler() {
+  letGo(buffer_);
+}
 
 FramePool::Block FrameAssembler::takeBuffer(size_t size) {
   if (size > kSmallestBuffer) {

@@ -76,7 +76,8 @@ void ByteBudget::add(Claim& claim, uint64_t bytes) {
   if (claim.isSmall_) smallUsed_ += bytes;
 }
 
-void ByteBudget::grant(std::deque<Waiter>& from, std::deque<Waiter>::iterator which, std::vector<platform::Task>& granted) {
+void ByteBudget::grant(std::deque<Waiter>& from, std::deque<Waiter>::iterator which,
+                       std::vector<platform::Task>& granted) {
   Waiter waiter = std::move(*which);
   from.erase(which);
   waiter.claim->waiting_ = false;

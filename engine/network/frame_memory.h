@@ -20,8 +20,8 @@ namespace tidemark::network {
 /// begun asks again as it grows. When the budget is full it waits; one of those that wait may always go on to its end,
 /// or half-read frames could hold all memory and wait for each other. Beginners wait behind growers; each in order.
 ///
-/// Small frames, which most requests are, wait only when they have a quarter of the limit themselves, be the rest full or
-/// not: whoever lets large ones trickle in does not keep everybody else from being served.
+/// Small frames, which most requests are, wait only when they have a quarter of the limit themselves, be the rest full
+/// or not: whoever lets large ones trickle in does not keep everybody else from being served.
 class ByteBudget {
  public:
   explicit ByteBudget(uint64_t limit) noexcept : limit_(limit) {}
@@ -41,8 +41,8 @@ class ByteBudget {
     bool isSmall_ = false;
   };
 
-  /// Adds `bytes`, of a frame of `whole` bytes, to the claim and returns true; or returns false, and they are added just
-  /// before `granted` is called, from within some release(), with no lock held.
+  /// Adds `bytes`, of a frame of `whole` bytes, to the claim and returns true; or returns false, and they are added
+  /// just before `granted` is called, from within some release(), with no lock held.
   bool take(Claim& claim, uint64_t bytes, uint64_t whole, platform::Task granted) EXCLUDES(mutex_);
   /// Gives all of it back and stops waiting.
   void release(Claim& claim) EXCLUDES(mutex_);
@@ -61,7 +61,8 @@ class ByteBudget {
   bool hasReserve() const REQUIRES(mutex_) { return smallUsed_ < limit_ / kReserve; }
   void add(Claim& claim, uint64_t bytes) REQUIRES(mutex_);
   void grantNext(std::vector<platform::Task>& granted) REQUIRES(mutex_);
-  void grant(std::deque<Waiter>& from, std::deque<Waiter>::iterator which, std::vector<platform::Task>& granted) REQUIRES(mutex_);
+  void grant(std::deque<Waiter>& from, std::deque<Waiter>::iterator which, std::vector<platform::Task>& granted)
+      REQUIRES(mutex_);
 
   /// Parts of the limit: a frame no larger is small, and what all of them may take whoever else has taken what.
   static constexpr uint64_t kSmall = 64;
@@ -142,8 +143,8 @@ class IncomingFrame final : public Frame {
   bool needsClaim() const noexcept { return filled_ == claimed_ && claimed_ < size_; }
   bool complete() const noexcept { return filled_ == size_; }
 
-  /// All its bytes are in `block` from `start` on; it takes the block. They count as received once they are claimed, all
-  /// in one step. Before anything else is asked of it.
+  /// All its bytes are in `block` from `start` on; it takes the block. They count as received once they are claimed,
+  /// all in one step. Before anything else is asked of it.
   void adopt(FramePool::Block block, size_t start) noexcept {
     block_ = block;
     start_ = start;

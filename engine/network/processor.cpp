@@ -48,10 +48,9 @@ void Processor::adopt(std::unique_ptr<platform::Connection> socket, const Listen
   if (!idleTimerArmed_) armIdleTimer();
   if (auto* observer = shared_->options.observer) observer->connectionOpened(*peer);
   if (auto* recorder = shared_->options.recorder; recorder != nullptr && recorder->enabled())
-    recorder->emit(events::ConnectionOpened{
-        .connection = static_cast<int64_t>(number),
-                                             .address = std::string_view(fmt::format("{}", peer->address)),
-                                             .listener = std::string_view(peer->listener)});
+    recorder->emit(events::ConnectionOpened{.connection = static_cast<int64_t>(number),
+                                            .address = std::string_view(fmt::format("{}", peer->address)),
+                                            .listener = std::string_view(peer->listener)});
   connection->start();
 }
 

@@ -141,8 +141,8 @@ class Server {
   /// executor of the server. Requests that are parked stay with their holders; their answers go nowhere.
   void shutdown(platform::Task done);
 
-  /// Begins no further request; calls `done`, on some executor of the server, once running handlers have finished and what
-  /// they answered was handed to the sockets. For a process that is about to die; any thread.
+  /// Begins no further request; calls `done`, on some executor of the server, once running handlers have finished and
+  /// what they answered was handed to the sockets. For a process that is about to die; any thread.
   void drain(platform::Task done);
 
   /// Any thread.

@@ -136,16 +136,17 @@ class ClusterSource {
   /// What a reset of committed offsets would change, by partition; nothing is written.
   using OffsetsPlanned = std::move_only_function<void(Result<std::vector<OffsetEdit>>)>;
   virtual void planOffsets(OffsetResetRequest request, OffsetsPlanned done) = 0;
-  /// Commits these offsets for a group without members, and forgets those that have no `to`; the error tells of the first
-  /// partition that its coordinator refuses.
+  /// Commits these offsets for a group without members, and forgets those that have no `to`; the error tells of the
+  /// first partition that its coordinator refuses.
   virtual void editOffsets(std::string group, events::GroupKind kind, std::vector<OffsetEdit> edits, Done done) = 0;
   /// NonEmptyGroup while it has members.
   virtual void deleteGroup(std::string group, Done done) = 0;
   /// Fences the producer of a transactional id by a newer epoch, which aborts what it has open.
   virtual void abortTransaction(std::string transactionalId, Done done) = 0;
 
-  /// Sets a fault that was checked (faults/fault.h): it begins now or when its trigger says, and is told under the number
-  /// that `done` gets. An error says why it is impossible for this cluster as it is. The snapshot lists what is set.
+  /// Sets a fault that was checked (faults/fault.h): it begins now or when its trigger says, and is told under the
+  /// number that `done` gets. An error says why it is impossible for this cluster as it is. The snapshot lists what is
+  /// set.
   virtual void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) = 0;
   /// Ends it: links carry what they held, a broker that it took down is started, one that it paused goes on.
   virtual void healFault(int id, Done done) = 0;

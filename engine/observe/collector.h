@@ -26,8 +26,8 @@ class Collector {
 
   /// Has a recorder wake this collector, once it is attached. Before any thread emits to it.
   void prepare(events::Recorder& recorder);
-  /// Begins to look at a broker: enables its recorder, which was prepared. A restarted broker comes with a new recorder under
-  /// the same id.
+  /// Begins to look at a broker: enables its recorder, which was prepared. A restarted broker comes with a new recorder
+  /// under the same id.
   void attach(std::shared_ptr<events::Recorder> recorder);
   /// Stops looking: takes what is left, then disables the recorder. Nothing if it is not attached.
   void detach(const std::shared_ptr<events::Recorder>& recorder);

@@ -24,9 +24,11 @@ class SnapshotView final : public faults::ClusterView {
   Result<NodeId> leaderOf(const TopicPartition& partition) const override {
     const PartitionSnapshot* found = findPartition(cluster_, partition);
     if (found == nullptr)
-      return fail(ErrorCode::UnknownTopicOrPartition, fmt::format("there is no partition {}-{}", partition.topic, partition.partition));
+      return fail(ErrorCode::UnknownTopicOrPartition,
+                  fmt::format("there is no partition {}-{}", partition.topic, partition.partition));
     if (found->leader == kNoNode)
-      return fail(ErrorCode::LeaderNotAvailable, fmt::format("{}-{} has no leader", partition.topic, partition.partition));
+      return fail(ErrorCode::LeaderNotAvailable,
+                  fmt::format("{}-{} has no leader", partition.topic, partition.partition));
     return found->leader;
   }
   Result<NodeId> activeController() const override {
@@ -39,7 +41,9 @@ class SnapshotView final : public faults::ClusterView {
 };
 
 std::unexpected<Error> wrongState(NodeId id, BrokerState state) {
-  const auto says = [id](const char* what) { return fail(ErrorCode::InvalidRequest, fmt::format("broker {} {}", id, what)); };
+  const auto says = [id](const char* what) {
+    return fail(ErrorCode::InvalidRequest, fmt::format("broker {} {}", id, what));
+  };
   switch (state) {
     case BrokerState::Paused:
       return says("is paused: resume it first");
@@ -80,7 +84,8 @@ Result<void> checkState(Kind kind, NodeId broker, BrokerState state) {
         return wrongState(broker, state);
       break;
     case Kind::Wipe:
-      if (!down) return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", broker));
+      if (!down)
+        return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", broker));
       break;
     default:
       break;
@@ -109,7 +114,8 @@ Result<void> checkKind(Kind kind, const ClusterSnapshot& cluster) {
   if (kind == Kind::Bridge || kind == Kind::Ring) {
     faults::Fault shape;
     shape.kind = kind;
-    if (kind == Kind::Bridge) shape.target = faults::NodeName{.by = {}, .id = cluster.brokers.front().id, .partition = {}};
+    if (kind == Kind::Bridge)
+      shape.target = faults::NodeName{.by = {}, .id = cluster.brokers.front().id, .partition = {}};
     if (auto place = faults::placeOf(shape, SnapshotView(cluster)); !place) return fail(place.error());
   }
   if (faults::areaOf(kind) != faults::Area::Brokers) return {};

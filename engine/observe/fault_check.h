@@ -10,11 +10,12 @@ namespace tidemark::observe {
 /// Whether something of that kind can be done to a broker in that state. InvalidRequest says why not.
 Result<void> checkState(faults::Kind kind, NodeId broker, BrokerState state);
 
-/// Whether the fault can be set in the cluster as it was seen: all that setFault() refuses, known beforehand. A name that
-/// stands for nobody now is no reason against a fault that begins later. The error says what is impossible.
+/// Whether the fault can be set in the cluster as it was seen: all that setFault() refuses, known beforehand. A name
+/// that stands for nobody now is no reason against a fault that begins later. The error says what is impossible.
 Result<void> checkFault(const faults::Fault& fault, const ClusterSnapshot& cluster);
 
-/// Whether a fault of that kind, whatever its target and parameters, could be set. The error says what the cluster lacks.
+/// Whether a fault of that kind, whatever its target and parameters, could be set. The error says what the cluster
+/// lacks.
 Result<void> checkKind(faults::Kind kind, const ClusterSnapshot& cluster);
 
 /// The broker that a name stands for; none if it stands for nobody now.

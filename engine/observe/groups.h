@@ -76,7 +76,8 @@ struct ShareBatchSnapshot {
   platform::Duration lockLeft{};
 
   friend bool operator==(const ShareBatchSnapshot& a, const ShareBatchSnapshot& b) noexcept {
-    return a.first == b.first && a.last == b.last && a.state == b.state && a.deliveryCount == b.deliveryCount && a.member == b.member;
+    return a.first == b.first && a.last == b.last && a.state == b.state && a.deliveryCount == b.deliveryCount &&
+           a.member == b.member;
   }
 };
 

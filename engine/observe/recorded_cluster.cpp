@@ -11,7 +11,9 @@ using namespace std::chrono_literals;
 constexpr int kSteps = 1500;
 constexpr auto kLeastStep = 100ms;
 
-Error refusal() { return {ErrorCode::InvalidRequest, "this is a recording: what has happened cannot be changed"}; }
+Error refusal() {
+  return {ErrorCode::InvalidRequest, "this is a recording: what has happened cannot be changed"};
+}
 
 }  // namespace
 
@@ -43,7 +45,8 @@ EventBatch RecordedCluster::drainEvents(uint64_t since, size_t limit) {
   EventBatch batch;
   batch.last = since;
   const auto& events = recording_.events();
-  for (auto next = std::ranges::upper_bound(events, since, {}, &ObservedEvent::number); next != events.end() && next->number <= now_.event && batch.events.size() < limit; ++next) {
+  for (auto next = std::ranges::upper_bound(events, since, {}, &ObservedEvent::number);
+       next != events.end() && next->number <= now_.event && batch.events.size() < limit; ++next) {
     batch.events.push_back(*next);
     batch.last = next->number;
   }
@@ -60,27 +63,50 @@ void RecordedCluster::refuse(Done done) {
   later([done = std::move(done)]() mutable { done(fail(refusal())); });
 }
 
-void RecordedCluster::launch(LaunchOptions /*options*/, Done done) { refuse(std::move(done)); }
+void RecordedCluster::launch(LaunchOptions /*options*/, Done done) {
+  refuse(std::move(done));
+}
 /// Nothing runs.
 void RecordedCluster::shutdown(Done done) {
   later([done = std::move(done)]() mutable { done({}); });
 }
-void RecordedCluster::killBroker(NodeId /*broker*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::pauseBroker(NodeId /*broker*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::resumeBroker(NodeId /*broker*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::restartBroker(NodeId /*broker*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::stopBroker(NodeId /*broker*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::createTopic(TopicOptions /*topic*/, Done done) { refuse(std::move(done)); }
+void RecordedCluster::killBroker(NodeId /*broker*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::pauseBroker(NodeId /*broker*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::resumeBroker(NodeId /*broker*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::restartBroker(NodeId /*broker*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::stopBroker(NodeId /*broker*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::createTopic(TopicOptions /*topic*/, Done done) {
+  refuse(std::move(done));
+}
 void RecordedCluster::planOffsets(OffsetResetRequest /*request*/, OffsetsPlanned done) {
   later([done = std::move(done)]() mutable { done(fail(refusal())); });
 }
-void RecordedCluster::editOffsets(std::string /*group*/, events::GroupKind /*kind*/, std::vector<OffsetEdit> /*edits*/, Done done) {
+void RecordedCluster::editOffsets(std::string /*group*/, events::GroupKind /*kind*/, std::vector<OffsetEdit> /*edits*/,
+                                  Done done) {
   refuse(std::move(done));
 }
-void RecordedCluster::deleteGroup(std::string /*group*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::abortTransaction(std::string /*transactionalId*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::healFault(int /*id*/, Done done) { refuse(std::move(done)); }
-void RecordedCluster::healAll(Done done) { refuse(std::move(done)); }
+void RecordedCluster::deleteGroup(std::string /*group*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::abortTransaction(std::string /*transactionalId*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::healFault(int /*id*/, Done done) {
+  refuse(std::move(done));
+}
+void RecordedCluster::healAll(Done done) {
+  refuse(std::move(done));
+}
 void RecordedCluster::setFault(faults::Fault /*fault*/, std::move_only_function<void(Result<int>)> done) {
   later([done = std::move(done)]() mutable { done(fail(refusal())); });
 }

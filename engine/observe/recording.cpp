@@ -7,7 +7,9 @@
 namespace tidemark::observe {
 namespace {
 
-platform::WallClock::duration wallOf(Duration duration) { return std::chrono::duration_cast<platform::WallClock::duration>(duration); }
+platform::WallClock::duration wallOf(Duration duration) {
+  return std::chrono::duration_cast<platform::WallClock::duration>(duration);
+}
 
 }  // namespace
 
@@ -59,7 +61,8 @@ std::optional<Recording::Moment> Recording::after(uint64_t event) const {
   const auto found = std::ranges::lower_bound(events_, event, {}, &ObservedEvent::number);
   if (empty() || found == events_.end() || found->number != event) return std::nullopt;
   // A broker's own clock may be wrong on purpose: what the whole cluster's said counts.
-  auto base = std::ranges::upper_bound(snapshots_, found->event.at, {}, [](const Kept& one) { return one.cluster->at; });
+  auto base =
+      std::ranges::upper_bound(snapshots_, found->event.at, {}, [](const Kept& one) { return one.cluster->at; });
   if (base != snapshots_.begin()) --base;
   return Moment{event, base->cluster->wall + wallOf(found->event.at - base->cluster->at)};
 }

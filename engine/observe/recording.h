@@ -9,8 +9,8 @@
 
 namespace tidemark::observe {
 
-/// What a cluster did, to be looked at again: its events, and a snapshot now and then from which they go on. Bounded: the
-/// oldest goes first. Not thread-safe: it belongs to whoever looks.
+/// What a cluster did, to be looked at again: its events, and a snapshot now and then from which they go on. Bounded:
+/// the oldest goes first. Not thread-safe: it belongs to whoever looks.
 class Recording {
  public:
   struct Bounds {

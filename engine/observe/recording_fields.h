@@ -2,8 +2,8 @@
 
 #include "observe/snapshot.h"
 
-// Which members of a snapshot a recording keeps, and under which names: `fieldsOf(visit, value)` calls visit(name, member)
-// for each. Details of logs are not among them, since the events tell them; nor is the cleaner's work.
+// Which members of a snapshot a recording keeps, and under which names: `fieldsOf(visit, value)` calls visit(name,
+// member) for each. Details of logs are not among them, since the events tell them; nor is the cleaner's work.
 namespace tidemark::observe {
 
 template <class T, class Of>

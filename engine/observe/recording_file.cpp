@@ -16,13 +16,19 @@ constexpr int kVersion = 1;
 constexpr int kMostEnumerators = 32;
 
 template <class T>
-concept Wrapped = requires(const T& v) { v.value(); } && !requires(const T& v) { v.has_value(); } && std::is_constructible_v<T, decltype(std::declval<const T&>().value())>;
-
+concept Wrapped = requires(const T& v) { v.value(); } && !requires(const T& v) { v.has_value(); } &&
+                  std::is_constructible_v<T, decltype(std::declval<const T&>().value())>;
 
 // Of enumerators that are written as numbers the last one.
-constexpr BrokerState lastOf(BrokerState) { return BrokerState::Killed; }
-constexpr ParkedKind lastOf(ParkedKind) { return ParkedKind::Other; }
-constexpr faults::Port lastOf(faults::Port) { return faults::Port::Controller; }
+constexpr BrokerState lastOf(BrokerState) {
+  return BrokerState::Killed;
+}
+constexpr ParkedKind lastOf(ParkedKind) {
+  return ParkedKind::Other;
+}
+constexpr faults::Port lastOf(faults::Port) {
+  return faults::Port::Controller;
+}
 
 /// What went wrong, on its way to the line that is told.
 struct Wrong {
@@ -108,8 +114,10 @@ struct FromJson {
       if (!j.is_number()) throw Wrong{fmt::format("{} is no number", j.dump())};
     } else {
       if (!j.is_number_integer()) throw Wrong{fmt::format("{} is no whole number", j.dump())};
-      if (!j.is_number_unsigned() && !std::in_range<Number>(j.get<int64_t>())) throw Wrong{fmt::format("{} is too much", j.dump())};
-      if (j.is_number_unsigned() && !std::in_range<Number>(j.get<uint64_t>())) throw Wrong{fmt::format("{} is too much", j.dump())};
+      if (!j.is_number_unsigned() && !std::in_range<Number>(j.get<int64_t>()))
+        throw Wrong{fmt::format("{} is too much", j.dump())};
+      if (j.is_number_unsigned() && !std::in_range<Number>(j.get<uint64_t>()))
+        throw Wrong{fmt::format("{} is too much", j.dump())};
     }
     return j.get<Number>();
   }
@@ -214,7 +222,9 @@ events::Payload payloadOf(std::string_view kind, const json& fields) {
   }
 }
 
-std::string textOf(const json& line) { return line.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string textOf(const json& line) {
+  return line.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 json jsonOf(const ObservedEvent& observed) {
   json line = json::object();
@@ -250,9 +260,13 @@ ObservedEvent eventOf(const json& line) {
 
 }  // namespace
 
-RecordingWriter::RecordingWriter(std::function<void(std::string_view)> write) : write_(std::move(write)) { write_(textOf(json{{"recording", kVersion}})); }
+RecordingWriter::RecordingWriter(std::function<void(std::string_view)> write) : write_(std::move(write)) {
+  write_(textOf(json{{"recording", kVersion}}));
+}
 
-void RecordingWriter::add(const ObservedEvent& event) { write_(textOf(jsonOf(event))); }
+void RecordingWriter::add(const ObservedEvent& event) {
+  write_(textOf(jsonOf(event)));
+}
 
 void RecordingWriter::add(const ClusterSnapshot& cluster) {
   if (cluster.clusterId.empty() || !wantsSnapshot(cluster.at)) return;
@@ -271,7 +285,9 @@ void RecordingWriter::add(const Recording& recording) {
 
 Result<void> RecordingReader::take(std::string_view line) {
   ++line_;
-  const auto wrong = [this](std::string_view what) { return fail(ErrorCode::InvalidRequest, fmt::format("line {}: {}", line_, what)); };
+  const auto wrong = [this](std::string_view what) {
+    return fail(ErrorCode::InvalidRequest, fmt::format("line {}: {}", line_, what));
+  };
   if (line.empty()) return {};
   const json parsed = json::parse(line, nullptr, false);
   if (!parsed.is_object()) return wrong("this is no JSON object");
@@ -279,7 +295,8 @@ Result<void> RecordingReader::take(std::string_view line) {
     if (line_ == 1) {
       const auto version = parsed.find("recording");
       if (version == parsed.end()) return wrong("this is no recording: its first line says {\"recording\":1}");
-      if (FromJson::number<int>(*version) != kVersion) return wrong(fmt::format("it is of version {}, and version {} is understood", version->dump(), kVersion));
+      if (FromJson::number<int>(*version) != kVersion)
+        return wrong(fmt::format("it is of version {}, and version {} is understood", version->dump(), kVersion));
       return {};
     }
     if (parsed.contains("event")) {
@@ -299,7 +316,8 @@ Result<void> RecordingReader::take(std::string_view line) {
 }
 
 Result<Recording> RecordingReader::finish() {
-  if (recording_.empty()) return fail(ErrorCode::InvalidRequest, "the recording has no snapshot of a cluster: there is nothing to show");
+  if (recording_.empty())
+    return fail(ErrorCode::InvalidRequest, "the recording has no snapshot of a cluster: there is nothing to show");
   return std::move(recording_);
 }
 

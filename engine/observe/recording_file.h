@@ -14,9 +14,10 @@
 //   {"snapshot":{…}}                                          recording_fields.h; once a second
 //   {"event":"IsrShrunk","at":…,"wall":…,"broker":1,"sequence":…,"topic":"orders","partition":0,"fields":{…}}
 //
-// in the order in which things happened. Left out is what is as by default: 0, false, nothing, and −1 of an id, an offset or
-// an epoch. Durations and "at" are nanoseconds, "wall" milliseconds since 1970, enumerators of events their names, others
-// numbers, a fault as parseFault() takes it. Unknown members are passed over, unknown events are an error.
+// in the order in which things happened. Left out is what is as by default: 0, false, nothing, and −1 of an id, an
+// offset or an epoch. Durations and "at" are nanoseconds, "wall" milliseconds since 1970, enumerators of events their
+// names, others numbers, a fault as parseFault() takes it. Unknown members are passed over, unknown events are an
+// error.
 namespace tidemark::observe {
 
 /// Writes what happens, line by line. Belongs to one thread.

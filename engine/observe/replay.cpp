@@ -53,7 +53,8 @@ struct Step {
     ReplicaSnapshot* mine = copy(self());
     if (mine == nullptr) return;
     mine->highWatermark = e.to;
-    if (PartitionSnapshot* found = partition(); found->leader == self()) found->highWatermark = found->lastStable = e.to;
+    if (PartitionSnapshot* found = partition(); found->leader == self())
+      found->highWatermark = found->lastStable = e.to;
   }
   void becomes(const events::NodeList& isr, PartitionEpoch epoch) const {
     PartitionSnapshot* found = partition();
@@ -61,7 +62,8 @@ struct Step {
     if (found == nullptr || static_cast<size_t>(isr.total()) > isr.view().size()) return;
     found->isr.assign(isr.view().begin(), isr.view().end());
     found->partitionEpoch = epoch;
-    for (ReplicaSnapshot& replica : found->copies) replica.inSync = std::ranges::find(found->isr, replica.broker) != found->isr.end();
+    for (ReplicaSnapshot& replica : found->copies)
+      replica.inSync = std::ranges::find(found->isr, replica.broker) != found->isr.end();
   }
   void operator()(const events::IsrShrunk& e) const { becomes(e.after, e.epoch); }
   void operator()(const events::IsrExpanded& e) const { becomes(e.after, e.epoch); }
@@ -106,10 +108,12 @@ struct Step {
   void operator()(const events::BrokerPaused& e) const { enters(e.node, BrokerState::Paused); }
   void operator()(const events::BrokerResumed& e) const { enters(e.node, BrokerState::Running); }
   void operator()(const events::BrokerFenced& e) const {
-    if (BrokerSnapshot* broker = brokerOf(cluster, e.node); broker != nullptr && broker->state == BrokerState::Running) enters(e.node, BrokerState::Fenced);
+    if (BrokerSnapshot* broker = brokerOf(cluster, e.node); broker != nullptr && broker->state == BrokerState::Running)
+      enters(e.node, BrokerState::Fenced);
   }
   void operator()(const events::BrokerUnfenced& e) const {
-    if (BrokerSnapshot* broker = brokerOf(cluster, e.node); broker != nullptr && broker->state == BrokerState::Fenced) enters(e.node, BrokerState::Running);
+    if (BrokerSnapshot* broker = brokerOf(cluster, e.node); broker != nullptr && broker->state == BrokerState::Fenced)
+      enters(e.node, BrokerState::Running);
   }
   void operator()(const events::QuorumLeaderChanged& e) const {
     if (e.epoch < cluster.quorum.epoch) return;
@@ -119,7 +123,8 @@ struct Step {
   void operator()(const events::FaultHealed& e) const {
     std::erase_if(cluster.faults, [&e](const FaultSnapshot& one) { return one.id == e.fault; });
   }
-  void parks(ParkedKind kind, std::string_view client, int32_t correlation, Offset needs, Duration timeout, NodeId follower) const {
+  void parks(ParkedKind kind, std::string_view client, int32_t correlation, Offset needs, Duration timeout,
+             NodeId follower) const {
     leaves(kind, client, correlation);
     cluster.parked.push_back({.broker = self(),
                               .kind = kind,
@@ -136,10 +141,18 @@ struct Step {
       return one.kind == kind && one.broker == self() && one.correlation == correlation && one.client == client;
     });
   }
-  void operator()(const events::ProduceParked& e) const { parks(ParkedKind::Produce, e.client.view(), e.correlation, e.needs, e.timeout, kNoNode); }
-  void operator()(const events::ProduceCompleted& e) const { leaves(ParkedKind::Produce, e.client.view(), e.correlation); }
-  void operator()(const events::ProduceExpired& e) const { leaves(ParkedKind::Produce, e.client.view(), e.correlation); }
-  void operator()(const events::FetchParked& e) const { parks(ParkedKind::Fetch, e.client.view(), e.correlation, e.needs, e.timeout, e.follower); }
+  void operator()(const events::ProduceParked& e) const {
+    parks(ParkedKind::Produce, e.client.view(), e.correlation, e.needs, e.timeout, kNoNode);
+  }
+  void operator()(const events::ProduceCompleted& e) const {
+    leaves(ParkedKind::Produce, e.client.view(), e.correlation);
+  }
+  void operator()(const events::ProduceExpired& e) const {
+    leaves(ParkedKind::Produce, e.client.view(), e.correlation);
+  }
+  void operator()(const events::FetchParked& e) const {
+    parks(ParkedKind::Fetch, e.client.view(), e.correlation, e.needs, e.timeout, e.follower);
+  }
   void operator()(const events::FetchCompleted& e) const { leaves(ParkedKind::Fetch, e.client.view(), e.correlation); }
   void operator()(const events::FetchExpired& e) const { leaves(ParkedKind::Fetch, e.client.view(), e.correlation); }
   /// What is not in a snapshot.
@@ -153,7 +166,8 @@ struct Detail {
 
   void operator()(const events::BatchAppended& e) const {
     // Where a segment begins is known only if its beginning was seen.
-    if (e.position == 0 && (copy.segments.empty() || copy.segments.back().baseOffset != e.baseOffset)) copy.segments.push_back({e.baseOffset, 0});
+    if (e.position == 0 && (copy.segments.empty() || copy.segments.back().baseOffset != e.baseOffset))
+      copy.segments.push_back({e.baseOffset, 0});
     if (!copy.segments.empty()) copy.segments.back().sizeInBytes = e.position + e.sizeInBytes;
     copy.batches.push_back({.baseOffset = e.baseOffset,
                             .lastOffset = e.lastOffset,
@@ -183,7 +197,9 @@ void age(std::optional<Duration>& since, Duration gone) {
 
 }  // namespace
 
-void advance(ClusterSnapshot& cluster, const ObservedEvent& event) { std::visit(Step{cluster, event}, event.event.payload); }
+void advance(ClusterSnapshot& cluster, const ObservedEvent& event) {
+  std::visit(Step{cluster, event}, event.event.payload);
+}
 
 void advance(ClusterSnapshot& cluster, Duration gone) {
   cluster.at += gone;
@@ -192,7 +208,8 @@ void advance(ClusterSnapshot& cluster, Duration gone) {
     broker.inState += gone;
     // A running broker's heartbeats come all the time.
     if (broker.state != BrokerState::Running) age(broker.sinceHeartbeat, gone);
-    if (broker.fencedIn) broker.fencedIn = *broker.fencedIn > gone ? std::optional(*broker.fencedIn - gone) : std::nullopt;
+    if (broker.fencedIn)
+      broker.fencedIn = *broker.fencedIn > gone ? std::optional(*broker.fencedIn - gone) : std::nullopt;
   }
   for (TopicSnapshot& topic : cluster.topics)
     for (PartitionSnapshot& partition : topic.partitions)
@@ -207,7 +224,8 @@ void advance(ClusterSnapshot& cluster, Duration gone) {
   }
 }
 
-void addDetails(PartitionSnapshot& partition, const std::string& topic, const std::deque<ObservedEvent>& events, uint64_t last) {
+void addDetails(PartitionSnapshot& partition, const std::string& topic, const std::deque<ObservedEvent>& events,
+                uint64_t last) {
   for (const ObservedEvent& event : events) {
     if (event.number > last) break;
     if (event.partition != partition.index || event.topic != topic) continue;
@@ -216,13 +234,16 @@ void addDetails(PartitionSnapshot& partition, const std::string& topic, const st
     std::visit(Detail{*copy}, event.event.payload);
     // Twice as many, then half of them go: each is moved once.
     if (copy->batches.size() >= 2 * ReplicaSnapshot::kMaxBatches)
-      copy->batches.erase(copy->batches.begin(), copy->batches.end() - static_cast<std::ptrdiff_t>(ReplicaSnapshot::kMaxBatches));
+      copy->batches.erase(copy->batches.begin(),
+                          copy->batches.end() - static_cast<std::ptrdiff_t>(ReplicaSnapshot::kMaxBatches));
   }
   for (ReplicaSnapshot& copy : partition.copies) {
     if (copy.batches.size() > ReplicaSnapshot::kMaxBatches)
-      copy.batches.erase(copy.batches.begin(), copy.batches.end() - static_cast<std::ptrdiff_t>(ReplicaSnapshot::kMaxBatches));
+      copy.batches.erase(copy.batches.begin(),
+                         copy.batches.end() - static_cast<std::ptrdiff_t>(ReplicaSnapshot::kMaxBatches));
     if (!copy.batches.empty())
-      std::erase_if(copy.indexEntries, [&copy](const IndexEntrySnapshot& one) { return one.offset < copy.batches.front().baseOffset; });
+      std::erase_if(copy.indexEntries,
+                    [&copy](const IndexEntrySnapshot& one) { return one.offset < copy.batches.front().baseOffset; });
   }
 }
 

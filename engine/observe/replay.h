@@ -16,6 +16,7 @@ void advance(ClusterSnapshot& cluster, Duration gone);
 
 /// Segments, newest batches and index entries of the partition's copies, as far as the events up to number `last` tell
 /// them; those are by number. What they do not tell of a batch (producer, codec) is left as it is by default.
-void addDetails(PartitionSnapshot& partition, const std::string& topic, const std::deque<ObservedEvent>& events, uint64_t last);
+void addDetails(PartitionSnapshot& partition, const std::string& topic, const std::deque<ObservedEvent>& events,
+                uint64_t last);
 
 }  // namespace tidemark::observe

@@ -40,7 +40,8 @@ bool isBelowMinInSync(const TopicSnapshot& topic, const PartitionSnapshot& parti
 
 bool operator==(const GroupMemberSnapshot& a, const GroupMemberSnapshot& b) {
   const auto facts = [](const GroupMemberSnapshot& member) {
-    return std::tie(member.memberId, member.instanceId, member.clientId, member.host, member.software, member.rack, member.state, member.classic, member.leader, member.epoch, member.subscribedTopics,
+    return std::tie(member.memberId, member.instanceId, member.clientId, member.host, member.software, member.rack,
+                    member.state, member.classic, member.leader, member.epoch, member.subscribedTopics,
                     member.subscribedRegex, member.assigned, member.target, member.revoking, member.sessionTimeout);
   };
   return facts(a) == facts(b);

@@ -11,8 +11,8 @@
 
 namespace tidemark::platform {
 
-/// A read-only view of a file's first bytes as they are in the page cache. Shared; valid while held, also after the file
-/// is removed. Bytes past the file's end must not be touched: readers are bounded by the writer's own count.
+/// A read-only view of a file's first bytes as they are in the page cache. Shared; valid while held, also after the
+/// file is removed. Bytes past the file's end must not be touched: readers are bounded by the writer's own count.
 class Mapping {
  public:
   virtual ~Mapping() = default;
@@ -55,11 +55,11 @@ struct FileSlice {
 };
 
 enum class OpenMode : uint8_t {
-  Read,        ///< must exist
-  ReadWrite,   ///< must exist
-  Create,      ///< read and write; made if missing
-  CreateNew,   ///< read and write; must not exist
-  Truncate,    ///< read and write; made if missing, emptied if there
+  Read,       ///< must exist
+  ReadWrite,  ///< must exist
+  Create,     ///< read and write; made if missing
+  CreateNew,  ///< read and write; must not exist
+  Truncate,   ///< read and write; made if missing, emptied if there
 };
 
 struct DirectoryEntry {
@@ -103,7 +103,8 @@ class FileSystem {
   /// A directory with all that is in it; fine if there is none. A crash may leave part of it.
   virtual Result<void> removeTree(const std::string& directory) = 0;
   virtual Result<void> syncDirectory(const std::string& directory) = 0;
-  /// Makes the file if it is missing and locks the whole of it, or fails at once: with InvalidConfig if somebody has it.
+  /// Makes the file if it is missing and locks the whole of it, or fails at once: with InvalidConfig if somebody has
+  /// it.
   virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
   virtual Result<DiskSpace> space(const std::string& directory) const = 0;
 

@@ -65,8 +65,8 @@ class Network {
   using ConnectHandler = std::move_only_function<void(Result<std::unique_ptr<Connection>>)>;
 
   virtual ~Network() = default;
-  /// Listens at once. A port in use is an error that names it. Host "": all addresses of both families; "0.0.0.0": all of
-  /// IPv4; "::": all of IPv6 and only these. Port 0: one that is free.
+  /// Listens at once. A port in use is an error that names it. Host "": all addresses of both families; "0.0.0.0": all
+  /// of IPv4; "::": all of IPv6 and only these. Port 0: one that is free.
   virtual Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at) = 0;
   /// Connects in the background, trying each address of a name; the handler runs on `owner`, always, unless the Process
   /// dies. Any thread.

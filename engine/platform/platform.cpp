@@ -28,7 +28,8 @@ Result<ByteVector> FileSystem::readFile(const std::string& path, uint64_t limit)
   TIDEMARK_ASSIGN(const auto file, open(path, OpenMode::Read));
   TIDEMARK_ASSIGN(const uint64_t size, file->size());
   if (size > limit) {
-    return fail(ErrorCode::KafkaStorageError, fmt::format("{} has {} bytes, more than the {} allowed", path, size, limit));
+    return fail(ErrorCode::KafkaStorageError,
+                fmt::format("{} has {} bytes, more than the {} allowed", path, size, limit));
   }
   ByteVector bytes(size);
   TIDEMARK_ASSIGN(const size_t count, file->readAt(0, bytes));

@@ -49,9 +49,9 @@ class Process {
   /// Returns once no task of this Process runs any more, its sockets are closed and what was queued is destroyed. Waits
   /// for kill(): not before it, and not from inside a task of this Process. The death handler may still be running.
   virtual void awaitStopped() = 0;
-  /// Called once, on a thread of its own, when the Process died of a broken invariant or by kill(), after its tasks have
-  /// ended; at once if it is dead already. Destroying the Process object waits for a handler that runs and forgets one
-  /// that does not: do not destroy it while holding a lock that the handler takes.
+  /// Called once, on a thread of its own, when the Process died of a broken invariant or by kill(), after its tasks
+  /// have ended; at once if it is dead already. Destroying the Process object waits for a handler that runs and forgets
+  /// one that does not: do not destroy it while holding a lock that the handler takes.
   virtual void onDeath(std::move_only_function<void(const std::string& reason)> handler) = 0;
 };
 

@@ -34,7 +34,8 @@ Held& Held::operator=(Held&& other) noexcept {
 }
 
 void Held::release() noexcept {
-  delete[] data_;  // NOLINT(clang-analyzer-cplusplus.NewDelete): what was given away is forgotten, which it does not see
+  delete[] data_;  // NOLINT(clang-analyzer-cplusplus.NewDelete): what was given away is forgotten, which it does not
+                   // see
 }
 
 }  // namespace detail

@@ -62,15 +62,15 @@ class Held {
 class Text : public detail::Held {
  public:
   Text() noexcept = default;
-  Text(std::string_view text) : Held(text.data(), text.size()) {}      // NOLINT(google-explicit-constructor)
-  Text(const std::string& text) : Held(text.data(), text.size()) {}    // NOLINT(google-explicit-constructor)
-  Text(const char* text) : Text(std::string_view(text)) {}             // NOLINT(google-explicit-constructor)
+  Text(std::string_view text) : Held(text.data(), text.size()) {}    // NOLINT(google-explicit-constructor)
+  Text(const std::string& text) : Held(text.data(), text.size()) {}  // NOLINT(google-explicit-constructor)
+  Text(const char* text) : Text(std::string_view(text)) {}           // NOLINT(google-explicit-constructor)
   /// Refers to `text`, which must outlive it.
   static Text borrowed(std::string_view text) noexcept { return Text(Borrow(), text); }
 
   std::string_view view() const noexcept { return {reinterpret_cast<const char*>(data_), size_}; }
   std::string str() const { return std::string(view()); }
-  operator std::string_view() const noexcept { return view(); }        // NOLINT(google-explicit-constructor)
+  operator std::string_view() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 
   friend bool operator==(const Text& a, const Text& b) noexcept { return a.view() == b.view(); }
   friend bool operator==(const Text& a, std::string_view b) noexcept { return a.view() == b; }
@@ -94,7 +94,7 @@ class Blob : public detail::Held {
 
   ByteView view() const noexcept { return {data_, size_}; }
   ByteVector bytes() const { return {data_, data_ + size_}; }
-  operator ByteView() const noexcept { return view(); }                // NOLINT(google-explicit-constructor)
+  operator ByteView() const noexcept { return view(); }  // NOLINT(google-explicit-constructor)
 
   friend bool operator==(const Blob& a, const Blob& b) noexcept { return asText(a.view()) == asText(b.view()); }
 

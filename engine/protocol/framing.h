@@ -16,8 +16,8 @@ namespace tidemark::protocol {
 inline constexpr size_t kFrameLengthSize = 4;
 
 /// Takes the header off a request frame (without its length prefix); the body follows in the reader. The header's
-/// version comes from the API key and version inside it; a key that no API has is InvalidRequest. The version may be one
-/// that is not served: ask apiInfo().
+/// version comes from the API key and version inside it; a key that no API has is InvalidRequest. The version may be
+/// one that is not served: ask apiInfo().
 Result<RequestHeader> decodeRequestHeader(Reader& frame);
 Result<void> writeRequestHeader(FrameWriter& writer, const RequestHeader& header);
 /// For the response to a request of that key and version.

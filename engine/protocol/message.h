@@ -41,7 +41,8 @@ Result<M> decode(ByteView bytes, int16_t version) {
 template <class M>
 Result<size_t> encodedSize(const M& message, int16_t version) {
   FrameWriter counter{FrameWriter::CountOnly()};
-  if (Result<void> written = message.write(counter, version); !written) return std::unexpected(std::move(written).error());
+  if (Result<void> written = message.write(counter, version); !written)
+    return std::unexpected(std::move(written).error());
   return counter.size();
 }
 
@@ -49,7 +50,8 @@ Result<size_t> encodedSize(const M& message, int16_t version) {
 template <class M>
 Result<ByteVector> encode(const M& message, int16_t version) {
   FrameWriter writer;
-  if (Result<void> written = message.write(writer, version); !written) return std::unexpected(std::move(written).error());
+  if (Result<void> written = message.write(writer, version); !written)
+    return std::unexpected(std::move(written).error());
   return writer.takeBytes();
 }
 

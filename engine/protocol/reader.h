@@ -65,7 +65,8 @@ class Reader {
   size_t arrayLength(bool flexible, size_t minElementSize) noexcept;
   /// Nothing for null.
   std::optional<size_t> nullableArrayLength(bool flexible, size_t minElementSize) noexcept;
-  /// The length of a string (`isString`) or of bytes, checked against the bytes left. Nothing for null, and after a failure.
+  /// The length of a string (`isString`) or of bytes, checked against the bytes left. Nothing for null, and after a
+  /// failure.
   std::optional<size_t> length(bool flexible, bool isString) noexcept;
   /// A section of tagged fields of which none is known.
   void skipTags() noexcept;

@@ -11,11 +11,24 @@
 #include "base/result.h"
 #include "protocol/api.h"
 
-/// Reflection: the schemas as data, and a walk over any frame that says what each byte means. Needs no generated struct.
+/// Reflection: the schemas as data, and a walk over any frame that says what each byte means. Needs no generated
+/// struct.
 namespace tidemark::protocol {
 
 enum class FieldType : uint8_t {
-  Bool, Int8, Int16, UInt16, Int32, UInt32, Int64, Float64, Uuid, String, Bytes, Records, Struct,
+  Bool,
+  Int8,
+  Int16,
+  UInt16,
+  Int32,
+  UInt32,
+  Int64,
+  Float64,
+  Uuid,
+  String,
+  Bytes,
+  Records,
+  Struct,
 };
 /// What a number or string names, so that a viewer can colour and link it.
 enum class Entity : uint8_t { None, BrokerId, GroupId, ProducerId, TopicName, TransactionalId };
@@ -125,9 +138,9 @@ Result<size_t> walk(ByteView bytes, const MessageSchema& message, int16_t versio
 
 /// A frame field by field, for a viewer.
 struct FieldNode {
-  std::string name;       ///< "topics", or "[3]" for an element
-  std::string type;       ///< "[]int32", "TopicData", …
-  std::string value;      ///< as text: 17, "orders", null, 3 elements, 1024 bytes
+  std::string name;   ///< "topics", or "[3]" for an element
+  std::string type;   ///< "[]int32", "TopicData", …
+  std::string value;  ///< as text: 17, "orders", null, 3 elements, 1024 bytes
   Entity entity{};
   const FieldSchema* field = nullptr;
   ByteRange range;

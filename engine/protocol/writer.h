@@ -111,8 +111,8 @@ class FrameWriter {
   uint8_t scratch_[32];
 };
 
-/// Writes a tagged field: tag, size, and what the body of `for (TagPass pass(writer, tag); pass.next();) {…}` writes. The
-/// body runs twice, first to learn the size (once if the writer only counts).
+/// Writes a tagged field: tag, size, and what the body of `for (TagPass pass(writer, tag); pass.next();) {…}` writes.
+/// The body runs twice, first to learn the size (once if the writer only counts).
 class TagPass {
  public:
   TagPass(FrameWriter& writer, uint32_t tag) noexcept;

@@ -34,7 +34,8 @@ void ExpirationTimer::add(std::shared_ptr<TimerEntry> entry, Duration after) {
   const MonotonicTime now = clock_.monotonic();
   // A wait of centuries must not overflow.
   constexpr Duration kLongest = std::chrono::hours(24 * 365 * 100);
-  const int64_t deadline = tickNotBefore(now + (isMutated(Mutation::ParkedForever) ? kLongest : std::min(after, kLongest)));
+  const int64_t deadline =
+      tickNotBefore(now + (isMutated(Mutation::ParkedForever) ? kLongest : std::min(after, kLongest)));
   {
     const Lock lock(mutex_);
     if (wheel_.add(entry, deadline, tickAt(now))) {

@@ -11,9 +11,9 @@
 
 namespace tidemark::purgatory {
 
-/// A timing wheel of one-millisecond ticks, turned by a single timer that is armed for the nearest deadline only. Nothing
-/// polls; with no entry waiting, nothing is armed (a timer that was armed for entries since removed runs out once).
-/// One per broker serves all its purgatories. All calls from any thread; onTimeout() runs on `executor`.
+/// A timing wheel of one-millisecond ticks, turned by a single timer that is armed for the nearest deadline only.
+/// Nothing polls; with no entry waiting, nothing is armed (a timer that was armed for entries since removed runs out
+/// once). One per broker serves all its purgatories. All calls from any thread; onTimeout() runs on `executor`.
 class ExpirationTimer : public std::enable_shared_from_this<ExpirationTimer> {
  public:
   /// `clock` outlives it. The executor is serial: Kafka's expiration reaper.

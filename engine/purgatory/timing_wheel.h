@@ -47,8 +47,9 @@ struct Bucket {
 };
 
 /// Hierarchical timing wheel, as Kafka's: wheels of 20 slots, each slot of a wheel as long as the whole wheel below it.
-/// Adding and removing take constant time. A slot of a higher wheel is spread over the lower ones at the first advance()
-/// after it came up, so that every entry leaves exactly at its tick; nobody need come for the spreading alone. Ticks are counted by the owner, who also guards it: not thread-safe.
+/// Adding and removing take constant time. A slot of a higher wheel is spread over the lower ones at the first
+/// advance() after it came up, so that every entry leaves exactly at its tick; nobody need come for the spreading
+/// alone. Ticks are counted by the owner, who also guards it: not thread-safe.
 class TimingWheel {
  public:
   static constexpr int64_t kSlots = 20;
@@ -66,8 +67,8 @@ class TimingWheel {
   bool remove(TimerEntry& entry);
   /// Takes out all entries whose deadline is at or before `nowTick`, earlier ones first.
   std::vector<std::shared_ptr<TimerEntry>> advance(int64_t nowTick);
-  /// When advance() is next to be called: at the earliest deadline, or before it if an earlier one was removed. Nothing if
-  /// no entry waits. Looks at every slot in use.
+  /// When advance() is next to be called: at the earliest deadline, or before it if an earlier one was removed. Nothing
+  /// if no entry waits. Looks at every slot in use.
   std::optional<int64_t> nextTick();
   size_t size() const noexcept { return size_; }
 

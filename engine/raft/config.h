@@ -32,8 +32,8 @@ struct RaftConfig {
   int32_t fetchMaxBytes = 1024 * 1024;
   /// controller.quorum.fetch.snapshot.max.bytes
   int32_t fetchSnapshotMaxBytes = 1024 * 1024;
-  /// metadata.max.retention.bytes: while log and snapshots together are larger, the oldest snapshot goes and with it what
-  /// the log holds below the next one. Negative: no limit.
+  /// metadata.max.retention.bytes: while log and snapshots together are larger, the oldest snapshot goes and with it
+  /// what the log holds below the next one. Negative: no limit.
   int64_t retentionBytes = 100 * 1024 * 1024;
   /// metadata.max.retention.ms: so does a snapshot whose newest record is older than this, unless it is the only one.
   /// Negative: no limit.

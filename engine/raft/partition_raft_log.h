@@ -23,8 +23,8 @@ struct PartitionRaftLogOptions {
   int32_t segmentBytes = 1 << 30;
   /// metadata.log.segment.ms
   int64_t segmentMs = 604'800'000;
-  /// A write or a sync failed, also one that nobody waits for: the log is of no use any more. Called once, on the thread that
-  /// met it; may be empty.
+  /// A write or a sync failed, also one that nobody waits for: the log is of no use any more. Called once, on the
+  /// thread that met it; may be empty.
   std::function<void(const Error&)> onFailure = {};
 };
 

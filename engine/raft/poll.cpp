@@ -241,8 +241,9 @@ void StateMachine::sendDiscoveryFetch(const Moment& at, Effects& effects) {
 
 FetchRequest StateMachine::fetchRequest() const {
   // A voter's fetch offset tells the leader what this node will not lose.
-  TIDEMARK_INVARIANT(!isVoter() || log_.syncedEndOffset() == log_.endOffset(),
-                     fmt::format("K4: a fetch from {} while only {} is synced", log_.endOffset(), log_.syncedEndOffset()));
+  TIDEMARK_INVARIANT(
+      !isVoter() || log_.syncedEndOffset() == log_.endOffset(),
+      fmt::format("K4: a fetch from {} while only {} is synced", log_.endOffset(), log_.syncedEndOffset()));
   FetchRequest request;
   request.clusterId = identity_.clusterId;
   request.replica = identity_.self;

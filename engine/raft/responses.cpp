@@ -127,7 +127,8 @@ bool StateMachine::handle(const Moment& at, NodeId from, const FetchResponse& an
   follower->fetchDeadline = at.now + config_.fetchTimeout;
   follower->heardFromLeader = true;
   // An observer that looks for its leader may ask it under two names: what the slower answer says is over.
-  if (const auto peer = peers_.find(from); peer != peers_.end() && peer->second.fetchedFrom != log_.endOffset()) return true;
+  if (const auto peer = peers_.find(from); peer != peers_.end() && peer->second.fetchedFrom != log_.endOffset())
+    return true;
   if (answer.diverging) {
     const Offset cut = truncationOffset(log_, *answer.diverging);
     TIDEMARK_INVARIANT(!highWatermark_ || cut >= *highWatermark_,

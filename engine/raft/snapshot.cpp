@@ -77,8 +77,7 @@ Result<void> SnapshotWriter::freeze() {
 
 Result<ByteView> RecordsSnapshotReader::readBatch() {
   const auto bad = [this](std::string_view why) {
-    return fail(ErrorCode::CorruptMessage,
-                fmt::format("snapshot {}, byte {}: {}", raw_->path(), position_, why));
+    return fail(ErrorCode::CorruptMessage, fmt::format("snapshot {}, byte {}: {}", raw_->path(), position_, why));
   };
   const uint64_t left = raw_->sizeInBytes() - position_;
   if (left == 0) return bad("it ends without a footer");
@@ -127,8 +126,7 @@ Result<std::optional<std::vector<ByteView>>> RecordsSnapshotReader::next() {
     records::Step step = records::Step::Next;
     while ((step = cursor.next()) == records::Step::Next) values.push_back(cursor.record().value.value_or(ByteView()));
     if (step == records::Step::Corrupt)
-      return fail(ErrorCode::CorruptMessage,
-                  fmt::format("snapshot {}: {}", raw_->path(), cursor.reason()));
+      return fail(ErrorCode::CorruptMessage, fmt::format("snapshot {}: {}", raw_->path(), cursor.reason()));
     if (!values.empty()) return values;
   }
   return None();

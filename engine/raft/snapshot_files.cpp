@@ -107,8 +107,7 @@ Result<std::unique_ptr<RawSnapshotWriter>> SnapshotFiles::create(OffsetAndEpoch 
 Result<std::shared_ptr<const RawSnapshot>> SnapshotFiles::read(OffsetAndEpoch id) const {
   {
     Lock lock(mutex_);
-    if (!ids_.contains(id))
-      return fail(ErrorCode::SnapshotNotFound, fmt::format("there is no snapshot {}", path(id)));
+    if (!ids_.contains(id)) return fail(ErrorCode::SnapshotNotFound, fmt::format("there is no snapshot {}", path(id)));
   }
   TIDEMARK_ASSIGN(auto file, files_.open(path(id), platform::OpenMode::Read));
   TIDEMARK_ASSIGN(const uint64_t size, file->size());

@@ -40,7 +40,8 @@ inline const uint8_t* takeVarint(const uint8_t* at, const uint8_t* end, Signed& 
 }
 
 /// Bytes behind their size, of which a negative one means null.
-inline const uint8_t* takeNullableBytes(const uint8_t* at, const uint8_t* end, const uint8_t*& bytes, int32_t& size) noexcept {
+inline const uint8_t* takeNullableBytes(const uint8_t* at, const uint8_t* end, const uint8_t*& bytes,
+                                        int32_t& size) noexcept {
   at = takeVarint(at, end, size);
   if (at == nullptr) return nullptr;
   bytes = at;
@@ -89,17 +90,22 @@ Step RecordCursor::next() noexcept {
   ++at;
   if ((at = takeVarint(at, end, found.timestampDelta)) == nullptr) return corrupt("a record's timestamp is cut off");
   if ((at = takeVarint(at, end, found.offsetDelta)) == nullptr) return corrupt("a record's offset is cut off");
-  if ((at = takeNullableBytes(at, end, found.key, found.keySize)) == nullptr) return corrupt("a record's key reaches beyond it");
-  if ((at = takeNullableBytes(at, end, found.value, found.valueSize)) == nullptr) return corrupt("a record's value reaches beyond it");
-  if ((at = takeVarint(at, end, found.headerCount)) == nullptr) return corrupt("a record's count of headers is cut off");
-  if (found.headerCount < 0 || found.headerCount > end - at) return corrupt("a record has an impossible count of headers");
+  if ((at = takeNullableBytes(at, end, found.key, found.keySize)) == nullptr)
+    return corrupt("a record's key reaches beyond it");
+  if ((at = takeNullableBytes(at, end, found.value, found.valueSize)) == nullptr)
+    return corrupt("a record's value reaches beyond it");
+  if ((at = takeVarint(at, end, found.headerCount)) == nullptr)
+    return corrupt("a record's count of headers is cut off");
+  if (found.headerCount < 0 || found.headerCount > end - at)
+    return corrupt("a record has an impossible count of headers");
   found.headers = at;
   for (int32_t i = 0; i < found.headerCount; ++i) {
     const uint8_t* part = nullptr;
     int32_t partSize = 0;
     at = takeNullableBytes(at, end, part, partSize);
     if (at == nullptr || partSize < 0) return corrupt("a record header's key is null or reaches beyond it");
-    if ((at = takeNullableBytes(at, end, part, partSize)) == nullptr) return corrupt("a record header's value reaches beyond it");
+    if ((at = takeNullableBytes(at, end, part, partSize)) == nullptr)
+      return corrupt("a record header's value reaches beyond it");
   }
   if (at != end) return corrupt("a record is longer than its fields");
 

@@ -48,8 +48,9 @@ struct RecordView {
 };
 
 /// Walks over the records of a batch whose payload is at hand uncompressed. Allocates nothing. Every length is checked
-/// against the bytes that are left, and Corrupt is told if count and bytes disagree. Holds views only. A broker spends its
-/// time on produced records here: a step keeps what it found as it stands, and only what is asked for is made of it.
+/// against the bytes that are left, and Corrupt is told if count and bytes disagree. Holds views only. A broker spends
+/// its time on produced records here: a step keeps what it found as it stands, and only what is asked for is made of
+/// it.
 class RecordCursor {
  public:
   RecordCursor(const BatchHeader& header, ByteView payload) noexcept
@@ -62,21 +63,23 @@ class RecordCursor {
   Offset offset() const noexcept { return header_->baseOffset + found_.offsetDelta; }
   int64_t timestampMs() const noexcept {
     if (header_->timestampType() == TimestampType::LogAppendTime) return header_->maxTimestampMs;
-    return static_cast<int64_t>(static_cast<uint64_t>(header_->baseTimestampMs) + static_cast<uint64_t>(found_.timestampDelta));
+    return static_cast<int64_t>(static_cast<uint64_t>(header_->baseTimestampMs) +
+                                static_cast<uint64_t>(found_.timestampDelta));
   }
   bool hasKey() const noexcept { return found_.keySize >= 0; }
   bool hasValue() const noexcept { return found_.valueSize >= 0; }
   /// Of a record that has one.
   ByteView key() const noexcept { return {found_.key, static_cast<size_t>(found_.keySize)}; }
   RecordView record() const noexcept {
-    return {.offset = offset(),
-            .timestampMs = timestampMs(),
-            .sequence = header_->baseSequence >= 0 ? nextSequence(header_->baseSequence, found_.offsetDelta) : kNoSequence,
-            .key = nullable(found_.key, found_.keySize),
-            .value = nullable(found_.value, found_.valueSize),
-            .headerCount = found_.headerCount,
-            .encodedHeaders = {found_.headers, at_},
-            .bytes = {found_.begin, at_}};
+    return {
+        .offset = offset(),
+        .timestampMs = timestampMs(),
+        .sequence = header_->baseSequence >= 0 ? nextSequence(header_->baseSequence, found_.offsetDelta) : kNoSequence,
+        .key = nullable(found_.key, found_.keySize),
+        .value = nullable(found_.value, found_.valueSize),
+        .headerCount = found_.headerCount,
+        .encodedHeaders = {found_.headers, at_},
+        .bytes = {found_.begin, at_}};
   }
   /// What is wrong, after Corrupt; a literal.
   const char* reason() const noexcept { return reason_ != nullptr ? reason_ : ""; }

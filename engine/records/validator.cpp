@@ -120,8 +120,7 @@ class Walk {
         add(index,
             fmt::format("Timestamp {} of message with offset {} is out of range. The timestamp should be within "
                         "[{}, {}]",
-                        timestampMs, record.offset(),
-                        wrappingDifference(options_.nowMs, options_.timestampBeforeMaxMs),
+                        timestampMs, record.offset(), wrappingDifference(options_.nowMs, options_.timestampBeforeMaxMs),
                         wrappingDifference(options_.nowMs, wrappingDifference(0, options_.timestampAfterMaxMs))));
       }
     } else if (header_.timestampType() == TimestampType::LogAppendTime) [[unlikely]] {

@@ -41,7 +41,8 @@ void AlterPartitionManager::maybeSend() {
     for (const IsrProposal::Member& member : proposal.isr)
       partition.newIsrWithEpochs.push_back({.brokerId = member.node.value(), .brokerEpoch = member.epoch.value()});
   }
-  send_(std::move(request), [this](Result<protocol::AlterPartitionResponse> response) { answered(std::move(response)); });
+  send_(std::move(request),
+        [this](Result<protocol::AlterPartitionResponse> response) { answered(std::move(response)); });
 }
 
 void AlterPartitionManager::retrySoon() {

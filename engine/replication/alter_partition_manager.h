@@ -15,8 +15,8 @@
 namespace tidemark::replication {
 
 /// Takes the ISR changes that leaders of this broker want to the active controller: one request at a time, all that was
-/// asked for meanwhile in the next one. A request without an answer, or refused as a whole, is repeated; each proposal is
-/// decided once. Any thread; answers are handed out on the executor.
+/// asked for meanwhile in the next one. A request without an answer, or refused as a whole, is repeated; each proposal
+/// is decided once. Any thread; answers are handed out on the executor.
 class AlterPartitionManager {
  public:
   using Answer = std::move_only_function<void(Result<protocol::AlterPartitionResponse>)>;
@@ -24,8 +24,8 @@ class AlterPartitionManager {
   using Send = std::function<void(protocol::AlterPartitionRequest request, Answer answer)>;
   using Decided = std::function<void(const IsrProposal& proposal, const IsrDecision& decision)>;
 
-  AlterPartitionManager(std::shared_ptr<platform::Executor> executor, NodeId self, std::function<BrokerEpoch()> brokerEpoch,
-                        Send send, Decided decided);
+  AlterPartitionManager(std::shared_ptr<platform::Executor> executor, NodeId self,
+                        std::function<BrokerEpoch()> brokerEpoch, Send send, Decided decided);
 
   void propose(IsrProposal proposal);
 

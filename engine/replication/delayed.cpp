@@ -8,8 +8,9 @@ namespace tidemark::replication {
 
 // --- produce --------------------------------------------------------------------------------------------------------
 
-DelayedProduce::DelayedProduce(platform::Duration timeout, std::vector<PendingProduce> pending, std::vector<ProduceResult> results,
-                               RequestLabel label, events::Recorder& recorder, platform::Clock& clock, ProduceDone done)
+DelayedProduce::DelayedProduce(platform::Duration timeout, std::vector<PendingProduce> pending,
+                               std::vector<ProduceResult> results, RequestLabel label, events::Recorder& recorder,
+                               platform::Clock& clock, ProduceDone done)
     : DelayedOperation(timeout),
       label_(std::move(label)),
       recorder_(recorder),
@@ -22,8 +23,8 @@ DelayedProduce::DelayedProduce(platform::Duration timeout, std::vector<PendingPr
       done_(std::move(done)) {}
 
 std::string DelayedProduce::describe() const {
-  return fmt::format("produce of {} ({}) waits for the high watermark {} of {}", label_.client, label_.correlation, needs_,
-                     partition_->name());
+  return fmt::format("produce of {} ({}) waits for the high watermark {} of {}", label_.client, label_.correlation,
+                     needs_, partition_->name());
 }
 
 ParkedView DelayedProduce::view() const {
@@ -59,9 +60,9 @@ void DelayedProduce::onParked() {
 void DelayedProduce::onComplete() {
   for (const PendingProduce& waits : pending_) {
     results_[waits.index].error = ErrorCode::RequestTimedOut;
-    results_[waits.index].message = fmt::format("the records are in the log of {}, but not in that of every replica in sync after {} ms",
-                                                waits.partition->name(),
-                                                std::chrono::duration_cast<std::chrono::milliseconds>(timeout()).count());
+    results_[waits.index].message =
+        fmt::format("the records are in the log of {}, but not in that of every replica in sync after {} ms",
+                    waits.partition->name(), std::chrono::duration_cast<std::chrono::milliseconds>(timeout()).count());
   }
   if (wasParked_ && pending_.empty())
     recorder_.emit(events::ProduceCompleted{.partition = partition_->tag(),
@@ -83,7 +84,8 @@ void DelayedProduce::onExpiration() {
 // --- fetch ----------------------------------------------------------------------------------------------------------
 
 DelayedFetch::DelayedFetch(ReplicaManager& manager, FetchParams params, std::vector<FetchItem> items,
-                           std::vector<PendingFetch> pending, events::Recorder& recorder, platform::Clock& clock, FetchDone done)
+                           std::vector<PendingFetch> pending, events::Recorder& recorder, platform::Clock& clock,
+                           FetchDone done)
     : DelayedOperation(params.maxWait),
       manager_(manager),
       params_(std::move(params)),
@@ -95,8 +97,8 @@ DelayedFetch::DelayedFetch(ReplicaManager& manager, FetchParams params, std::vec
       done_(std::move(done)) {}
 
 std::string DelayedFetch::describe() const {
-  return fmt::format("fetch of {} ({}) of {} partitions waits for {} bytes", params_.label.client, params_.label.correlation,
-                     pending_.size(), params_.minBytes);
+  return fmt::format("fetch of {} ({}) of {} partitions waits for {} bytes", params_.label.client,
+                     params_.label.correlation, pending_.size(), params_.minBytes);
 }
 
 ParkedView DelayedFetch::view(const TopicPartition* preferred) const {
@@ -116,13 +118,17 @@ ParkedView DelayedFetch::view(const TopicPartition* preferred) const {
 bool DelayedFetch::canComplete() {
   int64_t bytes = 0;
   for (const PendingFetch& waits : pending_) {
-    const auto ends = waits.partition->offsets({.currentLeaderEpoch = waits.ask.currentLeaderEpoch, .leaderOnly = params_.leaderOnly});
+    const auto ends = waits.partition->offsets(
+        {.currentLeaderEpoch = waits.ask.currentLeaderEpoch, .leaderOnly = params_.leaderOnly});
     if (!ends) return true;
-    const log::LogOffsetMetadata& end = params_.isolation == log::FetchIsolation::LogEnd          ? ends->logEndOffset
-                                        : params_.isolation == log::FetchIsolation::HighWatermark ? ends->highWatermark
-                                                                                                  : ends->lastStableOffset;
+    const log::LogOffsetMetadata& end = params_.isolation == log::FetchIsolation::LogEnd ? ends->logEndOffset
+                                        : params_.isolation == log::FetchIsolation::HighWatermark
+                                            ? ends->highWatermark
+                                            : ends->lastStableOffset;
     // A follower cannot see how far its own fetch moved the log start: it hears of a cut log at once.
-    if (params_.follower && ends->logStartOffset > waits.ask.logStartOffset && ends->logStartOffset > waits.ask.fetchOffset) return true;
+    if (params_.follower && ends->logStartOffset > waits.ask.logStartOffset &&
+        ends->logStartOffset > waits.ask.fetchOffset)
+      return true;
     if (end.offset == waits.start.offset) continue;
     // The log was cut below the fetch.
     if (end.offset < waits.start.offset || end.onOlderSegment(waits.start)) return true;

@@ -17,8 +17,8 @@
 #include "replication/fetch_session.h"
 #include "replication/partition.h"
 
-// The three requests that wait in a broker's purgatories: a produce for the ISR, a fetch for bytes, a DeleteRecords for the
-// followers' log starts.
+// The three requests that wait in a broker's purgatories: a produce for the ISR, a fetch for bytes, a DeleteRecords for
+// the followers' log starts.
 
 namespace tidemark::replication {
 
@@ -90,7 +90,8 @@ struct DeleteResult {
 };
 using DeleteDone = std::move_only_function<void(std::vector<DeleteResult>)>;
 
-// --- what each waits for ----------------------------------------------------------------------------------------------
+// --- what each waits for
+// ----------------------------------------------------------------------------------------------
 
 struct PendingProduce {
   /// Of its result.
@@ -149,8 +150,8 @@ struct PendingFetch {
 /// Waits until enough bytes lie below the reader's bound, or something else makes the answer worth sending.
 class DelayedFetch final : public purgatory::DelayedOperation {
  public:
-  DelayedFetch(ReplicaManager& manager, FetchParams params, std::vector<FetchItem> items, std::vector<PendingFetch> pending,
-               events::Recorder& recorder, platform::Clock& clock, FetchDone done);
+  DelayedFetch(ReplicaManager& manager, FetchParams params, std::vector<FetchItem> items,
+               std::vector<PendingFetch> pending, events::Recorder& recorder, platform::Clock& clock, FetchDone done);
   std::string describe() const override;
   /// Of `preferred`, if that is among the partitions it waits for, else of the first.
   ParkedView view(const TopicPartition* preferred) const;
@@ -182,8 +183,8 @@ struct PendingDelete {
 /// Waits until each follower that is alive has cut its log as well.
 class DelayedDeleteRecords final : public purgatory::DelayedOperation {
  public:
-  DelayedDeleteRecords(platform::Duration timeout, std::vector<PendingDelete> pending, std::vector<DeleteResult> results,
-                       DeleteDone done);
+  DelayedDeleteRecords(platform::Duration timeout, std::vector<PendingDelete> pending,
+                       std::vector<DeleteResult> results, DeleteDone done);
   std::string describe() const override;
 
  protected:

@@ -15,7 +15,8 @@ DirectoryAssignments::DirectoryAssignments(std::shared_ptr<platform::Executor> e
       send_(std::move(send)),
       isReplica_(std::move(isReplica)) {}
 
-void DirectoryAssignments::assign(const TopicIdPartition& partition, const Uuid& directory, std::function<void()> accepted) {
+void DirectoryAssignments::assign(const TopicIdPartition& partition, const Uuid& directory,
+                                  std::function<void()> accepted) {
   {
     Lock lock(mutex_);
     waiting_.insert_or_assign(partition, Assignment{directory, std::move(accepted)});
@@ -51,7 +52,8 @@ void DirectoryAssignments::maybeSend() {
     if (request.directories.empty() || request.directories.back().id != directory)
       request.directories.push_back({.id = directory, .topics = {}});
     auto& topics = request.directories.back().topics;
-    if (topics.empty() || topics.back().topicId != key.topicId) topics.push_back({.topicId = key.topicId, .partitions = {}});
+    if (topics.empty() || topics.back().topicId != key.topicId)
+      topics.push_back({.topicId = key.topicId, .partitions = {}});
     topics.back().partitions.push_back({.partitionIndex = key.partition.value()});
   }
   send_(std::move(request),

@@ -14,18 +14,19 @@
 
 namespace tidemark::replication {
 
-/// Tells the active controller in which of this broker's directories replicas are (AssignReplicasToDirs, KIP-858); Kafka's
-/// AssignmentsManager. One request at a time, what came meanwhile in the next; of a partition only the newest word counts.
-/// Repeated until the controller has taken it. Any thread; `accepted` runs on the executor.
+/// Tells the active controller in which of this broker's directories replicas are (AssignReplicasToDirs, KIP-858);
+/// Kafka's AssignmentsManager. One request at a time, what came meanwhile in the next; of a partition only the newest
+/// word counts. Repeated until the controller has taken it. Any thread; `accepted` runs on the executor.
 class DirectoryAssignments {
  public:
   using Answer = std::move_only_function<void(Result<protocol::AssignReplicasToDirsResponse>)>;
   using Send = std::function<void(protocol::AssignReplicasToDirsRequest request, Answer answer)>;
 
-  /// `send`: to the active controller, whoever that is by then; answers on `executor`. Null: there is none to be told, and
-  /// all is accepted. `isReplica`: whether this broker still has such a replica.
-  DirectoryAssignments(std::shared_ptr<platform::Executor> executor, NodeId self, std::function<BrokerEpoch()> brokerEpoch,
-                       Send send, std::function<bool(const TopicIdPartition&)> isReplica);
+  /// `send`: to the active controller, whoever that is by then; answers on `executor`. Null: there is none to be told,
+  /// and all is accepted. `isReplica`: whether this broker still has such a replica.
+  DirectoryAssignments(std::shared_ptr<platform::Executor> executor, NodeId self,
+                       std::function<BrokerEpoch()> brokerEpoch, Send send,
+                       std::function<bool(const TopicIdPartition&)> isReplica);
 
   void assign(const TopicIdPartition& partition, const Uuid& directory, std::function<void()> accepted = {});
 

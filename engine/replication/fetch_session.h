@@ -21,7 +21,8 @@
 
 namespace tidemark::replication {
 
-/// A partition as a Fetch request names it. Before version 13 `topicId` is zero, from then on `topic` comes from the image.
+/// A partition as a Fetch request names it. Before version 13 `topicId` is zero, from then on `topic` comes from the
+/// image.
 struct FetchKey {
   Uuid topicId;
   std::string topic;
@@ -82,9 +83,9 @@ class FetchContext {
   std::vector<FetchItem> items_;
 };
 
-/// All sessions of a broker, at most `slots` (max.incremental.fetch.session.cache.slots). When full, a new session takes
-/// the place of one idle for two minutes, or of a consumer's if a follower asks; otherwise it stays without a session.
-/// Any thread.
+/// All sessions of a broker, at most `slots` (max.incremental.fetch.session.cache.slots). When full, a new session
+/// takes the place of one idle for two minutes, or of a consumer's if a follower asks; otherwise it stays without a
+/// session. Any thread.
 class FetchSessionCache {
  public:
   FetchSessionCache(size_t slots, platform::Random& random) : slots_(slots), random_(random) {}
@@ -98,7 +99,8 @@ class FetchSessionCache {
     std::vector<FetchKey> forgotten;
   };
 
-  /// FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH and FETCH_SESSION_TOPIC_ID_ERROR make the client start anew.
+  /// FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH and FETCH_SESSION_TOPIC_ID_ERROR make the client start
+  /// anew.
   Result<FetchContext> begin(Request request, platform::MonotonicTime now);
 
   size_t size() const;

@@ -38,6 +38,8 @@ void FetchSessionClient::answered(ErrorCode error, int32_t sessionId) {
   epoch_ = epoch_ == INT32_MAX ? 1 : epoch_ + 1;
 }
 
-void FetchSessionClient::failed() { epoch_ = 0; }
+void FetchSessionClient::failed() {
+  epoch_ = 0;
+}
 
 }  // namespace tidemark::replication

@@ -26,7 +26,8 @@ class FetchSessionClient {
 
   /// The answer to that request. An error, or a session id other than ours, starts anew.
   void answered(ErrorCode error, int32_t sessionId);
-  /// No answer came: whether the leader took the request is unknown, so the next one closes the session and asks for all.
+  /// No answer came: whether the leader took the request is unknown, so the next one closes the session and asks for
+  /// all.
   void failed();
 
  private:

@@ -14,8 +14,8 @@ namespace tidemark::replication {
 namespace {
 
 /// Most errors are over with the next metadata, which one of the two brokers has already: the first wait is a 32nd of
-/// replica.fetch.backoff.ms, each further one twice as long, up to that. To wait a second at once, as Kafka's followers do,
-/// leaves a new topic or a new leader without its followers for that long.
+/// replica.fetch.backoff.ms, each further one twice as long, up to that. To wait a second at once, as Kafka's followers
+/// do, leaves a new topic or a new leader without its followers for that long.
 constexpr int kShorterWaits = 5;
 
 }  // namespace
@@ -62,10 +62,13 @@ void Fetcher::delay(Followed& followed) {
   followed.notBefore = process_.clock().monotonic() + wait;
 }
 
-void Fetcher::holdBack(Followed& followed) { followed.notBefore = process_.clock().monotonic() + options_.backoff; }
+void Fetcher::holdBack(Followed& followed) {
+  followed.notBefore = process_.clock().monotonic() + options_.backoff;
+}
 
 bool Fetcher::isHeldBack(const Followed& followed) const {
-  return options_.quota != nullptr && !followed.inSync && followed.partition->isFollowerThrottled() && options_.quota->isExceeded();
+  return options_.quota != nullptr && !followed.inSync && followed.partition->isFollowerThrottled() &&
+         options_.quota->isExceeded();
 }
 
 void Fetcher::fetchLater(platform::MonotonicTime at) {
@@ -89,12 +92,13 @@ void Fetcher::fetch() {
       continue;
     }
     asked.emplace(key, followed.epoch);
-    wanted.push_back({.key = {.topicId = key.topicId, .topic = followed.partition->name().topic, .partition = key.partition},
-                      .ask = {.fetchOffset = followed.fetchOffset,
-                              .logStartOffset = followed.partition->log()->logStartOffset(),
-                              .maxBytes = options_.partitionMaxBytes,
-                              .currentLeaderEpoch = followed.epoch,
-                              .lastFetchedEpoch = followed.lastFetchedEpoch}});
+    wanted.push_back(
+        {.key = {.topicId = key.topicId, .topic = followed.partition->name().topic, .partition = key.partition},
+         .ask = {.fetchOffset = followed.fetchOffset,
+                 .logStartOffset = followed.partition->log()->logStartOffset(),
+                 .maxBytes = options_.partitionMaxBytes,
+                 .currentLeaderEpoch = followed.epoch,
+                 .lastFetchedEpoch = followed.lastFetchedEpoch}});
   }
   if (wanted.empty()) {
     if (earliest) fetchLater(*earliest);
@@ -135,13 +139,15 @@ void Fetcher::fetch() {
   }
   underWay_ = true;
   // The channel is ours: what waits in it must not hold us, or neither would ever go when the process dies.
-  channel_->send(std::move(request), {},
-                 [weak = weak_from_this(), asked = std::move(asked)](Result<network::Received<protocol::FetchResponse>> response) {
-                   if (const auto self = weak.lock()) self->answered(std::move(response), asked);
-                 });
+  channel_->send(
+      std::move(request), {},
+      [weak = weak_from_this(), asked = std::move(asked)](Result<network::Received<protocol::FetchResponse>> response) {
+        if (const auto self = weak.lock()) self->answered(std::move(response), asked);
+      });
 }
 
-void Fetcher::answered(Result<network::Received<protocol::FetchResponse>> response, const std::map<Key, LeaderEpoch>& asked) {
+void Fetcher::answered(Result<network::Received<protocol::FetchResponse>> response,
+                       const std::map<Key, LeaderEpoch>& asked) {
   underWay_ = false;
   if (stopped_) return;
   if (!response) {
@@ -202,7 +208,8 @@ void Fetcher::records(Followed& followed, protocol::FetchResponse::PartitionData
     positionAt(followed, partition.log()->logEndOffset());
     return;
   }
-  auto appended = partition.appendAsFollower(batches, followed.epoch, Offset(data.highWatermark), Offset(data.logStartOffset));
+  auto appended =
+      partition.appendAsFollower(batches, followed.epoch, Offset(data.highWatermark), Offset(data.logStartOffset));
   if (!appended) {
     if (appended.error().code == ErrorCode::NotLeaderOrFollower) {
       // Another role was taken up meanwhile; whoever did so tells us.
@@ -222,21 +229,23 @@ void Fetcher::records(Followed& followed, protocol::FetchResponse::PartitionData
   if (!batches.empty()) positionAt(followed, appended->logEndOffset);
   followed.failures = 0;
   followed.inSync = appended->logEndOffset >= Offset(data.highWatermark);
-  if (options_.quota != nullptr && partition.isFollowerThrottled()) options_.quota->record(static_cast<int64_t>(batches.size()));
+  if (options_.quota != nullptr && partition.isFollowerThrottled())
+    options_.quota->record(static_cast<int64_t>(batches.size()));
   if (!batches.empty() || appended->highWatermarkMoved) options_.appended(partition, appended->highWatermarkMoved);
 }
 
 void Fetcher::diverged(Followed& followed, LeaderEpoch leaderEpoch, Offset leaderEnd) {
   Partition& partition = *followed.partition;
-  // Cut at the end of the last epoch that both know; if we do not know it, at the end of the one below it, and ask again.
+  // Cut at the end of the last epoch that both know; if we do not know it, at the end of the one below it, and ask
+  // again.
   Offset cut = std::min(leaderEnd, partition.log()->logEndOffset());
   if (leaderEpoch != kNoLeaderEpoch) {
     const log::EpochEndOffset own = partition.log()->endOffsetForEpoch(leaderEpoch);
     if (own.endOffset != kNoOffset) cut = std::min(cut, own.endOffset);
   }
-  process_.log().info("fetcher", "broker {}: {} parts from broker {} in epoch {} at offset {}: truncating from {} to {}",
-                      options_.self, partition.name(), options_.leader, leaderEpoch, leaderEnd,
-                      partition.log()->logEndOffset(), cut);
+  process_.log().info(
+      "fetcher", "broker {}: {} parts from broker {} in epoch {} at offset {}: truncating from {} to {}", options_.self,
+      partition.name(), options_.leader, leaderEpoch, leaderEnd, partition.log()->logEndOffset(), cut);
   partition.tellDivergence(followed.epoch, leaderEpoch, leaderEnd, cut);
   if (auto truncated = partition.truncateAsFollower(cut, followed.epoch); !truncated) {
     if (truncated.error().code == ErrorCode::KafkaStorageError) {
@@ -249,7 +258,8 @@ void Fetcher::diverged(Followed& followed, LeaderEpoch leaderEpoch, Offset leade
   positionAt(followed, partition.log()->logEndOffset());
 }
 
-// --- the leader's log does not hold our end ---------------------------------------------------------------------------
+// --- the leader's log does not hold our end
+// ---------------------------------------------------------------------------
 
 void Fetcher::outOfRange(const Key& key) {
   Followed& followed = followed_.at(key);
@@ -262,20 +272,23 @@ void Fetcher::askOffset(const Key& key, LeaderEpoch epoch, int64_t timestamp) {
   request.replicaId = options_.self.value();
   auto& topic = request.topics.emplace_back();
   topic.name = protocol::Text(followed_.at(key).partition->name().topic);
-  topic.partitions.push_back({.partitionIndex = key.partition.value(), .currentLeaderEpoch = epoch.value(), .timestamp = timestamp});
-  channel_->send(std::move(request), {},
-                 [weak = weak_from_this(), key, epoch, timestamp](Result<network::Received<protocol::ListOffsetsResponse>> response) {
-                   const auto self = weak.lock();
-                   if (!self) return;
-                   ErrorCode error = ErrorCode::NetworkException;
-                   Offset offset;
-                   if (response && !response->message.topics.empty() && !response->message.topics[0].partitions.empty()) {
-                     const auto& answer = response->message.topics[0].partitions[0];
-                     error = static_cast<ErrorCode>(answer.errorCode);
-                     offset = Offset(answer.offset);
-                   }
-                   self->offsetAnswered(key, epoch, timestamp, error, offset);
-                 });
+  topic.partitions.push_back(
+      {.partitionIndex = key.partition.value(), .currentLeaderEpoch = epoch.value(), .timestamp = timestamp});
+  channel_->send(
+      std::move(request), {},
+      [weak = weak_from_this(), key, epoch,
+       timestamp](Result<network::Received<protocol::ListOffsetsResponse>> response) {
+        const auto self = weak.lock();
+        if (!self) return;
+        ErrorCode error = ErrorCode::NetworkException;
+        Offset offset;
+        if (response && !response->message.topics.empty() && !response->message.topics[0].partitions.empty()) {
+          const auto& answer = response->message.topics[0].partitions[0];
+          error = static_cast<ErrorCode>(answer.errorCode);
+          offset = Offset(answer.offset);
+        }
+        self->offsetAnswered(key, epoch, timestamp, error, offset);
+      });
 }
 
 void Fetcher::offsetAnswered(const Key& key, LeaderEpoch epoch, int64_t timestamp, ErrorCode error, Offset offset) {

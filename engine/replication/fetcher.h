@@ -29,17 +29,18 @@ struct FetcherOptions {
   std::function<void(Partition& partition, const Error& error)> failed;
   /// Of followers; null: none. Outlives the fetcher.
   ReplicationQuota* quota = nullptr;
-  platform::Duration maxWait = std::chrono::milliseconds(500);   ///< replica.fetch.wait.max.ms
-  platform::Duration backoff = std::chrono::milliseconds(1000);  ///< replica.fetch.backoff.ms: the longest wait after errors
+  platform::Duration maxWait = std::chrono::milliseconds(500);  ///< replica.fetch.wait.max.ms
+  platform::Duration backoff =
+      std::chrono::milliseconds(1000);  ///< replica.fetch.backoff.ms: the longest wait after errors
   platform::Duration requestTimeout = std::chrono::seconds(30);  ///< replica.socket.timeout.ms
   int32_t minBytes = 1;                                          ///< replica.fetch.min.bytes
   int32_t maxBytes = 10 << 20;                                   ///< replica.fetch.response.max.bytes
   int32_t partitionMaxBytes = 1 << 20;                           ///< replica.fetch.max.bytes
 };
 
-/// Copies partitions from one leader broker, as a consumer does, over a connection of its own: one fetch under way at any
-/// time, and the next as soon as its answer is appended. Says in each fetch where its log ends and of which epoch the last
-/// record is; truncates when the leader answers that the logs part there; Kafka's ReplicaFetcherThread.
+/// Copies partitions from one leader broker, as a consumer does, over a connection of its own: one fetch under way at
+/// any time, and the next as soon as its answer is appended. Says in each fetch where its log ends and of which epoch
+/// the last record is; truncates when the leader answers that the logs part there; Kafka's ReplicaFetcherThread.
 ///
 /// Belongs to its serial executor; add(), remove() and stop() may be called on any thread and are carried out there.
 class Fetcher : public std::enable_shared_from_this<Fetcher> {

@@ -14,12 +14,14 @@ struct Match : Lambdas... {
 template <class... Lambdas>
 Match(Lambdas...) -> Match<Lambdas...>;
 
-bool contains(const std::vector<NodeId>& nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); }
+bool contains(const std::vector<NodeId>& nodes, NodeId node) {
+  return std::ranges::find(nodes, node) != nodes.end();
+}
 
 }  // namespace
 
-FollowerState afterFetch(FollowerState state, Offset offset, Offset followerLogStart, Offset leaderEnd, BrokerEpoch brokerEpoch,
-                         platform::MonotonicTime now) {
+FollowerState afterFetch(FollowerState state, Offset offset, Offset followerLogStart, Offset leaderEnd,
+                         BrokerEpoch brokerEpoch, platform::MonotonicTime now) {
   if (offset >= leaderEnd) {
     state.lastCaughtUp = std::max(state.lastCaughtUp, now);
   } else if (state.leaderEndAtLastFetch != kNoOffset && offset >= state.leaderEndAtLastFetch) {
@@ -65,7 +67,9 @@ std::vector<NodeId> proposedIsr(const IsrState& state) {
                     state);
 }
 
-bool isInflight(const IsrState& state) { return !std::holds_alternative<CommittedIsr>(state); }
+bool isInflight(const IsrState& state) {
+  return !std::holds_alternative<CommittedIsr>(state);
+}
 
 int effectiveMinIsr(const LeaderFacts& facts) {
   return std::min(facts.minInsyncReplicas, static_cast<int>(facts.followers.size()) + 1);

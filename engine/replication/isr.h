@@ -9,7 +9,8 @@
 #include "base/mutation.h"
 #include "platform/clock.h"
 
-// The arithmetic of replication without any effect: which offset the ISR has reached, who belongs to it. Tested as tables.
+// The arithmetic of replication without any effect: which offset the ISR has reached, who belongs to it. Tested as
+// tables.
 
 namespace tidemark::replication {
 
@@ -29,10 +30,10 @@ struct FollowerState {
   friend bool operator==(const FollowerState&, const FollowerState&) = default;
 };
 
-/// After a fetch from `offset` at `now`, when the leader's log ended at `leaderEnd`. A follower is caught up as of now if it
-/// reached the leader's end, as of its previous fetch if it reached the end that the leader had then.
-FollowerState afterFetch(FollowerState state, Offset offset, Offset followerLogStart, Offset leaderEnd, BrokerEpoch brokerEpoch,
-                         platform::MonotonicTime now);
+/// After a fetch from `offset` at `now`, when the leader's log ended at `leaderEnd`. A follower is caught up as of now
+/// if it reached the leader's end, as of its previous fetch if it reached the end that the leader had then.
+FollowerState afterFetch(FollowerState state, Offset offset, Offset followerLogStart, Offset leaderEnd,
+                         BrokerEpoch brokerEpoch, platform::MonotonicTime now);
 
 /// At the leader's end, or there at most `lagMax` ago (replica.lag.time.max.ms).
 bool isCaughtUp(const FollowerState& state, Offset leaderEnd, platform::MonotonicTime now, platform::Duration lagMax);
@@ -42,7 +43,8 @@ struct CommittedIsr {
   std::vector<NodeId> isr;
   friend bool operator==(const CommittedIsr&, const CommittedIsr&) = default;
 };
-/// The controller was asked to add `joining`; until it answers, `joining` holds the high watermark back as a member does.
+/// The controller was asked to add `joining`; until it answers, `joining` holds the high watermark back as a member
+/// does.
 struct PendingExpand {
   std::vector<NodeId> isr;
   NodeId joining;
@@ -82,14 +84,16 @@ struct LeaderFacts {
 /// min.insync.replicas, but never more than there are replicas (KIP-966).
 int effectiveMinIsr(const LeaderFacts& facts);
 
-/// The offset that the high watermark rises to now; nothing if it stays. `eligible` tells of a broker outside the ISR, and
-/// of its epoch, whether it could join (alive, not fenced, not shutting down): such a one, if caught up, holds the
+/// The offset that the high watermark rises to now; nothing if it stays. `eligible` tells of a broker outside the ISR,
+/// and of its epoch, whether it could join (alive, not fenced, not shutting down): such a one, if caught up, holds the
 /// watermark back so that it can join. While the ISR that the controller knows is smaller than the effective minimum
 /// nothing moves (KIP-966): a member that is only asked for does not count, since until the controller agrees it may
 /// elect a leader without it.
 template <class Eligible>
-std::optional<Offset> nextHighWatermark(const LeaderFacts& facts, platform::MonotonicTime now, const Eligible& eligible) {
-  if (static_cast<int>(committedIsr(facts.isr).size()) < effectiveMinIsr(facts) && !isMutated(Mutation::MinIsrFreezeOff))
+std::optional<Offset> nextHighWatermark(const LeaderFacts& facts, platform::MonotonicTime now,
+                                        const Eligible& eligible) {
+  if (static_cast<int>(committedIsr(facts.isr).size()) < effectiveMinIsr(facts) &&
+      !isMutated(Mutation::MinIsrFreezeOff))
     return std::nullopt;
   Offset reached = facts.logEndOffset;
   for (const auto& [node, follower] : facts.followers) {
@@ -103,7 +107,8 @@ std::optional<Offset> nextHighWatermark(const LeaderFacts& facts, platform::Mono
   return reached;
 }
 
-/// Whether a follower outside the ISR has reached what a member must hold: the high watermark, and the start of this epoch.
+/// Whether a follower outside the ISR has reached what a member must hold: the high watermark, and the start of this
+/// epoch.
 bool reachedIsr(const LeaderFacts& facts, NodeId node);
 
 /// Members of the committed ISR that are behind and have not caught up for `lagMax`. Empty while a change is in flight.

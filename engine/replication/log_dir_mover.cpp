@@ -11,7 +11,8 @@ namespace tidemark::replication {
 /// What one thread moves. Belongs to its executor.
 class LogDirMover::Lane : public std::enable_shared_from_this<Lane> {
  public:
-  Lane(LogDirMover& mover, std::shared_ptr<platform::Executor> executor) : mover_(&mover), executor_(std::move(executor)) {}
+  Lane(LogDirMover& mover, std::shared_ptr<platform::Executor> executor)
+      : mover_(&mover), executor_(std::move(executor)) {}
 
   void add(std::shared_ptr<Partition> partition, bool accepted) {
     executor_->post([self = shared_from_this(), partition = std::move(partition), accepted]() mutable {
@@ -197,10 +198,8 @@ bool LogDirMover::Lane::finish(Move& move) {
   const std::string to = mover_->logs_->pathOf(move.to);
   const Offset end = move.partition->log()->logEndOffset();
   mover_->process_.log().info("mover", "{} is in {} now, up to offset {}", name, to, end);
-  mover_->recorder_.emit(events::ReplicaMoved{.partition = move.partition->tag(),
-                                              .from = std::string_view(from),
-                                              .to = std::string_view(to),
-                                              .logEnd = end});
+  mover_->recorder_.emit(events::ReplicaMoved{
+      .partition = move.partition->tag(), .from = std::string_view(from), .to = std::string_view(to), .logEnd = end});
   const std::shared_ptr<Partition> partition = move.partition;
   mover_->options_.moved(*partition);
   return false;
@@ -212,7 +211,8 @@ bool LogDirMover::Lane::failed(Move& move, const Error& error) {
     move.caughtUp = true;
     return true;
   }
-  mover_->process_.log().warning("mover", "{} cannot be copied, it is tried again: {}", move.partition->name(), error.message);
+  mover_->process_.log().warning("mover", "{} cannot be copied, it is tried again: {}", move.partition->name(),
+                                 error.message);
   move.notBefore = mover_->process_.clock().monotonic() + mover_->options_.backoff;
   return true;
 }
@@ -246,7 +246,9 @@ void LogDirMover::remove(const Partition& partition, const std::string& reason) 
   laneOf(partition.name()).remove(partition.name(), reason);
 }
 
-void LogDirMover::appended(const Partition& partition) { laneOf(partition.name()).wake(); }
+void LogDirMover::appended(const Partition& partition) {
+  laneOf(partition.name()).wake();
+}
 
 void LogDirMover::setLimit(int64_t bytesPerSecond) {
   Lock lock(mutex_);

@@ -32,9 +32,9 @@ struct LogDirMoverOptions {
 };
 
 /// Copies replicas to other log directories of their broker and swaps them in (KIP-113, KIP-858); Kafka's
-/// ReplicaAlterLogDirsManager and its threads. A copy that has caught up is first announced to the controller; once that
-/// has accepted it, it takes the log's place as soon as it ends where the log does. A thread copies one replica at a time,
-/// by name.
+/// ReplicaAlterLogDirsManager and its threads. A copy that has caught up is first announced to the controller; once
+/// that has accepted it, it takes the log's place as soon as it ends where the log does. A thread copies one replica at
+/// a time, by name.
 ///
 /// Any thread. Nothing polls: a copy that has caught up waits for appended().
 class LogDirMover {

@@ -5,8 +5,8 @@
 #include "log/partition_log.h"
 #include "records/batch.h"
 
-// A log that starts inside a batch (DeleteRecords) is copied from that batch on, since a batch goes whole. The copy, which
-// is empty and was to begin at the log start, begins at the batch instead.
+// A log that starts inside a batch (DeleteRecords) is copied from that batch on, since a batch goes whole. The copy,
+// which is empty and was to begin at the log start, begins at the batch instead.
 
 namespace tidemark::replication {
 

@@ -46,14 +46,16 @@ void Partition::setFollowers(const metadata::PartitionRegistration& registration
   }
 }
 
-Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistration& registration, int minInsyncReplicas) {
+Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistration& registration,
+                                            int minInsyncReplicas) {
   RoleChange change;
   WriterLock leadership(leadership_);
   Lock lock(replicas_);
   if (partitionEpoch_ != PartitionEpoch{} && registration.partitionEpoch < partitionEpoch_) return change;
   change.newLeaderEpoch = role_ != Role::Leader || registration.leaderEpoch > leaderEpoch_;
-  TIDEMARK_INVARIANT(registration.leaderEpoch >= leaderEpoch_,
-                     fmt::format("{}: leader epoch falls from {} to {}", name_, leaderEpoch_, registration.leaderEpoch));
+  TIDEMARK_INVARIANT(
+      registration.leaderEpoch >= leaderEpoch_,
+      fmt::format("{}: leader epoch falls from {} to {}", name_, leaderEpoch_, registration.leaderEpoch));
   role_ = Role::Leader;
   leader_ = environment_->self;
   leaderEpoch_ = registration.leaderEpoch;
@@ -82,12 +84,14 @@ Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistratio
   return change;
 }
 
-Partition::RoleChange Partition::makeFollower(const metadata::PartitionRegistration& registration, int minInsyncReplicas) {
+Partition::RoleChange Partition::makeFollower(const metadata::PartitionRegistration& registration,
+                                              int minInsyncReplicas) {
   RoleChange change;
   WriterLock leadership(leadership_);
   Lock lock(replicas_);
   if (partitionEpoch_ != PartitionEpoch{} && registration.partitionEpoch < partitionEpoch_) return change;
-  change.newLeaderEpoch = role_ != Role::Follower || registration.leaderEpoch > leaderEpoch_ || leader_ != registration.leader;
+  change.newLeaderEpoch =
+      role_ != Role::Follower || registration.leaderEpoch > leaderEpoch_ || leader_ != registration.leader;
   role_ = Role::Follower;
   leader_ = registration.leader;
   leaderEpoch_ = registration.leaderEpoch;
@@ -118,14 +122,15 @@ bool Partition::setMinInsyncReplicas(int count) {
 Result<void> Partition::checkEpoch(const EpochCheck& check) const {
   if (check.currentLeaderEpoch && !isMutated(Mutation::LeaderEpochFenceOff)) {
     if (*check.currentLeaderEpoch < leaderEpoch_)
-      return fail(ErrorCode::FencedLeaderEpoch,
-                  fmt::format("{}: leader epoch {} is over, it is {} now", name_, *check.currentLeaderEpoch, leaderEpoch_));
+      return fail(ErrorCode::FencedLeaderEpoch, fmt::format("{}: leader epoch {} is over, it is {} now", name_,
+                                                            *check.currentLeaderEpoch, leaderEpoch_));
     if (*check.currentLeaderEpoch > leaderEpoch_)
-      return fail(ErrorCode::UnknownLeaderEpoch,
-                  fmt::format("{}: leader epoch {} is not known here yet, only {}", name_, *check.currentLeaderEpoch, leaderEpoch_));
+      return fail(ErrorCode::UnknownLeaderEpoch, fmt::format("{}: leader epoch {} is not known here yet, only {}",
+                                                             name_, *check.currentLeaderEpoch, leaderEpoch_));
   }
   if (role_ == Role::None || (check.leaderOnly && role_ != Role::Leader))
-    return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is led by broker {}, not by {}", name_, leader_, environment_->self));
+    return fail(ErrorCode::NotLeaderOrFollower,
+                fmt::format("{} is led by broker {}, not by {}", name_, leader_, environment_->self));
   return {};
 }
 
@@ -159,8 +164,8 @@ void Partition::noteLag() {
 
 // --- append and read ------------------------------------------------------------------------------------------------
 
-std::expected<Partition::Appended, records::ProduceFailure> Partition::appendAsLeader(MutableBytes batch, int16_t acks,
-                                                                                      const log::AppendOptions& options) {
+std::expected<Partition::Appended, records::ProduceFailure> Partition::appendAsLeader(
+    MutableBytes batch, int16_t acks, const log::AppendOptions& options) {
   ReaderLock leadership(leadership_);
   if (auto allowed = checkEpoch({.currentLeaderEpoch = std::nullopt, .leaderOnly = true}); !allowed)
     return refuse(allowed.error().code, allowed.error().message);
@@ -168,8 +173,8 @@ std::expected<Partition::Appended, records::ProduceFailure> Partition::appendAsL
     Lock lock(replicas_);
     const int members = static_cast<int>(committedIsr(facts_.isr).size());
     if (members < effectiveMinIsr(facts_))
-      return refuse(ErrorCode::NotEnoughReplicas, fmt::format("{}: {} replicas are in sync, min.insync.replicas is {}", name_,
-                                                              members, effectiveMinIsr(facts_)));
+      return refuse(ErrorCode::NotEnoughReplicas, fmt::format("{}: {} replicas are in sync, min.insync.replicas is {}",
+                                                              name_, members, effectiveMinIsr(facts_)));
   }
   auto appended = log()->appendAsLeader(batch, leaderEpoch_, options);
   if (!appended) return std::unexpected(std::move(appended).error());
@@ -187,25 +192,27 @@ Result<PartitionRead> Partition::read(const PartitionReadOptions& options) {
         return fail(ErrorCode::NotLeaderOrFollower,
                     fmt::format("broker {} has no replica of {}", options.follower->replica, name_));
       if (environment_->isStale && environment_->isStale(options.follower->replica, options.follower->brokerEpoch))
-        return fail(ErrorCode::NotLeaderOrFollower, fmt::format("broker {} has registered again since its epoch {}",
-                                                                options.follower->replica, options.follower->brokerEpoch));
+        return fail(ErrorCode::NotLeaderOrFollower,
+                    fmt::format("broker {} has registered again since its epoch {}", options.follower->replica,
+                                options.follower->brokerEpoch));
     }
     result.offsets = log()->offsetSnapshot();
     if (options.lastFetchedEpoch && !isMutated(Mutation::LeaderEpochFenceOff)) {
       const log::EpochEndOffset end = log()->endOffsetForEpoch(*options.lastFetchedEpoch);
       if (end.endOffset == kNoOffset)
-        return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: epoch {} of the last fetched record is not known", name_,
-                                                             *options.lastFetchedEpoch));
+        return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: epoch {} of the last fetched record is not known",
+                                                             name_, *options.lastFetchedEpoch));
       if (end.epoch < *options.lastFetchedEpoch || end.endOffset < options.fetchOffset) {
         result.diverging = end;
         return result;
       }
     }
     TIDEMARK_ASSIGN(result.read, log()->read(options.fetchOffset, static_cast<size_t>(std::max(options.maxBytes, 0)),
-                                            options.isolation, options.minOneMessage));
+                                             options.isolation, options.minOneMessage));
   }
   if (options.follower) {
-    result.highWatermarkMoved = noteFollower(*options.follower, options.fetchOffset, result.offsets.logEndOffset.offset);
+    result.highWatermarkMoved =
+        noteFollower(*options.follower, options.fetchOffset, result.offsets.logEndOffset.offset);
     if (result.highWatermarkMoved) result.offsets.highWatermark = log()->offsetSnapshot().highWatermark;
   }
   return result;
@@ -270,7 +277,8 @@ Result<std::optional<log::TimestampAndOffset>> Partition::listOffset(int64_t tim
   };
   if (timestampMs == log::kLatestTimestamp) {
     if (!settled) return notYet();
-    return log::TimestampAndOffset{.timestampMs = records::kNoTimestamp, .offset = visible, .leaderEpoch = leaderEpoch_};
+    return log::TimestampAndOffset{
+        .timestampMs = records::kNoTimestamp, .offset = visible, .leaderEpoch = leaderEpoch_};
   }
   TIDEMARK_ASSIGN(std::optional<log::TimestampAndOffset> found, log()->offsetForTimestamp(timestampMs));
   if (found && isMutated(Mutation::EarliestIsLatest)) found->offset = visible;
@@ -310,8 +318,8 @@ Result<void> Partition::checkFollows(LeaderEpoch epoch) const {
   return {};
 }
 
-Result<Partition::FollowerAppend> Partition::appendAsFollower(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
-                                                              Offset leaderLogStart) {
+Result<Partition::FollowerAppend> Partition::appendAsFollower(ByteView batches, LeaderEpoch epoch,
+                                                              Offset leaderHighWatermark, Offset leaderLogStart) {
   {
     ReaderLock leadership(leadership_);
     TIDEMARK_TRY(checkFollows(epoch));
@@ -324,8 +332,8 @@ Result<Partition::FollowerAppend> Partition::appendAsFollower(ByteView batches, 
   return appendLocked(batches, epoch, leaderHighWatermark, leaderLogStart);
 }
 
-Result<Partition::FollowerAppend> Partition::appendLocked(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
-                                                          Offset leaderLogStart) {
+Result<Partition::FollowerAppend> Partition::appendLocked(ByteView batches, LeaderEpoch epoch,
+                                                          Offset leaderHighWatermark, Offset leaderLogStart) {
   if (!batches.empty()) TIDEMARK_TRY(log()->appendAsFollower(batches, epoch));
   FollowerAppend result;
   result.highWatermarkMoved = log()->maybeUpdateHighWatermark(leaderHighWatermark).has_value();
@@ -378,7 +386,7 @@ IsrProposal Partition::proposal() const {
   for (NodeId node : proposedIsr(facts_.isr)) {
     const auto follower = facts_.followers.find(node);
     wanted.isr.push_back({.node = node,
-                          .epoch = node == facts_.self              ? environment_->brokerEpoch()
+                          .epoch = node == facts_.self                  ? environment_->brokerEpoch()
                                    : follower != facts_.followers.end() ? follower->second.brokerEpoch
                                                                         : BrokerEpoch{}});
   }
@@ -416,15 +424,18 @@ void Partition::checkIsr() {
 void Partition::emitIsrChange(const std::vector<NodeId>& before, const std::vector<NodeId>& after) {
   events::Recorder& recorder = environment_->recorder;
   if (!recorder.enabled()) return;
-  const auto contains = [](const std::vector<NodeId>& nodes, NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); };
+  const auto contains = [](const std::vector<NodeId>& nodes, NodeId node) {
+    return std::ranges::find(nodes, node) != nodes.end();
+  };
   for (NodeId node : before)
     if (!contains(after, node))
-      recorder.emit(events::IsrShrunk{.partition = tag_,
-                                      .before = events::NodeList(before),
-                                      .after = events::NodeList(after),
-                                      .removed = node,
-                                      .epoch = partitionEpoch_,
-                                      .behindFor = environment_->clock.monotonic() - facts_.followers[node].lastCaughtUp});
+      recorder.emit(
+          events::IsrShrunk{.partition = tag_,
+                            .before = events::NodeList(before),
+                            .after = events::NodeList(after),
+                            .removed = node,
+                            .epoch = partitionEpoch_,
+                            .behindFor = environment_->clock.monotonic() - facts_.followers[node].lastCaughtUp});
   for (NodeId node : after)
     if (!contains(before, node))
       recorder.emit(events::IsrExpanded{.partition = tag_,

@@ -52,8 +52,8 @@ struct PartitionEnvironment {
   /// Whether a broker may join an ISR: alive, neither fenced nor shutting down, and, if `epoch` is known, still of that
   /// registration. Any thread, takes no lock that is held while a partition is called.
   std::function<bool(NodeId node, BrokerEpoch epoch)> eligible;
-  /// Whether a broker has registered anew since it had `epoch`: what it fetched then says nothing of what it has now. Under
-  /// the same rules; null: never.
+  /// Whether a broker has registered anew since it had `epoch`: what it fetched then says nothing of what it has now.
+  /// Under the same rules; null: never.
   std::function<bool(NodeId node, BrokerEpoch epoch)> isStale;
   /// This broker's registration; −1 before the first.
   std::function<BrokerEpoch()> brokerEpoch;
@@ -111,8 +111,8 @@ struct PartitionView {
 /// moves the high watermark, asks for ISR changes; Kafka's Partition.
 ///
 /// Thread-safe. Lock order: leadership (shared by appends, reads and fetches; exclusive for a change of role), then the
-/// replicas' state, then the log's own lock. What follows from a moved high watermark (parked requests) is the caller's:
-/// each function that may move it says so in its result, and is called with no lock held.
+/// replicas' state, then the log's own lock. What follows from a moved high watermark (parked requests) is the
+/// caller's: each function that may move it says so in its result, and is called with no lock held.
 class Partition {
  public:
   Partition(std::shared_ptr<const PartitionEnvironment> environment, TopicIdPartition id, TopicPartition name,
@@ -182,10 +182,11 @@ class Partition {
     bool highWatermarkMoved = false;
   };
   /// What the leader of `epoch` sent. NotLeaderOrFollower if this replica no longer follows that epoch.
-  Result<FollowerAppend> appendAsFollower(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark, Offset leaderLogStart);
+  Result<FollowerAppend> appendAsFollower(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
+                                          Offset leaderLogStart);
   Result<void> truncateAsFollower(Offset offset, LeaderEpoch epoch);
-  /// The leader of `epoch` answered a fetch with where its log parts from this one: tells events::LogDiverged, before what
-  /// lies from `cut` on is truncated. Nothing if this replica no longer follows that epoch.
+  /// The leader of `epoch` answered a fetch with where its log parts from this one: tells events::LogDiverged, before
+  /// what lies from `cut` on is truncated. Nothing if this replica no longer follows that epoch.
   void tellDivergence(LeaderEpoch epoch, LeaderEpoch inEpoch, Offset leaderEnd, Offset cut) const;
   Result<void> restartAsFollower(Offset offset, LeaderEpoch epoch);
 
@@ -252,8 +253,8 @@ class Partition {
   Result<CopyStep> copyLocked(size_t maxBytes) REQUIRES_SHARED(leadership_);
   /// NotLeaderOrFollower, or nothing if this replica follows that epoch.
   Result<void> checkFollows(LeaderEpoch epoch) const REQUIRES_SHARED(leadership_);
-  Result<FollowerAppend> appendLocked(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark, Offset leaderLogStart)
-      REQUIRES_SHARED(leadership_);
+  Result<FollowerAppend> appendLocked(ByteView batches, LeaderEpoch epoch, Offset leaderHighWatermark,
+                                      Offset leaderLogStart) REQUIRES_SHARED(leadership_);
 
   enum class Role : uint8_t { None, Leader, Follower };
 

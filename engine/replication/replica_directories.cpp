@@ -7,7 +7,8 @@
 namespace tidemark::replication {
 
 void ReplicaManager::settleDirectory(const TopicIdPartition& id, const std::shared_ptr<Partition>& partition,
-                                     const metadata::PartitionRegistration& registration, const metadata::Image& image) {
+                                     const metadata::PartitionRegistration& registration,
+                                     const metadata::Image& image) {
   const Uuid assigned = registration.directoryOf(options_.self);
   const Uuid copy = logs_->futureDirectoryOf(partition->name());
   if (!copy.isZero() && !partition->isMoving() && !partition->log()->offline()) {
@@ -16,7 +17,9 @@ void ReplicaManager::settleDirectory(const TopicIdPartition& id, const std::shar
     mover_.add(partition, assigned == copy);
   }
   const Uuid actual = logs_->directoryOf(partition->name());
-  if (actual.isZero() || assigned == actual || !metadata::MetadataVersion(image.features.metadataVersion()).supportsDirectoryAssignment()) return;
+  if (actual.isZero() || assigned == actual ||
+      !metadata::MetadataVersion(image.features.metadataVersion()).supportsDirectoryAssignment())
+    return;
   // While it is being moved the mover says where it will be: nothing may take the place of that.
   if (!copy.isZero()) return;
   if (partition->log()->offline()) return;

@@ -14,7 +14,8 @@ int ReplicaManager::fetcherIdOf(const TopicPartition& partition) const {
   return static_cast<int>((hash & 0x7fffffffU) % static_cast<uint32_t>(fetchersPerLeader_));
 }
 
-std::shared_ptr<Fetcher> ReplicaManager::fetcherFor(NodeId leader, const TopicPartition& partition, const metadata::Image& image) {
+std::shared_ptr<Fetcher> ReplicaManager::fetcherFor(NodeId leader, const TopicPartition& partition,
+                                                    const metadata::Image& image) {
   const metadata::BrokerRegistration* broker = image.cluster.broker(leader);
   const metadata::Endpoint* endpoint = broker ? broker->endpoint(options_.interBrokerListener) : nullptr;
   if (endpoint == nullptr) return nullptr;

@@ -31,8 +31,8 @@ MetadataChange MetadataChange::of(const metadata::Delta& delta, metadata::ImageP
   return change;
 }
 
-ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::LogManager> logs, events::Recorder& recorder,
-                               ReplicaManagerOptions options)
+ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::LogManager> logs,
+                               events::Recorder& recorder, ReplicaManagerOptions options)
     : process_(process),
       logs_(std::move(logs)),
       recorder_(recorder),
@@ -46,13 +46,15 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
               [this](NodeId node, BrokerEpoch epoch) {
                 const metadata::ImagePtr image = this->image();
                 const metadata::BrokerRegistration* broker = image->cluster.broker(node);
-                return broker != nullptr && broker->isActive() && (epoch.value() < 0 || epoch == broker->epoch || isMutated(Mutation::IsrByIdAlone));
+                return broker != nullptr && broker->isActive() &&
+                       (epoch.value() < 0 || epoch == broker->epoch || isMutated(Mutation::IsrByIdAlone));
               },
           .isStale =
               [this](NodeId node, BrokerEpoch epoch) {
                 const metadata::ImagePtr image = this->image();
                 const metadata::BrokerRegistration* broker = image->cluster.broker(node);
-                return broker != nullptr && epoch.value() >= 0 && epoch < broker->epoch && !isMutated(Mutation::IsrByIdAlone);
+                return broker != nullptr && epoch.value() >= 0 && epoch < broker->epoch &&
+                       !isMutated(Mutation::IsrByIdAlone);
               },
           .brokerEpoch = options_.brokerEpoch,
           .propose = [this](IsrProposal proposal) { alterPartition_.propose(std::move(proposal)); },
@@ -67,15 +69,16 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
       assignments_(options_.isrExecutor, options_.self, options_.brokerEpoch, options_.assignDirectories,
                    [this](const TopicIdPartition& id) { return find(id) != nullptr; }),
       mover_(process, logs_, recorder,
-             LogDirMoverOptions{.threads = options_.moveThreads,
-                                .stepBytes = static_cast<size_t>(options_.fetchMaxBytes),
-                                .backoff = options_.fetchBackoff,
-                                .assign =
-                                    [this](const TopicIdPartition& id, const Uuid& directory, std::function<void()> accepted) {
-                                      assignments_.assign(id, directory, std::move(accepted));
-                                    },
-                                // What waits remembers places in the files of the old log.
-                                .moved = [this](Partition& partition) { fetches_.checkAndComplete(partition.id()); }}),
+             LogDirMoverOptions{
+                 .threads = options_.moveThreads,
+                 .stepBytes = static_cast<size_t>(options_.fetchMaxBytes),
+                 .backoff = options_.fetchBackoff,
+                 .assign =
+                     [this](const TopicIdPartition& id, const Uuid& directory, std::function<void()> accepted) {
+                       assignments_.assign(id, directory, std::move(accepted));
+                     },
+                 // What waits remembers places in the files of the old log.
+                 .moved = [this](Partition& partition) { fetches_.checkAndComplete(partition.id()); }}),
       sessions_(options_.fetchSessions, process.random()),
       leaderQuota_(process.clock()),
       followerQuota_(process.clock()),
@@ -173,10 +176,12 @@ std::shared_ptr<Partition> ReplicaManager::open(const TopicIdPartition& id, cons
   auto log = logs_->getOrCreate(name, id.topicId, options_.settingsOf(image, name.topic).log, directory);
   if (!log && log.error().code == ErrorCode::InconsistentTopicId) {
     // The topic was deleted and made again under its name while we were away.
-    if (logs_->remove(name)) log = logs_->getOrCreate(name, id.topicId, options_.settingsOf(image, name.topic).log, directory);
+    if (logs_->remove(name))
+      log = logs_->getOrCreate(name, id.topicId, options_.settingsOf(image, name.topic).log, directory);
   }
   if (!log) {
-    process_.log().error("replica-manager", "broker {}: {} cannot be opened: {}", options_.self, name, log.error().message);
+    process_.log().error("replica-manager", "broker {}: {} cannot be opened: {}", options_.self, name,
+                         log.error().message);
     return nullptr;
   }
   auto partition = std::make_shared<Partition>(environment_, id, name, *log);
@@ -277,11 +282,14 @@ Error ReplicaManager::whyMissing(const TopicPartition& name, const Uuid& topicId
     return {ErrorCode::UnknownTopicId, fmt::format("no topic has the id {}", topicId)};
   const bool exists = topicId.isZero() ? image->topics.partition(name.topic, name.partition) != nullptr
                                        : image->topics.partition(topicId, name.partition) != nullptr;
-  if (exists) return {ErrorCode::NotLeaderOrFollower, fmt::format("broker {} has no replica of {}", options_.self, name)};
+  if (exists)
+    return {ErrorCode::NotLeaderOrFollower, fmt::format("broker {} has no replica of {}", options_.self, name)};
   return {ErrorCode::UnknownTopicOrPartition, fmt::format("there is no partition {}", name)};
 }
 
-int ReplicaManager::fetcherCount() const { return fetcherCount_.load(); }
+int ReplicaManager::fetcherCount() const {
+  return fetcherCount_.load();
+}
 
 // --- what follows from a change -------------------------------------------------------------------------------------
 
@@ -320,7 +328,8 @@ void ReplicaManager::lagDeadline(platform::MonotonicTime at) {
     lagArmedFor_ = at;
   }
   options_.isrExecutor->post([this, at] {
-    lagTimer_ = options_.isrExecutor->schedule(std::max(at - process_.clock().monotonic(), platform::Duration(0)), [this] { checkIsrs(); });
+    lagTimer_ = options_.isrExecutor->schedule(std::max(at - process_.clock().monotonic(), platform::Duration(0)),
+                                               [this] { checkIsrs(); });
   });
 }
 
@@ -335,13 +344,15 @@ void ReplicaManager::checkIsrs() {
 
 std::vector<ParkedView> ReplicaManager::parkedProduces() const {
   std::vector<ParkedView> views;
-  for (const auto& operation : produces_.operations()) views.push_back(static_cast<const DelayedProduce&>(*operation).view());
+  for (const auto& operation : produces_.operations())
+    views.push_back(static_cast<const DelayedProduce&>(*operation).view());
   return views;
 }
 
 std::vector<ParkedView> ReplicaManager::parkedFetches(const TopicPartition* preferred) const {
   std::vector<ParkedView> views;
-  for (const auto& operation : fetches_.operations()) views.push_back(static_cast<const DelayedFetch&>(*operation).view(preferred));
+  for (const auto& operation : fetches_.operations())
+    views.push_back(static_cast<const DelayedFetch&>(*operation).view(preferred));
   return views;
 }
 
@@ -389,9 +400,9 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
   std::vector<TopicIdPartition> keys;
   keys.reserve(pending.size());
   for (const PendingProduce& waits : pending) keys.push_back(waits.partition->id());
-  produces_.tryCompleteElseWatch(
-      std::make_shared<DelayedProduce>(timeout, std::move(pending), std::move(results), label, recorder_, process_.clock(), std::move(done)),
-      keys);
+  produces_.tryCompleteElseWatch(std::make_shared<DelayedProduce>(timeout, std::move(pending), std::move(results),
+                                                                  label, recorder_, process_.clock(), std::move(done)),
+                                 keys);
 }
 
 void ReplicaManager::appended(Partition& partition) {
@@ -427,7 +438,8 @@ void ReplicaManager::deleteRecords(const std::vector<DeleteItem>& items, platfor
   std::vector<TopicIdPartition> keys;
   keys.reserve(pending.size());
   for (const PendingDelete& waits : pending) keys.push_back(waits.partition->id());
-  deletes_.tryCompleteElseWatch(std::make_shared<DelayedDeleteRecords>(timeout, std::move(pending), std::move(results), std::move(done)), keys);
+  deletes_.tryCompleteElseWatch(
+      std::make_shared<DelayedDeleteRecords>(timeout, std::move(pending), std::move(results), std::move(done)), keys);
 }
 
 }  // namespace tidemark::replication

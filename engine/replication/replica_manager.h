@@ -42,7 +42,7 @@ struct TopicSettings {
 struct ReplicaManagerOptions {
   NodeId self;
   std::string interBrokerListener;
-  platform::Duration lagMax = std::chrono::seconds(30);          ///< replica.lag.time.max.ms
+  platform::Duration lagMax = std::chrono::seconds(30);  ///< replica.lag.time.max.ms
   platform::Duration fetchMaxWait = std::chrono::milliseconds(500);
   platform::Duration fetchBackoff = std::chrono::milliseconds(1000);
   platform::Duration fetchRequestTimeout = std::chrono::seconds(30);
@@ -80,8 +80,8 @@ struct MetadataChange {
   static MetadataChange of(const metadata::Delta& delta, metadata::ImagePtr after, NodeId self);
 };
 
-/// All replicas of one broker: takes up the roles that the metadata gives, appends, reads, parks what must wait, runs the
-/// fetchers; Kafka's ReplicaManager. Any thread, but for apply(), which one executor calls.
+/// All replicas of one broker: takes up the roles that the metadata gives, appends, reads, parks what must wait, runs
+/// the fetchers; Kafka's ReplicaManager. Any thread, but for apply(), which one executor calls.
 class ReplicaManager {
  public:
   ReplicaManager(platform::Process& process, std::shared_ptr<log::LogManager> logs, events::Recorder& recorder,
@@ -109,8 +109,8 @@ class ReplicaManager {
 
   /// Appends each item to its partition. acks=-1: `done` waits for the ISR, at most `timeout`. Results are in the order
   /// of the items. The items' bytes are not used after this returns; `done` runs once, perhaps before it does.
-  void append(int16_t acks, platform::Duration timeout, std::span<const ProduceItem> items, const log::AppendOptions& options,
-              const RequestLabel& label, ProduceDone done);
+  void append(int16_t acks, platform::Duration timeout, std::span<const ProduceItem> items,
+              const log::AppendOptions& options, const RequestLabel& label, ProduceDone done);
 
   /// For who appended to `partition` itself (a coordinator): wakes the followers, moves the high watermark.
   void appended(Partition& partition);
@@ -124,15 +124,16 @@ class ReplicaManager {
   };
   void deleteRecords(const std::vector<DeleteItem>& items, platform::Duration timeout, DeleteDone done);
 
-  // --- log directories (KIP-113); by whoever calls apply() ------------------------------------------------------------
+  // --- log directories (KIP-113); by whoever calls apply()
+  // ------------------------------------------------------------
 
   struct DirectoryItem {
     TopicPartition partition;
     /// The directory's path as configured.
     std::string path;
   };
-  /// Moves each replica to the directory, in the background; to where it lies: gives up a move. What came of each: None;
-  /// LogDirNotFound; KafkaStorageError; ReplicaNotAvailable (it will be made there); InvalidTopicException.
+  /// Moves each replica to the directory, in the background; to where it lies: gives up a move. What came of each:
+  /// None; LogDirNotFound; KafkaStorageError; ReplicaNotAvailable (it will be made there); InvalidTopicException.
   std::vector<ErrorCode> alterLogDirs(const std::vector<DirectoryItem>& items);
   /// It went offline: moves from it and to it end.
   void directoryFailed(const Uuid& directory);
@@ -161,7 +162,9 @@ class ReplicaManager {
   void onHighWatermark(const TopicPartition& partition, HighWatermarkListener listener);
   void forgetHighWatermark(const TopicPartition& partition);
   /// The same for every partition, by one who keeps it cheap. Set once, before there are any.
-  void onAnyHighWatermark(std::function<void(const TopicIdPartition&)> listener) { anyHighWatermark_ = std::move(listener); }
+  void onAnyHighWatermark(std::function<void(const TopicIdPartition&)> listener) {
+    anyHighWatermark_ = std::move(listener);
+  }
 
   /// What waits in the purgatories now, by deadline.
   std::vector<ParkedView> parkedProduces() const;

@@ -24,7 +24,8 @@ void tellPreferred(FetchResult& result, Partition& partition, NodeId preferred, 
 
 }  // namespace
 
-std::vector<FetchResult> ReplicaManager::readAll(const FetchParams& params, const std::vector<FetchItem>& items, bool noteFollower) {
+std::vector<FetchResult> ReplicaManager::readAll(const FetchParams& params, const std::vector<FetchItem>& items,
+                                                 bool noteFollower) {
   std::vector<FetchResult> results;
   results.reserve(items.size());
   int64_t left = params.maxBytes;
@@ -45,18 +46,20 @@ std::vector<FetchResult> ReplicaManager::readAll(const FetchParams& params, cons
       result.error = {ErrorCode::InconsistentTopicId, fmt::format("{} has another topic id now", name)};
       continue;
     }
-    if (const auto preferred = params.follower ? std::nullopt : preferredReadReplica(*partition, params.rack, item.ask.fetchOffset)) {
+    if (const auto preferred =
+            params.follower ? std::nullopt : preferredReadReplica(*partition, params.rack, item.ask.fetchOffset)) {
       tellPreferred(result, *partition, *preferred, item.ask.currentLeaderEpoch);
       continue;
     }
     const bool held = holdsBack(params, *partition);
-    PartitionReadOptions options{.fetchOffset = item.ask.fetchOffset,
-                                 .lastFetchedEpoch = item.ask.lastFetchedEpoch,
-                                 .check = {.currentLeaderEpoch = item.ask.currentLeaderEpoch, .leaderOnly = params.leaderOnly},
-                                 .maxBytes = held ? 0 : static_cast<int32_t>(std::clamp<int64_t>(left, 0, item.ask.maxBytes)),
-                                 .minOneMessage = minOneMessage && !held,
-                                 .isolation = params.isolation,
-                                 .follower = std::nullopt};
+    PartitionReadOptions options{
+        .fetchOffset = item.ask.fetchOffset,
+        .lastFetchedEpoch = item.ask.lastFetchedEpoch,
+        .check = {.currentLeaderEpoch = item.ask.currentLeaderEpoch, .leaderOnly = params.leaderOnly},
+        .maxBytes = held ? 0 : static_cast<int32_t>(std::clamp<int64_t>(left, 0, item.ask.maxBytes)),
+        .minOneMessage = minOneMessage && !held,
+        .isolation = params.isolation,
+        .follower = std::nullopt};
     if (noteFollower && params.follower)
       options.follower = FollowerFetch{.replica = params.follower->replica,
                                        .brokerEpoch = params.follower->brokerEpoch,
@@ -88,7 +91,8 @@ std::vector<FetchResult> ReplicaManager::readAll(const FetchParams& params, cons
   return results;
 }
 
-std::optional<NodeId> ReplicaManager::preferredReadReplica(const Partition& partition, const std::string& rack, Offset offset) const {
+std::optional<NodeId> ReplicaManager::preferredReadReplica(const Partition& partition, const std::string& rack,
+                                                           Offset offset) const {
   if (!options_.rackAwareReads || rack.empty()) return std::nullopt;
   const std::vector<ReadableReplica> followers = partition.readableReplicas(offset);
   if (followers.empty()) return std::nullopt;
@@ -100,13 +104,15 @@ std::optional<NodeId> ReplicaManager::preferredReadReplica(const Partition& part
 }
 
 bool ReplicaManager::holdsBack(const FetchParams& params, const Partition& partition) const {
-  return params.follower && partition.isLeaderThrottled() && leaderQuota_.isExceeded() && !partition.isInSync(params.follower->replica);
+  return params.follower && partition.isLeaderThrottled() && leaderQuota_.isExceeded() &&
+         !partition.isInSync(params.follower->replica);
 }
 
 void ReplicaManager::noteSent(const FetchParams& params, const std::vector<FetchResult>& results) {
   if (!params.follower) return;
   for (const FetchResult& result : results)
-    if (result.partition && result.partition->isLeaderThrottled()) leaderQuota_.record(static_cast<int64_t>(result.slice.length));
+    if (result.partition && result.partition->isLeaderThrottled())
+      leaderQuota_.record(static_cast<int64_t>(result.slice.length));
 }
 
 void ReplicaManager::fetch(const FetchParams& params, std::vector<FetchItem> items, FetchDone done) {
@@ -115,7 +121,8 @@ void ReplicaManager::fetch(const FetchParams& params, std::vector<FetchItem> ite
   bool atOnce = params.maxWait <= platform::Duration(0) || items.empty();
   for (const FetchResult& result : results) {
     bytes += static_cast<int64_t>(result.slice.length);
-    atOnce = atOnce || result.error.code != ErrorCode::None || result.diverging.has_value() || result.preferredReadReplica.has_value();
+    atOnce = atOnce || result.error.code != ErrorCode::None || result.diverging.has_value() ||
+             result.preferredReadReplica.has_value();
   }
   if (atOnce || bytes >= params.minBytes) {
     noteSent(params, results);
@@ -130,8 +137,9 @@ void ReplicaManager::fetch(const FetchParams& params, std::vector<FetchItem> ite
     keys.push_back(results[i].partition->id());
     pending.push_back({.partition = results[i].partition, .ask = items[i].ask, .start = results[i].start});
   }
-  fetches_.tryCompleteElseWatch(
-      std::make_shared<DelayedFetch>(*this, params, std::move(items), std::move(pending), recorder_, process_.clock(), std::move(done)), keys);
+  fetches_.tryCompleteElseWatch(std::make_shared<DelayedFetch>(*this, params, std::move(items), std::move(pending),
+                                                               recorder_, process_.clock(), std::move(done)),
+                                keys);
 }
 
 }  // namespace tidemark::replication

@@ -23,8 +23,8 @@ struct ReadableReplica {
 /// The rack of a broker that can be reached; nothing if it has none or is fenced.
 using RackOf = std::function<std::optional<std::string>(NodeId)>;
 
-/// Kafka's RackAwareReplicaSelector: the leader if it stands in the consumer's rack or no replica does, else the one there
-/// that is furthest. Nothing: the leader.
+/// Kafka's RackAwareReplicaSelector: the leader if it stands in the consumer's rack or no replica does, else the one
+/// there that is furthest. Nothing: the leader.
 std::optional<NodeId> closestReplica(const std::string& rack, NodeId leader, std::span<const ReadableReplica> followers,
                                      const RackOf& rackOf);
 

@@ -11,8 +11,8 @@
 #include "base/mutex.h"
 #include "platform/clock.h"
 
-// What copying replicas may cost (KIP-73): leader.replication.throttled.rate and follower.replication.throttled.rate, for
-// the partitions that the topic names in ….replication.throttled.replicas.
+// What copying replicas may cost (KIP-73): leader.replication.throttled.rate and follower.replication.throttled.rate,
+// for the partitions that the topic names in ….replication.throttled.replicas.
 
 namespace tidemark::replication {
 

@@ -14,8 +14,9 @@ log::LogConfig toLogConfig(const config::TopicConfig& topic, int64_t producerIdE
   config.indexIntervalBytes = topic.indexIntervalBytes;
   config.maxMessageBytes = topic.maxMessageBytes;
   config.maxDecompressedMessageBytes = topic.maxDecompressedMessageBytes;
-  config.timestampType = topic.timestampType == config::TimestampType::LogAppendTime ? records::TimestampType::LogAppendTime
-                                                                                     : records::TimestampType::CreateTime;
+  config.timestampType = topic.timestampType == config::TimestampType::LogAppendTime
+                             ? records::TimestampType::LogAppendTime
+                             : records::TimestampType::CreateTime;
   config.timestampBeforeMaxMs = topic.timestampBeforeMax.count();
   config.timestampAfterMaxMs = topic.timestampAfterMax.count();
   if (topic.compressionType == "uncompressed") {

@@ -144,8 +144,8 @@ Member::Member(platform::World& world, const std::string& name, const std::vecto
 }
 
 void Member::commit(Journal& journal) {
-  // One after the other: of two on their way the older may be the one that stays. So it may be with one that had no answer:
-  // until the next generation fences it off nothing is certain.
+  // One after the other: of two on their way the older may be the one that stays. So it may be with one that had no
+  // answer: until the next generation fences it off nothing is certain.
   if (!positions_.empty() && !committing_) {
     committing_ = true;
     consumer_->commit([this, &journal, committed = positions_](const Result<void>& result) {

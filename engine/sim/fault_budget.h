@@ -14,8 +14,8 @@ namespace tidemark::sim {
 /// What must not be broken at the same time, so that R2 and R3 have to hold.
 ///
 /// Fewer brokers than min.insync.replicas lose power until every ISR is full again: each when all others are in every
-/// ISR and calm. Until then so many others may be harmed that each partition keeps a replica that was not. Nodes that are
-/// controllers only may lose power at any time: what they have said is on their disks.
+/// ISR and calm. Until then so many others may be harmed that each partition keeps a replica that was not. Nodes that
+/// are controllers only may lose power at any time: what they have said is on their disks.
 class FaultBudget {
  public:
   FaultBudget(const platform::World& world, const SimPlatform& platform, const Watch& watch, int brokers, int nodes,
@@ -42,8 +42,8 @@ class FaultBudget {
   void update();
   /// Everybody but these is in every ISR.
   bool areFull(const metadata::Image& image, const std::set<NodeId>& but) const;
-  /// All nodes are up, and nothing is in the log of one that the others have yet to hear of: what a controller decided before
-  /// it died may throw somebody out of an ISR later.
+  /// All nodes are up, and nothing is in the log of one that the others have yet to hear of: what a controller decided
+  /// before it died may throw somebody out of an ISR later.
   bool isSettled(const metadata::Image& image) const;
   size_t smallestReplication(const metadata::Image& image) const;
   /// Runs, and what the image knows of it is of this life.

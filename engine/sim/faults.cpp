@@ -28,8 +28,7 @@ Faults::Faults(Setup setup)
       choices_(platform::mix(setup_.seed, "faults")),
       moments_(platform::mix(setup_.seed, "moments")),
       habits_(draw(choices_)),
-      budget_(setup_.world, setup_.platform, setup_.watch, setup_.brokers, setup_.nodes,
-              setup_.minInsyncReplicas) {}
+      budget_(setup_.world, setup_.platform, setup_.watch, setup_.brokers, setup_.nodes, setup_.minInsyncReplicas) {}
 
 Faults::Habits Faults::draw(platform::Generator& choices) {
   const auto weight = [&](unsigned most) {
@@ -54,7 +53,8 @@ Faults::Habits Faults::draw(platform::Generator& choices) {
 
 bool Faults::explains(std::string_view process, std::string_view text) const {
   // Deaths by the hand of the scenario or of the lab, whenever they come.
-  for (const std::string_view hand : {std::string_view(kKilled), std::string_view("power lost"), std::string_view("crashed in file call"), std::string_view("the lab tore")})
+  for (const std::string_view hand : {std::string_view(kKilled), std::string_view("power lost"),
+                                      std::string_view("crashed in file call"), std::string_view("the lab tore")})
     if (text.contains(hand)) return true;
   if (invariantOf(text) != "error" || text.contains("a task failed")) return false;
   return std::ranges::any_of(illUntil_, [&](const auto& entry) {
@@ -218,12 +218,13 @@ void Faults::damage(Strike& strike, NodeId broker) {
   const auto again = strike.dice.between(milliseconds(100), seconds(3));
   // Once the lab knows of its death.
   later(milliseconds(10), [this, broker, again, drawn = std::move(drawn)]() mutable {
-    setup_.cluster.setFault(std::move(drawn), [this, active = std::weak_ptr(active_), broker, again](const Result<int>& set) {
-      if (!active.lock()) return;
-      // It may have no such file yet.
-      if (!set) setup_.note(fmt::format("refused: {}", set.error().message));
-      later(again, [this, broker] { restart(broker); });
-    });
+    setup_.cluster.setFault(std::move(drawn),
+                            [this, active = std::weak_ptr(active_), broker, again](const Result<int>& set) {
+                              if (!active.lock()) return;
+                              // It may have no such file yet.
+                              if (!set) setup_.note(fmt::format("refused: {}", set.error().message));
+                              later(again, [this, broker] { restart(broker); });
+                            });
   });
 }
 

@@ -26,7 +26,8 @@ class Journal {
   /// A broker that was stopped in control remembers of each producer the last batch alone, as Kafka does: so says its
   /// snapshot.
   void windowsMayBeShort() noexcept { windowsWhole_ = false; }
-  /// A group's offset was committed, and no other commit of that generation can come after it: who takes the partition over begins there or later (G4).
+  /// A group's offset was committed, and no other commit of that generation can come after it: who takes the partition
+  /// over begins there or later (G4).
   void groupCommitted(const TopicPartition& partition, Offset offset);
   Offset groupOffset(const TopicPartition& partition) const;
   void groupBegins(const std::string& member, const TopicPartition& partition, Offset from, Offset committed);

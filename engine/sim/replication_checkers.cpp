@@ -142,8 +142,9 @@ void HighWatermarks::look(broker::Node& node) {
   for (const auto& [name, topic] : image->topics.byName) {
     for (const auto& [index, partition] : topic->partitions) {
       const auto tell = [&, &topicName = name, &number = index](std::string_view invariant, const std::string& what) {
-        judge_.breach(invariant, fmt::format("{}-{}: {}; its ISR is {{{}}} (metadata offset {})", topicName, number, what,
-                                             fmt::join(partition->isr, ", "), image->provenance.lastContainedOffset));
+        judge_.breach(invariant,
+                      fmt::format("{}-{}: {}; its ISR is {{{}}} (metadata offset {})", topicName, number, what,
+                                  fmt::join(partition->isr, ", "), image->provenance.lastContainedOffset));
       };
       if (partition->hasLeader() && !partition->isInIsr(partition->leader))
         tell("R7", fmt::format("its leader is {}", partition->leader));

@@ -24,7 +24,8 @@ class CommittedRecords final : public Checker {
 
   /// Where the committed part of a partition ends, as far as any replica has told.
   Offset end(const TopicPartition& partition) const;
-  /// All committed batches are in this replica, unless a breach is told; with `upTo` those up to the first of a later epoch.
+  /// All committed batches are in this replica, unless a breach is told; with `upTo` those up to the first of a later
+  /// epoch.
   void demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant, const std::string& who,
                  std::optional<LeaderEpoch> upTo = {});
   const std::map<TopicPartition, Batches>& all() const noexcept { return committed_; }

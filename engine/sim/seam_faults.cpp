@@ -174,7 +174,8 @@ SeamFault drawSeamFault(platform::Generator& choices, int nodes) {
 faults::Fault drawDamage(platform::Generator& choices, NodeId broker) {
   Fault damage{.kind = choices.chance(50) ? Kind::Wipe : Kind::BitFlip,
                .target = faults::NodeName{.by = faults::NodeName::By::Number, .id = broker, .partition = {}}};
-  constexpr std::array<std::string_view, 5> kFolders = {"orders-0", "orders-1", "orders-2", "orders-*", "__consumer_offsets-*"};
+  constexpr std::array<std::string_view, 5> kFolders = {"orders-0", "orders-1", "orders-2", "orders-*",
+                                                        "__consumer_offsets-*"};
   damage.path = kFolders[choices.below(kFolders.size())];
   if (damage.kind == Kind::BitFlip) damage.path += choices.chance(50) ? "/*.index" : "/*.timeindex";
   return damage;

@@ -16,13 +16,13 @@ struct SeamFault {
   bool brings = false;
 };
 
-/// Draws one for a cluster of so many nodes; all end by themselves. Nothing that answers instead of a broker what clients
-/// would take for good.
+/// Draws one for a cluster of so many nodes; all end by themselves. Nothing that answers instead of a broker what
+/// clients would take for good.
 SeamFault drawSeamFault(platform::Generator& choices, int nodes);
 
-/// One that changes what lies on the disk of a broker that is down, and that it must notice or make anew when it starts: a
-/// partition's folder is gone, or a bit of an index is another. Not a bit of a log: what a batch's sum does not cover
-/// nobody can notice.
+/// One that changes what lies on the disk of a broker that is down, and that it must notice or make anew when it
+/// starts: a partition's folder is gone, or a bit of an index is another. Not a bit of a log: what a batch's sum does
+/// not cover nobody can notice.
 faults::Fault drawDamage(platform::Generator& choices, NodeId broker);
 
 }  // namespace tidemark::sim

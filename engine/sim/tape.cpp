@@ -3,7 +3,8 @@
 namespace tidemark::sim {
 
 void Tape::on(const Seen& seen) {
-  writer_.add(observe::ObservedEvent{.number = 0, .event = seen.event, .topic = seen.partition.topic, .partition = seen.partition.partition});
+  writer_.add(observe::ObservedEvent{
+      .number = 0, .event = seen.event, .topic = seen.partition.topic, .partition = seen.partition.partition});
 }
 
 void Tape::look(platform::MonotonicTime now) {

@@ -12,7 +12,8 @@ namespace tidemark::sim {
 /// Records a run (observe/recording_file.h), to be looked at in the window. Only looks.
 class Tape final : public Checker {
  public:
-  Tape(cluster::Cluster& cluster, std::function<void(std::string_view)> write) : cluster_(cluster), writer_(std::move(write)) {}
+  Tape(cluster::Cluster& cluster, std::function<void(std::string_view)> write)
+      : cluster_(cluster), writer_(std::move(write)) {}
 
   void on(const Seen& seen) override;
   /// To be called after every step of the world.

@@ -17,7 +17,8 @@ metadata::ImagePtr Watch::newestImage() const {
   for (const Broker& each : brokers_) {
     if (each.node == nullptr || each.node->broker() == nullptr) continue;
     metadata::ImagePtr image = each.node->broker()->image();
-    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset) newest = std::move(image);
+    if (!newest || image->provenance.lastContainedOffset > newest->provenance.lastContainedOffset)
+      newest = std::move(image);
   }
   return newest;
 }

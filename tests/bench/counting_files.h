@@ -86,7 +86,9 @@ class CountedFiles final : public platform::FileSystem {
     return files_.readFile(path, limit);
   }
   bool exists(const std::string& path) const override { return other().exists(path); }
-  Result<std::vector<platform::DirectoryEntry>> list(const std::string& directory) const override { return other().list(directory); }
+  Result<std::vector<platform::DirectoryEntry>> list(const std::string& directory) const override {
+    return other().list(directory);
+  }
   Result<void> createDirectories(const std::string& directory) override { return other().createDirectories(directory); }
   Result<void> rename(const std::string& from, const std::string& to) override { return other().rename(from, to); }
   Result<void> remove(const std::string& path) override { return other().remove(path); }
@@ -125,7 +127,9 @@ class CountedProcess final : public platform::Process {
   void resume() override { process_.resume(); }
   void kill(const std::string& reason) override { process_.kill(reason); }
   void awaitStopped() override { process_.awaitStopped(); }
-  void onDeath(std::move_only_function<void(const std::string&)> handler) override { process_.onDeath(std::move(handler)); }
+  void onDeath(std::move_only_function<void(const std::string&)> handler) override {
+    process_.onDeath(std::move(handler));
+  }
 
  private:
   platform::Process& process_;

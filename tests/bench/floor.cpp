@@ -1,7 +1,8 @@
 // The least that a broker can possibly do, as a yardstick: a plain loop on one blocking socket.
 //
 //   tidemark_bench_floor receive --bytes N --batch BYTES --file F    recv a batch, CRC-32C over it, write it to F
-//   tidemark_bench_floor send --bytes N --batch BYTES --file F       sendfile F, which lies in the page cache, in such pieces
+//   tidemark_bench_floor send --bytes N --batch BYTES --file F       sendfile F, which lies in the page cache, in such
+//   pieces
 //
 // A child process is the other end. Prints the CPU time (user and system) of the loop alone, as JSON.
 
@@ -39,7 +40,9 @@ int64_t check(int64_t result, const char* what) {
 double cpuSeconds() {
   rusage usage{};
   check(getrusage(RUSAGE_SELF, &usage), "getrusage");
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -91,7 +94,8 @@ void finish(int socket, pid_t child, int64_t bytes, double cpu, uint64_t sum) {
 void receiveIntoFile(int64_t bytes, size_t batch, const std::string& path) {
   pid_t child = 0;
   const int socket = withPeer([&](int peer) { sendAll(peer, std::vector<uint8_t>(batch, 0x5a), bytes); }, child);
-  const int file = static_cast<int>(check(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), path.c_str()));
+  const int file =
+      static_cast<int>(check(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), path.c_str()));
   std::vector<uint8_t> buffer(batch);
   uint64_t sum = 0;
   const double before = cpuSeconds();
@@ -114,7 +118,8 @@ void receiveIntoFile(int64_t bytes, size_t batch, const std::string& path) {
 }
 
 void sendFile(int64_t bytes, size_t batch, const std::string& path) {
-  const int file = static_cast<int>(check(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), path.c_str()));
+  const int file =
+      static_cast<int>(check(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), path.c_str()));
   // In pieces as a log has them: what is written at once lies together in the page cache and costs less to send.
   constexpr int64_t kBatch = 16'341;
   const std::vector<uint8_t> filler(kBatch, 0x5a);

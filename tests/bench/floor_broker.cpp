@@ -1,10 +1,11 @@
-// The least that a broker can possibly be, as a yardstick for the time of one request: one thread, one epoll, one partition.
+// The least that a broker can possibly be, as a yardstick for the time of one request: one thread, one epoll, one
+// partition.
 //
 //   tidemark_bench_floor_broker --file F        prints {"port":P}; ends with its standard input
 //
-// It answers ApiVersions, Metadata, ListOffsets, Produce and Fetch to one client at a time and keeps what was produced in
-// F and in memory: a batch is received, summed with CRC-32C, written and acknowledged, and the fetch that waits gets it at
-// once. No second thread, no checks, one topic at a time with its partition 0, nothing survives.
+// It answers ApiVersions, Metadata, ListOffsets, Produce and Fetch to one client at a time and keeps what was produced
+// in F and in memory: a batch is received, summed with CRC-32C, written and acknowledged, and the fetch that waits gets
+// it at once. No second thread, no checks, one topic at a time with its partition 0, nothing survives.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -83,12 +84,18 @@ class FloorBroker {
     const int16_t version = header.requestApiVersion;
     const int32_t id = header.correlationId;
     switch (static_cast<ApiKey>(header.requestApiKey)) {
-      case ApiKey::ApiVersions: return answer(client, apiVersions(version), std::min<int16_t>(version, 3), id);
-      case ApiKey::Metadata: return answer(client, metadata(value(decode<MetadataRequest>(reader.rest(), version))), version, id);
-      case ApiKey::ListOffsets: return answer(client, listOffsets(value(decode<ListOffsetsRequest>(reader.rest(), version))), version, id);
-      case ApiKey::Produce: return produce(client, value(decode<ProduceRequest>(reader.rest(), version)), version, id);
-      case ApiKey::Fetch: return fetch(client, value(decode<FetchRequest>(reader.rest(), version)), version, id);
-      default: throw std::runtime_error(fmt::format("API {} is not served here", header.requestApiKey));
+      case ApiKey::ApiVersions:
+        return answer(client, apiVersions(version), std::min<int16_t>(version, 3), id);
+      case ApiKey::Metadata:
+        return answer(client, metadata(value(decode<MetadataRequest>(reader.rest(), version))), version, id);
+      case ApiKey::ListOffsets:
+        return answer(client, listOffsets(value(decode<ListOffsetsRequest>(reader.rest(), version))), version, id);
+      case ApiKey::Produce:
+        return produce(client, value(decode<ProduceRequest>(reader.rest(), version)), version, id);
+      case ApiKey::Fetch:
+        return fetch(client, value(decode<FetchRequest>(reader.rest(), version)), version, id);
+      default:
+        throw std::runtime_error(fmt::format("API {} is not served here", header.requestApiKey));
     }
   }
 
@@ -105,7 +112,8 @@ class FloorBroker {
     }
     const ByteVector bytes = value(writer.takeBytes());
     for (size_t sent = 0; sent < bytes.size();) {
-      sent += static_cast<size_t>(check(::send(client, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL), "send"));
+      sent +=
+          static_cast<size_t>(check(::send(client, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL), "send"));
     }
   }
 
@@ -113,7 +121,8 @@ class FloorBroker {
     ApiVersionsResponse response;
     if (version > 3) response.errorCode = static_cast<int16_t>(ErrorCode::UnsupportedVersion);
     constexpr std::array<std::array<int16_t, 3>, 5> kServed{{{0, 0, 9}, {1, 4, 11}, {2, 1, 7}, {3, 0, 12}, {18, 0, 3}}};
-    for (const auto& [key, from, to] : kServed) response.apiKeys.push_back({.apiKey = key, .minVersion = from, .maxVersion = to});
+    for (const auto& [key, from, to] : kServed)
+      response.apiKeys.push_back({.apiKey = key, .minVersion = from, .maxVersion = to});
     return response;
   }
 
@@ -136,7 +145,8 @@ class FloorBroker {
       auto& told = response.topics.emplace_back();
       startAnew(topic.name ? topic.name->str() : std::string());
       told.name = Text(topic_);
-      told.partitions.push_back({.partitionIndex = 0, .leaderId = 1, .replicaNodes = {1}, .isrNodes = {1}, .offlineReplicas = {}});
+      told.partitions.push_back(
+          {.partitionIndex = 0, .leaderId = 1, .replicaNodes = {1}, .isrNodes = {1}, .offlineReplicas = {}});
     }
     return response;
   }
@@ -147,7 +157,8 @@ class FloorBroker {
       auto& told = response.topics.emplace_back();
       told.name = Text(topic.name.str());
       for (const auto& partition : topic.partitions) {
-        told.partitions.push_back({.partitionIndex = partition.partitionIndex, .timestamp = -1,
+        told.partitions.push_back({.partitionIndex = partition.partitionIndex,
+                                   .timestamp = -1,
                                    .offset = partition.timestamp == -2 ? 0 : end_});
       }
     }
@@ -161,7 +172,7 @@ class FloorBroker {
       told.name = Text(topic.name.str());
       for (const auto& partition : topic.partitionData) {
         const ByteView records = partition.records.view();
-        auto* const batch = const_cast<uint8_t*>(records.data());           // in the buffer it came in
+        auto* const batch = const_cast<uint8_t*>(records.data());  // in the buffer it came in
         if (crc32c(records.subspan(kAttributesAt)) != readBigEndian<uint32_t>(batch + kCrcAt)) {
           throw std::runtime_error("a damaged batch");
         }
@@ -182,7 +193,12 @@ class FloorBroker {
   }
 
   void fetch(int client, const FetchRequest& request, int16_t version, int32_t correlationId) {
-    Parked wanted{.client = client, .version = version, .correlationId = correlationId, .topic = {}, .topicName = {}, .offset = end_};
+    Parked wanted{.client = client,
+                  .version = version,
+                  .correlationId = correlationId,
+                  .topic = {},
+                  .topicName = {},
+                  .offset = end_};
     for (const auto& topic : request.topics) {
       wanted.topicName = topic.topic.str();
       for (const auto& partition : topic.partitions) wanted.offset = partition.fetchOffset;
@@ -221,7 +237,8 @@ class FloorBroker {
 };
 
 void serve(const std::string& path) {
-  const int file = static_cast<int>(check(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), path.c_str()));
+  const int file =
+      static_cast<int>(check(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), path.c_str()));
   const int listener = static_cast<int>(check(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -247,7 +264,8 @@ void serve(const std::string& path) {
   std::map<int, Client> clients;
   const auto readable = [&](int descriptor) {
     Client& client = clients[descriptor];
-    const ssize_t got = ::recv(descriptor, client.received.data() + client.have, client.received.size() - client.have, 0);
+    const ssize_t got =
+        ::recv(descriptor, client.received.data() + client.have, client.received.size() - client.have, 0);
     if (got <= 0) {
       broker.forget(descriptor);
       clients.erase(descriptor);
@@ -258,7 +276,8 @@ void serve(const std::string& path) {
     size_t done = 0;
     while (client.have - done >= kFrameLengthSize) {
       const auto length = static_cast<size_t>(readBigEndian<int32_t>(client.received.data() + done));
-      if (length + kFrameLengthSize > client.received.size()) throw std::runtime_error("a request too large for this broker");
+      if (length + kFrameLengthSize > client.received.size())
+        throw std::runtime_error("a request too large for this broker");
       if (client.have - done < kFrameLengthSize + length) break;
       broker.request(descriptor, MutableBytes(client.received).subspan(done + kFrameLengthSize, length));
       done += kFrameLengthSize + length;

@@ -1,14 +1,14 @@
-// The load that benchmarks put on a cluster, Tidemark's or Apache Kafka's alike, with librdkafka. One command a run; the
-// last line it prints is its result as JSON.
+// The load that benchmarks put on a cluster, Tidemark's or Apache Kafka's alike, with librdkafka. One command a run;
+// the last line it prints is its result as JSON.
 //
 //   tidemark_bench_load produce --bootstrap B --topic T --partitions P --record BYTES --batch BYTES --acks A --bytes N
 //   tidemark_bench_load consume --bootstrap B --topic T --partitions P --bytes N
 //   tidemark_bench_load one-at-a-time --bootstrap B --topic T --record BYTES --acks A --warm SECONDS --seconds S
-//   tidemark_bench_load latency --bootstrap B --topic T --record BYTES --acks A --rate PER_SECOND --warm SECONDS --seconds S
-//   tidemark_bench_load gaps --bootstrap B --topic T --record BYTES --every MS
+//   tidemark_bench_load latency --bootstrap B --topic T --record BYTES --acks A --rate PER_SECOND --warm SECONDS
+//   --seconds S tidemark_bench_load gaps --bootstrap B --topic T --record BYTES --every MS
 //
-// The last runs until it is ended; each time acknowledgements (acks=all) come again after more than 50 ms without any it prints
-// when the last one had come and when this one did, in seconds of CLOCK_MONOTONIC.
+// The last runs until it is ended; each time acknowledgements (acks=all) come again after more than 50 ms without any
+// it prints when the last one had come and when this one did, in seconds of CLOCK_MONOTONIC.
 //
 // Bytes are those of record values. No keys, no compression, partition 0 where no number of partitions is asked.
 
@@ -133,8 +133,8 @@ void produce(const Options& options) {
   const int64_t records = std::max<int64_t>(1, options.count("bytes") / recordSize);
   const auto partitions = static_cast<int32_t>(options.count("partitions"));
   const int64_t perBatch = std::max<int64_t>(1, (batchSize - kBatchHeaderSize) / (recordSize + kRecordOverhead));
-  // The count of records closes a batch. The size alone would not: librdkafka compares it with its estimate of the most that
-  // a batch may need.
+  // The count of records closes a batch. The size alone would not: librdkafka compares it with its estimate of the most
+  // that a batch may need.
   Deliveries deliveries;
   const ClientPtr client = open(RD_KAFKA_PRODUCER, options,
                                 {{"acks", options.text("acks")},
@@ -243,7 +243,8 @@ void consume(const Options& options) {
         last = Clock::now();
       });
       if (Clock::now() - last > std::chrono::seconds(30)) {
-        throw std::runtime_error(fmt::format("{} of {} bytes came, then none for 30 s {}", bytes, wanted, reader.error()));
+        throw std::runtime_error(
+            fmt::format("{} of {} bytes came, then none for 30 s {}", bytes, wanted, reader.error()));
       }
     }
     seconds = Seconds(last - began).count();
@@ -253,8 +254,9 @@ void consume(const Options& options) {
 
 void oneAtATime(const Options& options) {
   Deliveries deliveries;
-  const ClientPtr client = open(RD_KAFKA_PRODUCER, options,
-                                {{"acks", options.text("acks")}, {"linger.ms", "0"}, {"max.in.flight", "1"}}, &deliveries);
+  const ClientPtr client =
+      open(RD_KAFKA_PRODUCER, options, {{"acks", options.text("acks")}, {"linger.ms", "0"}, {"max.in.flight", "1"}},
+           &deliveries);
   const TopicPtr topic = openTopic(client.get(), options);
   std::vector<char> value = noise(static_cast<size_t>(options.count("record")));
   const auto sendFor = [&](double span) {
@@ -309,7 +311,8 @@ void latency(const Options& options) {
   Deliveries deliveries;
   std::string error;
   try {
-    const ClientPtr client = open(RD_KAFKA_PRODUCER, options, {{"acks", options.text("acks")}, {"linger.ms", "0"}}, &deliveries);
+    const ClientPtr client =
+        open(RD_KAFKA_PRODUCER, options, {{"acks", options.text("acks")}, {"linger.ms", "0"}}, &deliveries);
     const TopicPtr topic = openTopic(client.get(), options);
     while (!listening) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::vector<char> value = noise(recordSize);
@@ -336,8 +339,11 @@ void latency(const Options& options) {
 
   micros.erase(micros.begin(), micros.begin() + warm);
   std::sort(micros.begin(), micros.end());
-  const auto at = [&](double part) { return micros[static_cast<size_t>(part * static_cast<double>(micros.size() - 1))]; };
-  fmt::print("{{\"records\":{},\"p50Us\":{:.1f},\"p99Us\":{:.1f},\"maxUs\":{:.1f}}}\n", micros.size(), at(0.5), at(0.99), at(1));
+  const auto at = [&](double part) {
+    return micros[static_cast<size_t>(part * static_cast<double>(micros.size() - 1))];
+  };
+  fmt::print("{{\"records\":{},\"p50Us\":{:.1f},\"p99Us\":{:.1f},\"maxUs\":{:.1f}}}\n", micros.size(), at(0.5),
+             at(0.99), at(1));
 }
 
 [[noreturn]] void gaps(const Options& options) {
@@ -371,7 +377,8 @@ void latency(const Options& options) {
       if (seen == 0 || now - last < kGap || now < nextQuestion) continue;
       // By itself it asks for the new leader ever more seldom, and its own pace would be measured.
       const rd_kafka_metadata_t* told = nullptr;
-      if (rd_kafka_metadata(client.get(), 0, topic.get(), &told, 100) == RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_metadata_destroy(told);
+      if (rd_kafka_metadata(client.get(), 0, topic.get(), &told, 100) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_metadata_destroy(told);
       nextQuestion = now + kBetweenQuestions;
       continue;
     }
@@ -393,7 +400,8 @@ int main(int argc, char** argv) {
       {"produce", produce}, {"consume", consume}, {"one-at-a-time", oneAtATime}, {"latency", latency}, {"gaps", gaps}};
   try {
     const auto command = commands.find(argc > 1 ? argv[1] : "");
-    if (command == commands.end()) throw std::runtime_error("expected produce, consume, one-at-a-time, latency or gaps");
+    if (command == commands.end())
+      throw std::runtime_error("expected produce, consume, one-at-a-time, latency or gaps");
     command->second(Options(argc - 2, argv + 2));
     return 0;
   } catch (const std::exception& e) {

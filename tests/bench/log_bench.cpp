@@ -2,9 +2,9 @@
 //
 //   tidemark_bench_log COMMAND --dir FOLDER --rounds N [--scale X]
 //
-// append, append-many, recovery, read, compact: print {"ours":[…],"least":[…]} in CPU seconds per GB, A B B A each round after
-// one turn of both that is not counted. open, lookup, flush: {"ours":[…],…} without `least`. README.md tells what the rows
-// mean.
+// append, append-many, recovery, read, compact: print {"ours":[…],"least":[…]} in CPU seconds per GB, A B B A each
+// round after one turn of both that is not counted. open, lookup, flush: {"ours":[…],…} without `least`. README.md
+// tells what the rows mean.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -69,7 +69,8 @@ Turns appending(Lab& lab, int partitions, int threads, ByteVector batch, size_t 
           .least =
               [=, &lab] {
                 std::vector<int> files;
-                for (int i = 0; i < partitions; ++i) files.push_back(createPlain(lab.folder() / fmt::format("plain-{}", i)));
+                for (int i = 0; i < partitions; ++i)
+                  files.push_back(createPlain(lab.folder() / fmt::format("plain-{}", i)));
                 std::vector<uint64_t> sums(static_cast<size_t>(threads));
                 const double cost = costOf([&] {
                   inThreads([&](int thread) {
@@ -107,7 +108,8 @@ Turns recovering(Lab& lab, size_t bytes) {
           .least =
               [=] {
                 return costOf([&] {
-                         const int plain = static_cast<int>(check(::open(file.c_str(), O_RDONLY | O_CLOEXEC), file.string()));
+                         const int plain =
+                             static_cast<int>(check(::open(file.c_str(), O_RDONLY | O_CLOEXEC), file.string()));
                          std::vector<uint8_t> buffer(1U << 20);
                          uint64_t sum = 0;
                          while (true) {
@@ -134,8 +136,9 @@ Opening opening(Lab& lab, int count, int rounds) {
   FileCalls calls;
   CountedProcess counted(lab.process(), calls);
   const auto manager = [&](bool counting = false) {
-    return value(log::LogManager::open(counting ? counted : lab.process(), lab.background(), nullptr,
-                                       {.directories = {(lab.folder() / "logs").string()}, .defaults = {}, .cleaner = {}}));
+    return value(
+        log::LogManager::open(counting ? counted : lab.process(), lab.background(), nullptr,
+                              {.directories = {(lab.folder() / "logs").string()}, .defaults = {}, .cleaner = {}}));
   };
   {
     const auto logs = manager();
@@ -211,16 +214,18 @@ int main(int argc, char** argv) {
       abba(reading(lab, std::min<size_t>(scaled(5e8), 1'000'000'000)), rounds);
     } else if (command == "lookup") {
       const std::vector<LookupCost> most = lookingUp(lab, static_cast<int>(std::clamp<size_t>(scaled(10), 1, 100)));
-      fmt::print("{{\"pages\":[{},{}],\"reads\":[{},{}]}}\n", most[0].pages, most[1].pages, most[0].reads, most[1].reads);
+      fmt::print("{{\"pages\":[{},{}],\"reads\":[{},{}]}}\n", most[0].pages, most[1].pages, most[0].reads,
+                 most[1].reads);
     } else if (command == "flush") {
       std::vector<double> found;
-      for (int round = 0; round < rounds * 2; ++round) found.push_back(flushing(lab, 16, std::max<size_t>(160, scaled(2'000))));
+      for (int round = 0; round < rounds * 2; ++round)
+        found.push_back(flushing(lab, 16, std::max<size_t>(160, scaled(2'000))));
       fmt::print("{{\"ours\":[{:.1f}]}}\n", fmt::join(found, ","));
     } else if (command == "compact") {
       const Compaction compaction = compacting(lab, scaled(static_cast<double>(1u << 28)), scaled(250'000));
       const auto [ours, least] = turns(compaction.turns, rounds);
-      fmt::print("{{\"ours\":[{:.6f}],\"least\":[{:.6f}],\"memory\":[{:.4f}]}}\n", fmt::join(ours, ","), fmt::join(least, ","),
-                 fmt::join(*compaction.memory, ","));
+      fmt::print("{{\"ours\":[{:.6f}],\"least\":[{:.6f}],\"memory\":[{:.4f}]}}\n", fmt::join(ours, ","),
+                 fmt::join(least, ","), fmt::join(*compaction.memory, ","));
     } else {
       throw std::runtime_error(fmt::format("there is no {}: {}", command, kCommands));
     }

@@ -44,7 +44,9 @@ inline int64_t check(int64_t result, const std::string& what) {
 inline double cpuSeconds() {
   rusage usage{};
   check(getrusage(RUSAGE_SELF, &usage), "getrusage");
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -84,7 +86,11 @@ class Lab {
   log::LogContext context() { return contextOf(process_->files()); }
   /// With files of somebody else's.
   log::LogContext contextOf(platform::FileSystem& files) {
-    return {.files = &files, .clock = &process_->clock(), .logger = &process_->log(), .background = background_, .handles = handles_};
+    return {.files = &files,
+            .clock = &process_->clock(),
+            .logger = &process_->log(),
+            .background = background_,
+            .handles = handles_};
   }
   log::PartitionLogOptions options(int partition) const {
     log::PartitionLogOptions options;

@@ -133,8 +133,8 @@ class Sender : public std::enable_shared_from_this<Sender> {
 };
 
 /// Sends everything in the log as a broker does.
-void sendLog(Lab& lab, const std::shared_ptr<platform::Executor>& executor, const std::shared_ptr<log::PartitionLog>& log,
-             size_t batchBytes, size_t batchRecords, double& cost) {
+void sendLog(Lab& lab, const std::shared_ptr<platform::Executor>& executor,
+             const std::shared_ptr<log::PartitionLog>& log, size_t batchBytes, size_t batchRecords, double& cost) {
   Done accepted;
   std::unique_ptr<platform::Acceptor> acceptor;
   std::unique_ptr<platform::Connection> connection;
@@ -181,14 +181,18 @@ void sendPlainly(const fs::path& path, double& cost) {
   check(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&own), &length), "getsockname");
   const Reader reader(ntohs(own.sin_port));
   {
-    const Descriptor client(static_cast<int>(check(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept")));
-    // As the seam does it on a connection within the machine: a system's own choice may pace, which costs more than to send.
+    const Descriptor client(
+        static_cast<int>(check(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept")));
+    // As the seam does it on a connection within the machine: a system's own choice may pace, which costs more than to
+    // send.
     constexpr std::string_view kNoPacing = "reno";
     check(::setsockopt(client.get(), IPPROTO_TCP, TCP_CONGESTION, kNoPacing.data(), kNoPacing.size()), "setsockopt");
     const Descriptor file(openPlain(path, O_RDONLY));
     const auto size = static_cast<off_t>(fs::file_size(path));
     cost = costOf([&] {
-      for (off_t at = 0; at < size;) check(::sendfile(client.get(), file.get(), &at, std::min<size_t>(kMegabyte, static_cast<size_t>(size - at))), "sendfile");
+      for (off_t at = 0; at < size;)
+        check(::sendfile(client.get(), file.get(), &at, std::min<size_t>(kMegabyte, static_cast<size_t>(size - at))),
+              "sendfile");
     });
   }
 }
@@ -260,8 +264,10 @@ class SparseLog {
       next_ = header.nextOffset();
     }
     check(::ftruncate(batches.get(), static_cast<off_t>(count) * kLookupBatch), "truncate");
-    for (const auto& [suffix, bytes] : {std::pair(log::kOffsetIndexSuffix, &offsets), std::pair(log::kTimeIndexSuffix, &times)})
-      std::ofstream(path(suffix), std::ios::binary).write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
+    for (const auto& [suffix, bytes] :
+         {std::pair(log::kOffsetIndexSuffix, &offsets), std::pair(log::kTimeIndexSuffix, &times)})
+      std::ofstream(path(suffix), std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes->data()), static_cast<std::streamsize>(bytes->size()));
   }
 
   Lab& lab_;
@@ -299,8 +305,8 @@ int64_t memoryBytes(std::string_view what) {
   throw std::runtime_error("no memory in /proc/self/status");
 }
 
-/// The least that a pass can do: reads every byte of the closed segments, and again as many of each as survive, which it
-/// writes to a file of its own, synced as a segment's files and their names are.
+/// The least that a pass can do: reads every byte of the closed segments, and again as many of each as survive, which
+/// it writes to a file of its own, synced as a segment's files and their names are.
 void compactPlainly(const fs::path& folder, uint64_t surviving) {
   std::vector<std::pair<fs::path, uint64_t>> segments;
   uint64_t all = 0;
@@ -311,7 +317,9 @@ void compactPlainly(const fs::path& folder, uint64_t surviving) {
     }
   std::vector<uint8_t> buffer(kMegabyte);
   const auto read = [&](const Descriptor& file, uint64_t at, uint64_t end) {
-    const auto got = static_cast<size_t>(check(::pread(file.get(), buffer.data(), std::min<uint64_t>(buffer.size(), end - at), static_cast<off_t>(at)), "read"));
+    const auto got = static_cast<size_t>(
+        check(::pread(file.get(), buffer.data(), std::min<uint64_t>(buffer.size(), end - at), static_cast<off_t>(at)),
+              "read"));
     if (got == 0) throw std::runtime_error("nothing was read");
     return got;
   };
@@ -436,21 +444,24 @@ Compaction compacting(Lab& lab, size_t bytes, size_t keys) {
     log::CleanerThrottle throttle(lab.process().clock());
     throttle.setLimit(config.maxBytesPerSecond);
     const log::LogContext context = lab.context();
-    const log::PassResources resources{.context = context,
-                                       .throttle = throttle,
-                                       .executor = *lab.background(),
-                                       .maxSlots = static_cast<size_t>(config.dedupeBufferBytes) / log::OffsetMap::kEntrySize,
-                                       .loadFactor = config.loadFactor,
-                                       .ioBufferBytes = static_cast<size_t>(config.ioBufferBytes),
-                                       .hashKey = {.low = 1, .high = 2}};
+    const log::PassResources resources{
+        .context = context,
+        .throttle = throttle,
+        .executor = *lab.background(),
+        .maxSlots = static_cast<size_t>(config.dedupeBufferBytes) / log::OffsetMap::kEntrySize,
+        .loadFactor = config.loadFactor,
+        .ioBufferBytes = static_cast<size_t>(config.ioBufferBytes),
+        .hashKey = {.low = 1, .high = 2}};
     log::CleanView view = log.cleanView(true);
     const log::CleanPlan plan = value(log::planFor(view, lab.process().clock().wallMs()));
     std::ofstream("/proc/self/clear_refs") << "5";
     const int64_t before = memoryBytes("VmRSS:");
     const double cost = costOf([&] {
-      if (!value(log::CleaningPass(log, resources, std::move(view), plan).run())) throw std::runtime_error("the pass was ended");
+      if (!value(log::CleaningPass(log, resources, std::move(view), plan).run()))
+        throw std::runtime_error("the pass was ended");
     });
-    memory->push_back(static_cast<double>(memoryBytes("VmHWM:") - before) / static_cast<double>(config.dedupeBufferBytes + config.ioBufferBytes));
+    memory->push_back(static_cast<double>(memoryBytes("VmHWM:") - before) /
+                      static_cast<double>(config.dedupeBufferBytes + config.ioBufferBytes));
     return cost;
   };
   return {.turns = {.ours =

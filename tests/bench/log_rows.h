@@ -9,8 +9,8 @@
 
 namespace tidemark::bench {
 
-/// A log of `bytes` read from its first offset on, a megabyte at a time, and sent to a socket as a broker does it, beside
-/// sendfile of the same file to such a socket. Both have one reader, who throws everything away.
+/// A log of `bytes` read from its first offset on, a megabyte at a time, and sent to a socket as a broker does it,
+/// beside sendfile of the same file to such a socket. Both have one reader, who throws everything away.
 Turns reading(Lab& lab, size_t bytes);
 
 /// What a lookup of a random offset costs in a log of `segments` GiB.
@@ -31,8 +31,8 @@ struct Compaction {
   /// Largest growth of the process's memory in a pass of ours, over what the cleaner was given; filled by the turns.
   std::shared_ptr<std::vector<double>> memory;
 };
-/// The cleaning of a log of `bytes` with `keys` keys that was never cleaned and is on disk, beside reading it, and reading,
-/// writing and syncing what survives.
+/// The cleaning of a log of `bytes` with `keys` keys that was never cleaned and is on disk, beside reading it, and
+/// reading, writing and syncing what survives.
 Compaction compacting(Lab& lab, size_t bytes, size_t keys);
 
 }  // namespace tidemark::bench

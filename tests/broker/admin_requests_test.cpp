@@ -237,10 +237,13 @@ TEST_F(AdminRequests, APartitionMovesToAnotherBrokerInEachVersion) {
     EXPECT_EQ(code(answer.responses[0].partitions[1].errorCode), ErrorCode::UnknownTopicOrPartition);
     EXPECT_TRUE(await([&] {
       const auto* partition = node(from).broker()->image()->topics.partition("orders", PartitionIndex(0));
-      return partition->replicas == std::vector{NodeId(to)} && partition->leader == NodeId(to) && !partition->isReassigning();
+      return partition->replicas == std::vector{NodeId(to)} && partition->leader == NodeId(to) &&
+             !partition->isReassigning();
     }));
-    EXPECT_EQ(node(to).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)})->log()->logEndOffset(), Offset(2));
-    EXPECT_TRUE(await([&] { return node(from).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)}) == nullptr; }));
+    EXPECT_EQ(node(to).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)})->log()->logEndOffset(),
+              Offset(2));
+    EXPECT_TRUE(await(
+        [&] { return node(from).broker()->replicas().find(TopicPartition{"orders", PartitionIndex(0)}) == nullptr; }));
   });
 }
 

@@ -23,7 +23,8 @@ class BrokerTest::LabStage final : public test::Stage {
   sim::SimulatedLab& lab_;
 };
 
-BrokerTest::BrokerTest(int logDirectories) : stage_(std::make_unique<LabStage>(lab_)), client_(lab_.createProcess("client")) {
+BrokerTest::BrokerTest(int logDirectories)
+    : stage_(std::make_unique<LabStage>(lab_)), client_(lab_.createProcess("client")) {
   const auto launched = lab_.perform([&](auto done) {
     lab_.cluster().launch(
         {.brokers = 3, .dataFolder = "/lab", .logDirectories = logDirectories, .firstTopic = {}, .settings = {}},

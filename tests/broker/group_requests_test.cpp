@@ -110,7 +110,8 @@ TEST_F(GroupRequests, FindCoordinatorMakesTheTopicAndNamesOneNodeInEachVersion) 
     EXPECT_EQ(found.error, ErrorCode::None);
     EXPECT_EQ(found.node, expected);
     if (version >= 1) {
-      EXPECT_EQ(find("share", version, 2).error, ErrorCode::InvalidRequest) << "a share-partition is group:topicId:partition";
+      EXPECT_EQ(find("share", version, 2).error, ErrorCode::InvalidRequest)
+          << "a share-partition is group:topicId:partition";
     }
   });
 }

@@ -65,11 +65,15 @@ TEST_F(LogDirRequests, AReplicaIsMovedThereAndBackInEachVersion) {
   });
   // The followers were not touched by it, and follow.
   const int follower = otherThan(leader);
-  EXPECT_TRUE(await([&] { return node(follower).shared().logs->get({"orders", PartitionIndex(0)})->logEndOffset() == Offset(next); }));
+  EXPECT_TRUE(await([&] {
+    return node(follower).shared().logs->get({"orders", PartitionIndex(0)})->logEndOffset() == Offset(next);
+  }));
   ASSERT_EQ(move(follower, path(follower, 3 - diskOf(follower)), 2), ErrorCode::None);
   EXPECT_EQ(produce("orders", 0, {"meanwhile"}), next++);
   EXPECT_TRUE(await([&] { return !node(follower).shared().logs->future({"orders", PartitionIndex(0)}); }));
-  EXPECT_TRUE(await([&] { return node(follower).shared().logs->get({"orders", PartitionIndex(0)})->logEndOffset() == Offset(next); }));
+  EXPECT_TRUE(await([&] {
+    return node(follower).shared().logs->get({"orders", PartitionIndex(0)})->logEndOffset() == Offset(next);
+  }));
 }
 
 TEST_F(LogDirRequests, EachPartitionHasItsOwnErrorInEachVersion) {

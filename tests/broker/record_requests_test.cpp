@@ -8,8 +8,8 @@
 #include "protocol/generated/init_producer_id_response.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
-#include "records/batch_builder.h"
 #include "records/batch.h"
+#include "records/batch_builder.h"
 
 namespace tidemark::broker {
 namespace {
@@ -111,7 +111,8 @@ TEST_F(RecordRequests, ProduceSaysWhatItRefusesInEachVersion) {
 
 TEST_F(RecordRequests, ABatchOfNoTransactionalIdIsRefusedSoThatNoReaderWaitsForItsEnd) {
   const int leader = leaderOf("orders");
-  records::BatchBuilder builder({.producerId = ProducerId(5), .producerEpoch = ProducerEpoch(0), .baseSequence = 0, .transactional = true});
+  records::BatchBuilder builder(
+      {.producerId = ProducerId(5), .producerEpoch = ProducerEpoch(0), .baseSequence = 0, .transactional = true});
   builder.append(1'767'225'600'000, std::nullopt, asBytes("x"));
   EXPECT_EQ(code(produced(leader, producing(0, builder.build()), 12).errorCode),
             ErrorCode::TransactionalIdAuthorizationFailed);
@@ -127,7 +128,8 @@ TEST_F(RecordRequests, ADiskThatFailsIsToldBeforeTheBrokerEndsForIt) {
     const std::string topic = writes ? "written" : "synced";
     const auto created = lab_.perform([&](auto done) {
       lab_.cluster().createTopic(
-          {.name = topic, .partitions = 1, .replicationFactor = 3, .configs = {{"flush.messages", "1"}}}, std::move(done));
+          {.name = topic, .partitions = 1, .replicationFactor = 3, .configs = {{"flush.messages", "1"}}},
+          std::move(done));
     });
     ASSERT_TRUE(created) << created.error().message;
     const int leader = leaderOf(topic);

@@ -24,15 +24,20 @@ constexpr auto kReject = AcknowledgeType::Reject;
 constexpr auto kRenew = AcknowledgeType::Renew;
 constexpr auto kGap = AcknowledgeType::Gap;
 
-StateBatch state(int64_t first, int64_t last, DeliveryState of, int16_t count) { return {Offset(first), Offset(last), of, count}; }
-AcquiredRange range(int64_t first, int64_t last, int16_t count) { return {Offset(first), Offset(last), count}; }
+StateBatch state(int64_t first, int64_t last, DeliveryState of, int16_t count) {
+  return {Offset(first), Offset(last), of, count};
+}
+AcquiredRange range(int64_t first, int64_t last, int16_t count) {
+  return {Offset(first), Offset(last), count};
+}
 
 class SharePartitions : public testing::Test {
  protected:
   SharePartitions() { load({}, 0); }
 
   void load(std::vector<StateBatch> batches, int64_t start) {
-    share_ = std::make_unique<SharePartition>(coordinator::ShareKey{"group", Uuid({1}), PartitionIndex(0)}, LeaderEpoch(3), config_);
+    share_ = std::make_unique<SharePartition>(coordinator::ShareKey{"group", Uuid({1}), PartitionIndex(0)},
+                                              LeaderEpoch(3), config_);
     coordinator::ShareStateRead read;
     read.stateEpoch = 2;
     read.startOffset = Offset(start);
@@ -50,7 +55,8 @@ class SharePartitions : public testing::Test {
     bool strict = false;
     int32_t batchSize = INT32_MAX;
   };
-  std::vector<AcquiredRange> acquire(const std::string& member, const std::vector<LogBatchRange>& batches, const Fetching& fetching) {
+  std::vector<AcquiredRange> acquire(const std::string& member, const std::vector<LogBatchRange>& batches,
+                                     const Fetching& fetching) {
     return share_->acquire({.member = member,
                             .maxRecords = fetching.maxRecords,
                             .strict = fetching.strict,
@@ -98,13 +104,16 @@ TEST_F(SharePartitions, GiveEachRecordToOneMember) {
 
 TEST_F(SharePartitions, GiveWholeBatchesUpToTheLimitOrExactlyThatManyIfSoAsked) {
   EXPECT_THAT(acquire("a", log({{0, 4}, {5, 9}, {10, 14}}), {.maxRecords = 7}), ElementsAre(range(0, 9, 1)));
-  EXPECT_THAT(acquire("a", log({{10, 14}, {15, 19}}), {.maxRecords = 3, .strict = true}), ElementsAre(range(10, 12, 1)));
+  EXPECT_THAT(acquire("a", log({{10, 14}, {15, 19}}), {.maxRecords = 3, .strict = true}),
+              ElementsAre(range(10, 12, 1)));
   EXPECT_EQ(next(), 13);
-  EXPECT_THAT(acquire("a", log({{10, 14}, {15, 19}}), {.maxRecords = 4, .strict = true}), ElementsAre(range(13, 16, 1)));
+  EXPECT_THAT(acquire("a", log({{10, 14}, {15, 19}}), {.maxRecords = 4, .strict = true}),
+              ElementsAre(range(13, 16, 1)));
 }
 
 TEST_F(SharePartitions, CutRangesAlongTheBatchesOfTheLog) {
-  EXPECT_THAT(acquire("a", log({{0, 2}, {3, 5}, {6, 8}, {9, 11}}), {.batchSize = 4}), ElementsAre(range(0, 5, 1), range(6, 11, 1)));
+  EXPECT_THAT(acquire("a", log({{0, 2}, {3, 5}, {6, 8}, {9, 11}}), {.batchSize = 4}),
+              ElementsAre(range(0, 5, 1), range(6, 11, 1)));
 }
 
 TEST_F(SharePartitions, LockNoMoreThanTheLimit) {
@@ -162,8 +171,9 @@ TEST_F(SharePartitions, MoveTheirStartOnceAllBeforeItIsDone) {
 TEST_F(SharePartitions, TakeATypeForEachOffset) {
   acquire("a", log({{0, 5}}));
   EXPECT_EQ(acknowledge("a", 0, 5, {kAccept, kRelease, kReject, kGap, kAccept, kAccept}), ErrorCode::None);
-  EXPECT_THAT(persist(), ElementsAre(state(0, 0, kAcknowledged, 1), state(1, 1, kAvailable, 1), state(2, 2, kArchived, 1),
-                                     state(3, 3, kArchived, 1), state(4, 5, kAcknowledged, 1)));
+  EXPECT_THAT(persist(),
+              ElementsAre(state(0, 0, kAcknowledged, 1), state(1, 1, kAvailable, 1), state(2, 2, kArchived, 1),
+                          state(3, 3, kArchived, 1), state(4, 5, kAcknowledged, 1)));
   EXPECT_EQ(start(), 1);
   EXPECT_EQ(next(), 1);
   EXPECT_THAT(acquire("b", log({{0, 5}})), ElementsAre(range(1, 1, 2)));
@@ -269,8 +279,10 @@ TEST_F(SharePartitions, HoldWhatIsGivenUpUntilItsDeadLetterIsWritten) {
   acquire("a", log({{0, 3}}));
   EXPECT_EQ(acknowledge("a", 0, 3, {kReject, kReject, kGap, kRelease}), ErrorCode::None);
   EXPECT_THAT(share_->takeLetters(), IsEmpty()) << "not before it is persisted";
-  EXPECT_THAT(persist(), ElementsAre(state(0, 1, DeliveryState::Archiving, 1), state(2, 2, kArchived, 1), state(3, 3, DeliveryState::Archiving, 2)));
-  EXPECT_THAT(share_->takeLetters(), ElementsAre(Letter{Offset(0), Offset(1), 1, true}, Letter{Offset(3), Offset(3), 2, false}));
+  EXPECT_THAT(persist(), ElementsAre(state(0, 1, DeliveryState::Archiving, 1), state(2, 2, kArchived, 1),
+                                     state(3, 3, DeliveryState::Archiving, 2)));
+  EXPECT_THAT(share_->takeLetters(),
+              ElementsAre(Letter{Offset(0), Offset(1), 1, true}, Letter{Offset(3), Offset(3), 2, false}));
   EXPECT_EQ(start(), 0);
   EXPECT_EQ(share_->deliveryCompleteCount(), 1);
   EXPECT_EQ(next(), 4) << "nobody gets it meanwhile";
@@ -284,7 +296,8 @@ TEST_F(SharePartitions, HoldWhatIsGivenUpUntilItsDeadLetterIsWritten) {
 TEST_F(SharePartitions, WriteDeadLettersAgainThatMayNotHaveBeenWritten) {
   config_.deadLetters = true;
   load({state(0, 1, DeliveryState::Archiving, 5), state(2, 2, DeliveryState::Archiving, 1)}, 0);
-  EXPECT_THAT(share_->takeLetters(), ElementsAre(SharePartition::Letter{Offset(0), Offset(1), 5, false}, SharePartition::Letter{Offset(2), Offset(2), 1, true}));
+  EXPECT_THAT(share_->takeLetters(), ElementsAre(SharePartition::Letter{Offset(0), Offset(1), 5, false},
+                                                 SharePartition::Letter{Offset(2), Offset(2), 1, true}));
   EXPECT_EQ(start(), 0);
 }
 
@@ -310,27 +323,38 @@ TEST(DeadLetterBatches, SayWhereEachRecordCameFromAndHoldItIfTheGroupWants) {
   builder.append(1, asBytes("k0"), asBytes("v0"));
   builder.append(2, std::nullopt, asBytes("v1"));
   const ByteVector source = builder.build();
-  const DeadLetters letters{.groupId = "g", .source = {"orders", PartitionIndex(7)}, .first = Offset(0), .last = Offset(2), .deliveryCount = 4};
+  const DeadLetters letters{.groupId = "g",
+                            .source = {"orders", PartitionIndex(7)},
+                            .first = Offset(0),
+                            .last = Offset(2),
+                            .deliveryCount = 4};
   const auto read = [](const std::vector<ByteVector>& batches) {
     std::vector<std::string> lines;
     for (const ByteVector& batch : batches) {
       records::BatchCursor cursor(batch, records::BatchCursor::Check::Checksum);
       while (cursor.next() == records::Step::Next)
         (void)records::forEachRecord(cursor.batch(), [&](const records::RecordView& record) {
-          std::string line = fmt::format("{}={}", record.key ? asText(*record.key) : "-", record.value ? asText(*record.value) : "-");
+          std::string line =
+              fmt::format("{}={}", record.key ? asText(*record.key) : "-", record.value ? asText(*record.value) : "-");
           records::HeaderCursor headers = record.headers();
-          while (const auto header = headers.next()) line += fmt::format(" {}:{}", asText(header->key), asText(*header->value));
+          while (const auto header = headers.next())
+            line += fmt::format(" {}:{}", asText(header->key), asText(*header->value));
           lines.push_back(line);
         });
     }
     return lines;
   };
   const auto headers = [](int offset) {
-    return fmt::format(" __dlq.errors.topic:orders __dlq.errors.partition:7 __dlq.errors.offset:{} __dlq.errors.group:g __dlq.errors.delivery.count:4 "
-                       "__dlq.errors.message:Offset rejected by client.", offset);
+    return fmt::format(
+        " __dlq.errors.topic:orders __dlq.errors.partition:7 __dlq.errors.offset:{} __dlq.errors.group:g "
+        "__dlq.errors.delivery.count:4 "
+        "__dlq.errors.message:Offset rejected by client.",
+        offset);
   };
-  EXPECT_THAT(read(deadLetterBatches(letters, std::nullopt, 1 << 20, 5)), ElementsAre("-=-" + headers(0), "-=-" + headers(1), "-=-" + headers(2)));
-  EXPECT_THAT(read(deadLetterBatches(letters, ByteView(source), 1 << 20, 5)), ElementsAre("k0=v0" + headers(0), "-=v1" + headers(1), "-=-" + headers(2)));
+  EXPECT_THAT(read(deadLetterBatches(letters, std::nullopt, 1 << 20, 5)),
+              ElementsAre("-=-" + headers(0), "-=-" + headers(1), "-=-" + headers(2)));
+  EXPECT_THAT(read(deadLetterBatches(letters, ByteView(source), 1 << 20, 5)),
+              ElementsAre("k0=v0" + headers(0), "-=v1" + headers(1), "-=-" + headers(2)));
   EXPECT_EQ(deadLetterBatches(letters, std::nullopt, 300, 5).size(), 3u) << "no batch larger than the topic takes";
 }
 
@@ -361,7 +385,9 @@ TEST_F(SharePartitions, CountADeliveryThatCouldNotBeTakenBack) {
 
 TEST_F(SharePartitions, WriteOneAtATimeAndGatherWhatComesMeanwhile) {
   acquire("a", log({{0, 9}}));
-  const auto batch = [](int64_t first, int64_t last) { return std::vector<AcknowledgeBatch>{{Offset(first), Offset(last), {kAccept}}}; };
+  const auto batch = [](int64_t first, int64_t last) {
+    return std::vector<AcknowledgeBatch>{{Offset(first), Offset(last), {kAccept}}};
+  };
   const auto first = share_->acknowledge("a", batch(0, 1), now_);
   const auto write = share_->takeWrite();
   ASSERT_TRUE(write);
@@ -382,7 +408,8 @@ TEST_F(SharePartitions, GoOnFromWhatWasPersisted) {
   EXPECT_EQ(start(), 3);
   EXPECT_EQ(share_->endOffset(), Offset(14));
   EXPECT_EQ(share_->deliveryCompleteCount(), 4);
-  EXPECT_THAT(acquire("a", log({{0, 20}})), ElementsAre(range(3, 4, 1), range(7, 8, 1), range(9, 9, 3), range(10, 11, 1), range(14, 20, 1)))
+  EXPECT_THAT(acquire("a", log({{0, 20}})),
+              ElementsAre(range(3, 4, 1), range(7, 8, 1), range(9, 9, 3), range(10, 11, 1), range(14, 20, 1)))
       << "what was given out before without a word is given again";
 }
 
@@ -397,7 +424,8 @@ TEST_F(SharePartitions, ForgetWhatTheLogForgot) {
 }
 
 TEST(ShareAcknowledgements, MustMakeSense) {
-  const auto read = [](std::vector<std::pair<Offset, Offset>> ranges, std::vector<std::vector<int8_t>> types, bool renews = false) {
+  const auto read = [](std::vector<std::pair<Offset, Offset>> ranges, std::vector<std::vector<int8_t>> types,
+                       bool renews = false) {
     const auto batches = readAcknowledgeBatches(ranges, types, renews);
     return batches ? ErrorCode::None : batches.error().code;
   };
@@ -452,7 +480,9 @@ TEST_F(SharePartitions, AtRandomDoAsASimpleModelDoes) {
       const std::string member(1, static_cast<char>('a' + below(3)));
       if (below(2) == 0) {
         const int64_t from = next() / 5 * 5;
-        for (const AcquiredRange& one : acquire(member, log({{from, from + 4}, {from + 5, from + 9}}), {.maxRecords = static_cast<int32_t>(1 + below(12)), .strict = below(2) == 0}))
+        for (const AcquiredRange& one :
+             acquire(member, log({{from, from + 4}, {from + 5, from + 9}}),
+                     {.maxRecords = static_cast<int32_t>(1 + below(12)), .strict = below(2) == 0}))
           for (int64_t at = one.first.value(); at <= one.last.value(); ++at) {
             ASSERT_EQ(model[at].state, kAvailable) << "given to two";
             ASSERT_EQ(one.deliveryCount, model[at].count + 1);
@@ -462,7 +492,8 @@ TEST_F(SharePartitions, AtRandomDoAsASimpleModelDoes) {
         const int64_t first = start() + below(20), last = first + below(6);
         const AcknowledgeType type = std::array{kAccept, kRelease, kReject, kGap}[static_cast<size_t>(below(4))];
         bool allowed = last < share_->endOffset().value();
-        for (int64_t at = first; at <= last; ++at) allowed = allowed && model[at].state == DeliveryState::Acquired && model[at].member == member;
+        for (int64_t at = first; at <= last; ++at)
+          allowed = allowed && model[at].state == DeliveryState::Acquired && model[at].member == member;
         const bool works = below(4) != 0;
         ASSERT_EQ(acknowledge(member, first, last, {type}) == ErrorCode::None, allowed);
         if (allowed) persist(works);

@@ -74,7 +74,8 @@ class ShareRequests : public BrokerTest {
     std::vector<Range> ranges;
     for (const auto& topic : answer.responses)
       for (const auto& partition : topic.partitions)
-        for (const auto& range : partition.acquiredRecords) ranges.push_back({range.firstOffset, range.lastOffset, range.deliveryCount});
+        for (const auto& range : partition.acquiredRecords)
+          ranges.push_back({range.firstOffset, range.lastOffset, range.deliveryCount});
     return ranges;
   }
   ShareFetchRequest fetching(const std::string& member, int32_t epoch) {
@@ -91,9 +92,13 @@ class ShareRequests : public BrokerTest {
     topic.partitions.emplace_back().partitionIndex = 0;
     return request;
   }
-  ShareFetchResponse fetch(const std::string& member, int32_t epoch) { return ask(leaderOf("orders"), fetching(member, epoch)); }
-  ErrorCode acknowledge(const std::string& member, int32_t epoch, int64_t first, int64_t last, std::vector<int8_t> types) {
-    ShareAcknowledgeRequest request{.groupId = protocol::Text("g"), .memberId = protocol::Text(member), .shareSessionEpoch = epoch};
+  ShareFetchResponse fetch(const std::string& member, int32_t epoch) {
+    return ask(leaderOf("orders"), fetching(member, epoch));
+  }
+  ErrorCode acknowledge(const std::string& member, int32_t epoch, int64_t first, int64_t last,
+                        std::vector<int8_t> types) {
+    ShareAcknowledgeRequest request{
+        .groupId = protocol::Text("g"), .memberId = protocol::Text(member), .shareSessionEpoch = epoch};
     auto& topic = request.topics.emplace_back();
     topic.topicId = topicId("orders");
     auto& partition = topic.partitions.emplace_back();
@@ -117,7 +122,8 @@ TEST_F(ShareRequests, RecordsAreGivenOnceAndAgainIfTheyAreReleased) {
   std::vector<std::string> values;
   records::BatchCursor cursor(first.responses.at(0).partitions.at(0).records.view());
   while (cursor.next() == records::Step::Next)
-    (void)records::forEachRecord(cursor.batch(), [&](const records::RecordView& record) { values.emplace_back(asText(*record.value)); });
+    (void)records::forEachRecord(
+        cursor.batch(), [&](const records::RecordView& record) { values.emplace_back(asText(*record.value)); });
   EXPECT_THAT(values, ElementsAre("a", "b", "c"));
   EXPECT_EQ(acknowledge("m1", 1, 0, 2, {1, 2, 3}), ErrorCode::None);
   EXPECT_THAT(acquired(fetch("m1", 2)), ElementsAre(Range{1, 1, 2}));
@@ -179,7 +185,8 @@ TEST_F(ShareRequests, OutOfTurnAreRefused) {
   ASSERT_EQ(elsewhere.nodeEndpoints.size(), 1u);
   ShareFetchRequest unknown = fetching("m2", 0);
   unknown.topics[0].topicId = Uuid({1, 2, 3});
-  EXPECT_EQ(code(ask(leaderOf("orders"), unknown).responses.at(0).partitions.at(0).errorCode), ErrorCode::UnknownTopicId);
+  EXPECT_EQ(code(ask(leaderOf("orders"), unknown).responses.at(0).partitions.at(0).errorCode),
+            ErrorCode::UnknownTopicId);
 }
 
 TEST_F(ShareRequests, TheNextLeaderGoesOnFromWhatWasAcknowledged) {
@@ -208,7 +215,9 @@ TEST_F(ShareRequests, WhatIsRejectedGoesToTheDeadLetterQueue) {
   produce("orders", 0, {"a", "b"});
   ASSERT_THAT(acquired(fetch("m1", 0)), ElementsAre(Range{0, 1, 1}));
   EXPECT_EQ(acknowledge("m1", 1, 0, 1, {3, 1}), ErrorCode::None);
-  const auto letters = [&] { return node(leaderOf("dlq.orders")).broker()->replicas().find({"dlq.orders", PartitionIndex(0)})->log(); };
+  const auto letters = [&] {
+    return node(leaderOf("dlq.orders")).broker()->replicas().find({"dlq.orders", PartitionIndex(0)})->log();
+  };
   ASSERT_TRUE(await([&] { return letters()->highWatermark() == Offset(1); }));
   const auto bytes = letters()->readBytes(Offset(0), 1 << 20, log::FetchIsolation::HighWatermark);
   records::BatchCursor cursor(*bytes);

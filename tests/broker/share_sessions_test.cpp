@@ -10,13 +10,19 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-TopicIdPartition part(int32_t index) { return {Uuid({1}), PartitionIndex(index)}; }
+TopicIdPartition part(int32_t index) {
+  return {Uuid({1}), PartitionIndex(index)};
+}
 
 class ShareSessionsTest : public testing::Test {
  protected:
-  ErrorCode fetch(const std::string& member, int32_t epoch, std::vector<TopicIdPartition> wanted = {}, std::vector<TopicIdPartition> forgotten = {},
-                  bool acknowledges = false) {
-    auto turn = sessions_.fetch({.member = {"g", member}, .epoch = epoch, .wanted = std::move(wanted), .forgotten = std::move(forgotten), .acknowledges = acknowledges});
+  ErrorCode fetch(const std::string& member, int32_t epoch, std::vector<TopicIdPartition> wanted = {},
+                  std::vector<TopicIdPartition> forgotten = {}, bool acknowledges = false) {
+    auto turn = sessions_.fetch({.member = {"g", member},
+                                 .epoch = epoch,
+                                 .wanted = std::move(wanted),
+                                 .forgotten = std::move(forgotten),
+                                 .acknowledges = acknowledges});
     if (!turn) return turn.error().code;
     turn_ = std::move(*turn);
     return ErrorCode::None;

@@ -120,7 +120,8 @@ class TransactionRequests : public BrokerTest {
     }
     return settled([&] {
       const auto answer = ask(coordinatorOf(who.id, 1), request, version);
-      const auto& results = version < 4 ? answer.resultsByTopicV3AndBelow : answer.resultsByTransaction.at(0).topicResults;
+      const auto& results =
+          version < 4 ? answer.resultsByTopicV3AndBelow : answer.resultsByTransaction.at(0).topicResults;
       return code(results.at(0).resultsByPartition.at(0).partitionErrorCode);
     });
   }
@@ -273,9 +274,11 @@ TEST_F(TransactionRequests, AFencedProducerIsToldSoInTheWordsOfItsVersion) {
   Producing old = begin("tx");
   begin("tx");
   for (int16_t version = 0; version <= 3; ++version)
-    EXPECT_EQ(add(old, 0, version), version < 2 ? ErrorCode::InvalidProducerEpoch : ErrorCode::ProducerFenced) << version;
+    EXPECT_EQ(add(old, 0, version), version < 2 ? ErrorCode::InvalidProducerEpoch : ErrorCode::ProducerFenced)
+        << version;
   for (int16_t version = 0; version <= 5; ++version)
-    EXPECT_EQ(end(old, true, version), version < 2 ? ErrorCode::InvalidProducerEpoch : ErrorCode::ProducerFenced) << version;
+    EXPECT_EQ(end(old, true, version), version < 2 ? ErrorCode::InvalidProducerEpoch : ErrorCode::ProducerFenced)
+        << version;
   InitProducerIdRequest request;
   request.transactionalId = "tx";
   request.transactionTimeoutMs = 1000;
@@ -310,8 +313,9 @@ TEST_F(TransactionRequests, OffsetsOfAGroupCountOnceTheTransactionIsCommittedInE
       adding.producerId = who.producer;
       adding.producerEpoch = who.epoch;
       adding.groupId = "readers";
-      ASSERT_EQ(settled([&] { return code(ask(coordinatorOf("tx", 1), adding, std::min<int16_t>(version, 4)).errorCode); }),
-                ErrorCode::None);
+      ASSERT_EQ(
+          settled([&] { return code(ask(coordinatorOf("tx", 1), adding, std::min<int16_t>(version, 4)).errorCode); }),
+          ErrorCode::None);
     }
     TxnOffsetCommitRequest request;
     request.transactionalId = who.id;
@@ -323,7 +327,8 @@ TEST_F(TransactionRequests, OffsetsOfAGroupCountOnceTheTransactionIsCommittedInE
     topic.topicId = topicId("orders");
     auto& partition = topic.partitions.emplace_back();
     partition.committedOffset = ++offset;
-    ASSERT_EQ(settled([&] { return code(ask(group, request, version).topics.at(0).partitions.at(0).errorCode); }), ErrorCode::None);
+    ASSERT_EQ(settled([&] { return code(ask(group, request, version).topics.at(0).partitions.at(0).errorCode); }),
+              ErrorCode::None);
     EXPECT_EQ(committed(true).first, ErrorCode::UnstableOffsetCommit);
     EXPECT_NE(committed(false).second, offset);
     ASSERT_EQ(end(who, true), ErrorCode::None);
@@ -342,7 +347,9 @@ TEST_F(TransactionRequests, OffsetsOutsideOfATransactionAreRefused) {
   auto& topic = request.topics.emplace_back();
   topic.name = "orders";
   topic.partitions.emplace_back().committedOffset = 1;
-  const auto commit = [&](int16_t version) { return code(ask(group, request, version).topics.at(0).partitions.at(0).errorCode); };
+  const auto commit = [&](int16_t version) {
+    return code(ask(group, request, version).topics.at(0).partitions.at(0).errorCode);
+  };
   EXPECT_EQ(commit(3), ErrorCode::InvalidTxnState);
   EXPECT_EQ(commit(4), ErrorCode::TransactionAbortable);
   request.topics[0].name = "none";
@@ -386,7 +393,8 @@ TEST_F(TransactionRequests, AHangingTransactionIsFoundAndAborted) {
   EXPECT_EQ(read(0, 1).lastStable, 2);
   marker.producerEpoch = static_cast<int16_t>(who.epoch - 1);
   marker.topics.pop_back();
-  EXPECT_EQ(code(ask(leader, abort, 2).markers.at(0).topics.at(0).partitions.at(0).errorCode), ErrorCode::InvalidProducerEpoch);
+  EXPECT_EQ(code(ask(leader, abort, 2).markers.at(0).topics.at(0).partitions.at(0).errorCode),
+            ErrorCode::InvalidProducerEpoch);
 }
 
 TEST_F(TransactionRequests, TransactionsAreListedByTheirCoordinators) {

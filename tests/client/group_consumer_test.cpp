@@ -113,7 +113,8 @@ TEST_P(GroupConsumerTest, AsksAgainForATopicThatNobodyCanTellAboutBeforeItAssign
   cluster.autoCreate = false;
   start({.retryBackoff = 5ms, .allowAutoTopicCreation = false});
   Member& member = join();
-  ASSERT_TRUE(await([&] { return cluster.group.generation == 1 && cluster.requests[protocol::ApiKey::Metadata] >= 2; }));
+  ASSERT_TRUE(
+      await([&] { return cluster.group.generation == 1 && cluster.requests[protocol::ApiKey::Metadata] >= 2; }));
   change([&] { cluster.createTopic("t", 2); });
   ASSERT_TRUE(await([&] { return member.generation == 1; }));
   EXPECT_EQ(member.assignment.size(), 2u);

@@ -13,8 +13,10 @@ using Kind = ResetTo::Kind;
 const TopicPartition kWhere{"orders", PartitionIndex(0)};
 
 /// What a partition whose log is [10, 100) and whose group has committed 40 gets.
-Result<client::OffsetChange> changed(Kind kind, int64_t value = 0, std::optional<Offset> committed = Offset(40), std::optional<Offset> atTime = std::nullopt) {
-  return client::resetOf(kWhere, {kind, value}, {.committed = committed, .logStart = Offset(10), .end = Offset(100), .atTime = atTime});
+Result<client::OffsetChange> changed(Kind kind, int64_t value = 0, std::optional<Offset> committed = Offset(40),
+                                     std::optional<Offset> atTime = std::nullopt) {
+  return client::resetOf(kWhere, {kind, value},
+                         {.committed = committed, .logStart = Offset(10), .end = Offset(100), .atTime = atTime});
 }
 
 TEST(ResetTest, GoesWhereItIsTold) {
@@ -31,8 +33,10 @@ TEST(ResetTest, GoesWhereItIsTold) {
 }
 
 TEST(ResetTest, StaysInsideTheLogAndSaysSo) {
-  for (const auto& [kind, value, to] : {std::tuple{Kind::Offset, int64_t{3}, 10}, std::tuple{Kind::Offset, int64_t{500}, 100}, std::tuple{Kind::ShiftBy, int64_t{-500}, 10},
-                                        std::tuple{Kind::ShiftBy, int64_t{1000}, 100}, std::tuple{Kind::ShiftBy, INT64_MAX, 100}}) {
+  for (const auto& [kind, value, to] :
+       {std::tuple{Kind::Offset, int64_t{3}, 10}, std::tuple{Kind::Offset, int64_t{500}, 100},
+        std::tuple{Kind::ShiftBy, int64_t{-500}, 10}, std::tuple{Kind::ShiftBy, int64_t{1000}, 100},
+        std::tuple{Kind::ShiftBy, INT64_MAX, 100}}) {
     const auto change = changed(kind, value);
     ASSERT_TRUE(change.has_value());
     EXPECT_EQ(change->to, Offset(to)) << value;
@@ -50,8 +54,13 @@ TEST(ResetTest, NothingCommittedCannotBeShifted) {
 }
 
 TEST(HangingTest, IsWhatNoCoordinatorWillEnd) {
-  client::ProducerOnPartition open{.partition = kWhere, .producer = ProducerId(7), .epoch = ProducerEpoch(3), .transactionStart = Offset(12)};
-  client::TransactionDescription known{.transactionalId = "t", .state = "Ongoing", .producer = ProducerId(7), .epoch = ProducerEpoch(3), .partitions = {kWhere}};
+  client::ProducerOnPartition open{
+      .partition = kWhere, .producer = ProducerId(7), .epoch = ProducerEpoch(3), .transactionStart = Offset(12)};
+  client::TransactionDescription known{.transactionalId = "t",
+                                       .state = "Ongoing",
+                                       .producer = ProducerId(7),
+                                       .epoch = ProducerEpoch(3),
+                                       .partitions = {kWhere}};
   EXPECT_FALSE(client::isHanging(open, &known));
   EXPECT_TRUE(client::isHanging(open, nullptr)) << "nobody knows its producer";
   known.epoch = ProducerEpoch(4);

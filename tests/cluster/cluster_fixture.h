@@ -8,10 +8,10 @@
 #include "sim/lab.h"
 
 /// launch() that says why it failed.
-#define ASSERT_LAUNCHED(options)                                        \
-  do {                                                                  \
-    const auto launchedHere = launch(options);                          \
-    ASSERT_TRUE(launchedHere) << launchedHere.error().message;          \
+#define ASSERT_LAUNCHED(options)                               \
+  do {                                                         \
+    const auto launchedHere = launch(options);                 \
+    ASSERT_TRUE(launchedHere) << launchedHere.error().message; \
   } while (false)
 
 namespace tidemark::cluster {

@@ -127,7 +127,8 @@ TEST_F(ClusterTest, WhoeverWaitsForABrokerIsAnsweredWhenTheClusterIsAbandoned) {
   ASSERT_TRUE(launch(options(3)));
   ASSERT_TRUE(kill(2));
   std::optional<Result<void>> restarted;
-  lab_.cluster().restartBroker(NodeId(2), [&](Result<void> done) { lab_.change([&] { restarted = std::move(done); }); });
+  lab_.cluster().restartBroker(NodeId(2),
+                               [&](Result<void> done) { lab_.change([&] { restarted = std::move(done); }); });
   ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().abandon(std::move(done)); }));
   ASSERT_TRUE(restarted);
   EXPECT_FALSE(*restarted);
@@ -237,7 +238,8 @@ TEST_F(ClusterTest, WhyThereIsNoLeaderIsSaid) {
   ASSERT_TRUE(createTopic("orders"));
   const auto leader = [&](const char* topic) {
     std::optional<Result<NodeId>> found;
-    lab_.cluster().findLeader({topic, PartitionIndex(0)}, [&](Result<NodeId> now) { lab_.change([&] { found = now; }); });
+    lab_.cluster().findLeader({topic, PartitionIndex(0)},
+                              [&](Result<NodeId> now) { lab_.change([&] { found = now; }); });
     EXPECT_TRUE(lab_.await([&] { return found.has_value(); }));
     return *found;
   };
@@ -273,7 +275,8 @@ TEST_F(ClusterTest, TheControllersDecisionsReachTheTableOfEvents) {
     return kinds.contains("BrokerFenced");
   };
   EXPECT_TRUE(await(drained));
-  EXPECT_THAT(kinds, testing::IsSupersetOf({"ControllerActivated", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"}));
+  EXPECT_THAT(kinds,
+              testing::IsSupersetOf({"ControllerActivated", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"}));
   EXPECT_THAT(kinds, testing::IsSupersetOf({"ConnectionOpened", "ConnectionIdentified", "ConnectionClosed"}));
   // What the lab's hands do is told as well.
   ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().pauseBroker(NodeId(2), std::move(done)); }));
@@ -320,7 +323,8 @@ TEST_F(ClusterTest, ABrokerLoadsItsLogsByTheNewestMetadataAndSetsNothingAside) {
   ASSERT_TRUE(restart(3));
   EXPECT_TRUE(await([&] { return node(3).broker()->image()->topics.find("while-away") != nullptr; }));
   EXPECT_TRUE(node(3).broker()->replicas().find(TopicPartition{"kept", PartitionIndex(0)}));
-  for (const std::string& name : names("broker-3", nodeFolder(kFolder, NodeId(3)))) EXPECT_THAT(name, testing::Not(HasSubstr("-stray"))) << name;
+  for (const std::string& name : names("broker-3", nodeFolder(kFolder, NodeId(3))))
+    EXPECT_THAT(name, testing::Not(HasSubstr("-stray"))) << name;
 }
 
 }  // namespace

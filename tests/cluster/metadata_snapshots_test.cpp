@@ -13,7 +13,8 @@ class MetadataSnapshots : public ClusterTest {
  protected:
   observe::LaunchOptions often(int brokers) {
     auto launched = options(brokers);
-    launched.settings = {{"metadata.log.max.record.bytes.between.snapshots", "3000"}, {"metadata.max.retention.bytes", "4000"}};
+    launched.settings = {{"metadata.log.max.record.bytes.between.snapshots", "3000"},
+                         {"metadata.max.retention.bytes", "4000"}};
     return launched;
   }
   void createTopics(int from, int to) {

@@ -50,12 +50,15 @@ TEST(Topology, ADamagedFileIsNamedWithWhatIsWrong) {
   EXPECT_THAT(reason("\"version\": 1", "\"version\": 2"), HasSubstr("version 2"));
   EXPECT_THAT(reason("19092", "70000"), HasSubstr("70000"));
   EXPECT_THAT(reason("19092", "1e999"), HasSubstr("JSON object"));
-  EXPECT_THAT(reason("19092", "18446744073709551615"), HasSubstr("\"port\" is 18446744073709551615, it can be 1 to 65535"));
-  EXPECT_THAT(reason("\"version\": 1", "\"version\": 18446744073709551615"), HasSubstr("\"version\" is 18446744073709551615"));
+  EXPECT_THAT(reason("19092", "18446744073709551615"),
+              HasSubstr("\"port\" is 18446744073709551615, it can be 1 to 65535"));
+  EXPECT_THAT(reason("\"version\": 1", "\"version\": 18446744073709551615"),
+              HasSubstr("\"version\" is 18446744073709551615"));
   EXPECT_THAT(reason("19192", "\"x\""), HasSubstr("controllerPort"));
   EXPECT_THAT(reason("\"clusterId\"", "\"cluster\""), HasSubstr("clusterId"));
   EXPECT_THAT(reason("\"nodes\"", "\"brokers\""), HasSubstr("nodes"));
-  for (size_t length = 0; length + 2 < good.size(); ++length) EXPECT_FALSE(decodeTopology(good.substr(0, length))) << length;
+  for (size_t length = 0; length + 2 < good.size(); ++length)
+    EXPECT_FALSE(decodeTopology(good.substr(0, length))) << length;
 }
 
 TEST(Topology, GivesEachNodeItsConfiguration) {
@@ -102,7 +105,8 @@ TEST(Topology, AControllerOfItsOwnIsNoBroker) {
   const auto refused = [&](NodePlace& node) {
     const NodePlace before = node;
     node.isBroker = node.isController = false;
-    EXPECT_FALSE(decodeTopology(encodeTopology(apart))) << "it is nothing, or nobody tells clients where the cluster is";
+    EXPECT_FALSE(decodeTopology(encodeTopology(apart)))
+        << "it is nothing, or nobody tells clients where the cluster is";
     node = before;
   };
   refused(apart.nodes[1]);
@@ -134,7 +138,8 @@ TEST(Topology, AnIPv6AddressIsBracketedWhereItMustBe) {
   every.advertisedHost = "lab-machine";
   const auto both = nodeConfig(every, every.nodes[0], "/data", {});
   ASSERT_TRUE(both) << both.error().message;
-  EXPECT_EQ(broker::bindHost(both->listeners()[0].host), "") << "every address, IPv4 as well, as from a configuration file";
+  EXPECT_EQ(broker::bindHost(both->listeners()[0].host), "")
+      << "every address, IPv4 as well, as from a configuration file";
   EXPECT_EQ(broker::bindHost("::1"), "::1");
   EXPECT_EQ(both->advertisedListeners()[0].host, "lab-machine");
 }

@@ -141,10 +141,12 @@ TEST(LabProfile, ScalesTheCopiesOfTopicsWithTheCluster) {
   for (const auto& [brokers, copies, minimum] : {Expected{1, 1, 1}, Expected{3, 3, 2}, Expected{5, 3, 2}}) {
     const Result<BrokerConfig> config = inLab(brokers);
     ASSERT_TRUE(config) << config.error().message;
-    for (const char* key : {"default.replication.factor", "num.partitions", "offsets.topic.replication.factor",
-                            "share.coordinator.state.topic.replication.factor", "transaction.state.log.replication.factor"})
+    for (const char* key :
+         {"default.replication.factor", "num.partitions", "offsets.topic.replication.factor",
+          "share.coordinator.state.topic.replication.factor", "transaction.state.log.replication.factor"})
       EXPECT_EQ(config->getInt(key), copies) << key << " of " << brokers;
-    for (const char* key : {"min.insync.replicas", "share.coordinator.state.topic.min.isr", "transaction.state.log.min.isr"})
+    for (const char* key :
+         {"min.insync.replicas", "share.coordinator.state.topic.min.isr", "transaction.state.log.min.isr"})
       EXPECT_EQ(config->getInt(key), minimum) << key << " of " << brokers;
   }
 }

@@ -20,9 +20,9 @@ TEST_F(Groups, TellARebalanceFromTheMemberThatCausesItToItsEnd) {
                                                  HasSubstr("cause=MemberJoined generation=1 members=3"))));
   executor_->advance(2s);
   join({.member = ids_["a"]});
-  EXPECT_THAT(told(), ElementsAre(testing::AllOf(StartsWith("MemberProgressed group=\"group\" member=\"a-"),
-                                                 HasSubstr("step=Rejoined epoch=1 target=2"),
-                                                 HasSubstr("took=2000000000ns"))));
+  EXPECT_THAT(told(),
+              ElementsAre(testing::AllOf(StartsWith("MemberProgressed group=\"group\" member=\"a-"),
+                                         HasSubstr("step=Rejoined epoch=1 target=2"), HasSubstr("took=2000000000ns"))));
   join({.member = ids_["b"]});
   ASSERT_TRUE(c.has());
   EXPECT_THAT(told(), testing::Contains("GroupStateChanged group=\"group\" from=PreparingRebalance "

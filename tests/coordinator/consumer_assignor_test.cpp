@@ -19,7 +19,8 @@ void expectWhole(const AssignorInput& input, const AssignorOutput& output) {
   for (const auto& [id, partitions] : output) {
     for (const auto& [topic, indexes] : partitions) {
       EXPECT_TRUE(input.members.at(id).topics.contains(topic)) << id << " does not read it";
-      for (const int32_t index : indexes) EXPECT_TRUE(owners.emplace(std::pair(topic, index), id).second) << "two owners";
+      for (const int32_t index : indexes)
+        EXPECT_TRUE(owners.emplace(std::pair(topic, index), id).second) << "two owners";
     }
   }
   size_t total = 0;

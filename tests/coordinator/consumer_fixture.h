@@ -82,7 +82,11 @@ class ConsumerProtocolGroups : public Groups {
   }
   Answer<Response> enter(const std::string& member, std::vector<std::string> topics = {"orders"},
                          std::optional<std::string> instance = std::nullopt) {
-    return beat({.member = member, .topics = std::move(topics), .owned = Owned(), .instance = std::move(instance), .rebalanceMs = 60000});
+    return beat({.member = member,
+                 .topics = std::move(topics),
+                 .owned = Owned(),
+                 .instance = std::move(instance),
+                 .rebalanceMs = 60000});
   }
   ErrorCode errorOf(const Beat& says) { return beat(says).error(); }
 

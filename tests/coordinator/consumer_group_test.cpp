@@ -150,7 +150,8 @@ TEST_F(ConsumerProtocolGroups, AnAdministratorRemovesAStaticMemberByItsInstanceI
   coordinator_->leaveGroup({5, "client", "127.0.0.1", {}}, request, answer.reply());
   executor_->drain();
   EXPECT_EQ(answer.get().members.at(0).errorCode, 0);
-  EXPECT_EQ(static_cast<ErrorCode>(answer.get().members.at(1).errorCode), ErrorCode::UnknownMemberId) << "that one has to say so itself";
+  EXPECT_EQ(static_cast<ErrorCode>(answer.get().members.at(1).errorCode), ErrorCode::UnknownMemberId)
+      << "that one has to say so itself";
   ASSERT_EQ(shown().members.size(), 1U);
   EXPECT_EQ(shown().members.at(0).memberId, "b");
 }
@@ -212,7 +213,8 @@ TEST_F(ConsumerProtocolGroups, AnExpressionStandsForTheTopicsThatMatchIt) {
   restart();
   EXPECT_EQ(beat({.epoch = 3}).get().memberEpoch, 3) << "the log has what it stands for";
   // From the expression to a list.
-  EXPECT_EQ(assignedIn(beat({.epoch = 3, .topics = std::vector<std::string>{"bags"}, .regex = ""}).get()), (Owned{{"bags", {0}}}));
+  EXPECT_EQ(assignedIn(beat({.epoch = 3, .topics = std::vector<std::string>{"bags"}, .regex = ""}).get()),
+            (Owned{{"bags", {0}}}));
 }
 
 TEST_F(ConsumerProtocolGroups, WhatAMemberMayNotKnowOfItsExpressionDoesNotMatch) {
@@ -266,8 +268,10 @@ TEST_F(ConsumerProtocolGroups, AGroupsOwnTimesAreKeptWithinTheBrokersBounds) {
 TEST_F(ConsumerProtocolGroups, CommitsCarryTheMemberEpoch) {
   enter("a");
   EXPECT_EQ(Groups::errorOf(commit({.group = "cg", .member = "a", .generation = 2, .offset = 5})), ErrorCode::None);
-  EXPECT_EQ(Groups::errorOf(commit({.group = "cg", .member = "a", .generation = 3, .offset = 6})), ErrorCode::StaleMemberEpoch);
-  EXPECT_EQ(Groups::errorOf(commit({.group = "cg", .member = "b", .generation = 2, .offset = 6})), ErrorCode::UnknownMemberId);
+  EXPECT_EQ(Groups::errorOf(commit({.group = "cg", .member = "a", .generation = 3, .offset = 6})),
+            ErrorCode::StaleMemberEpoch);
+  EXPECT_EQ(Groups::errorOf(commit({.group = "cg", .member = "b", .generation = 2, .offset = 6})),
+            ErrorCode::UnknownMemberId);
   EXPECT_EQ(Groups::errorOf(commit({.group = "cg", .member = "a", .generation = 2, .offset = 6, .version = 8})),
             ErrorCode::UnsupportedVersion);
   EXPECT_EQ(Groups::errorOf(commit({.group = "cg", .offset = 6})), ErrorCode::UnknownMemberId) << "no outsider";
@@ -300,7 +304,8 @@ TEST_F(ConsumerProtocolGroups, OffsetsGoWithTheGroupOnceItIsEmpty) {
   EXPECT_EQ(static_cast<ErrorCode>(describe().errorCode), ErrorCode::GroupIdNotFound);
   EXPECT_EQ(fetch("cg"), -1);
   restart();
-  EXPECT_EQ(static_cast<ErrorCode>(describe().errorCode), ErrorCode::GroupIdNotFound) << "nothing of it is left in the log";
+  EXPECT_EQ(static_cast<ErrorCode>(describe().errorCode), ErrorCode::GroupIdNotFound)
+      << "nothing of it is left in the log";
 }
 
 TEST_F(ConsumerProtocolGroups, AFailedWriteChangesNothing) {
@@ -346,21 +351,22 @@ TEST_F(ConsumerProtocolGroups, TellARebalanceAndWhatEachMemberDoesInIt) {
   beat({.epoch = 2, .owned = Owned{{"orders", {0, 1}}}});
   beat({.member = "b", .epoch = 3});
   const auto lines = told();
-  EXPECT_THAT(lines, testing::ElementsAre(
-                         "MemberJoined group=\"cg\" member=\"b\" kind=Consumer isStatic=false epoch=3",
-                         "GroupStateChanged group=\"cg\" from=Stable to=Reconciling kind=Consumer cause=MemberJoined "
-                         "generation=3 members=2",
-                         "RebalanceStarted group=\"cg\" member=\"b\" kind=Consumer cause=MemberJoined generation=3 members=2",
-                         "MemberProgressed group=\"cg\" member=\"b\" step=Waiting epoch=3 target=3 partitions=0 took=0ns",
-                         "MemberProgressed group=\"cg\" member=\"a\" step=Revoking epoch=2 target=3 partitions=1 "
-                         "took=2000000000ns",
-                         "MemberProgressed group=\"cg\" member=\"a\" step=Reconciled epoch=3 target=3 partitions=2 "
-                         "took=3000000000ns",
-                         "GroupStateChanged group=\"cg\" from=Reconciling to=Stable kind=Consumer cause=Reconciled "
-                         "generation=3 members=2",
-                         "RebalanceCompleted group=\"cg\" kind=Consumer generation=3 members=2 took=3000000000ns",
-                         "MemberProgressed group=\"cg\" member=\"b\" step=Reconciled epoch=3 target=3 partitions=1 "
-                         "took=0ns"));
+  EXPECT_THAT(lines,
+              testing::ElementsAre(
+                  "MemberJoined group=\"cg\" member=\"b\" kind=Consumer isStatic=false epoch=3",
+                  "GroupStateChanged group=\"cg\" from=Stable to=Reconciling kind=Consumer cause=MemberJoined "
+                  "generation=3 members=2",
+                  "RebalanceStarted group=\"cg\" member=\"b\" kind=Consumer cause=MemberJoined generation=3 members=2",
+                  "MemberProgressed group=\"cg\" member=\"b\" step=Waiting epoch=3 target=3 partitions=0 took=0ns",
+                  "MemberProgressed group=\"cg\" member=\"a\" step=Revoking epoch=2 target=3 partitions=1 "
+                  "took=2000000000ns",
+                  "MemberProgressed group=\"cg\" member=\"a\" step=Reconciled epoch=3 target=3 partitions=2 "
+                  "took=3000000000ns",
+                  "GroupStateChanged group=\"cg\" from=Reconciling to=Stable kind=Consumer cause=Reconciled "
+                  "generation=3 members=2",
+                  "RebalanceCompleted group=\"cg\" kind=Consumer generation=3 members=2 took=3000000000ns",
+                  "MemberProgressed group=\"cg\" member=\"b\" step=Reconciled epoch=3 target=3 partitions=1 "
+                  "took=0ns"));
   executor_->advance(46s);
   EXPECT_THAT(told(), testing::Contains(testing::AllOf(HasSubstr("MemberLeft group=\"cg\""), HasSubstr("SessionMissed"),
                                                        HasSubstr("allowed=45000000000ns"))));

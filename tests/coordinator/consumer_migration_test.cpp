@@ -32,7 +32,8 @@ class MixedGroups : public ConsumerProtocolGroups {
   }
   static std::vector<int32_t> ownedIn(const protocol::SyncGroupResponse& response) {
     std::vector<int32_t> owned;
-    for (const TopicPartition& one : assignedPartitionsOf(response.assignment.view()).value_or(std::vector<TopicPartition>())) {
+    for (const TopicPartition& one :
+         assignedPartitionsOf(response.assignment.view()).value_or(std::vector<TopicPartition>())) {
       owned.push_back(one.partition.value());
     }
     return owned;

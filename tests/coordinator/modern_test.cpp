@@ -34,8 +34,9 @@ TEST(MetadataHash, ChangesWithPartitionsIdAndRacks) {
   racked.racks[1] = {"a"};
   TopicFacts moved = topic;
   moved.racks[0] = {"a"};
-  EXPECT_EQ((std::set<int64_t>{hash, topicHash(grown), topicHash(recreated), topicHash(racked), topicHash(moved)}).size(),
-            5u);
+  EXPECT_EQ(
+      (std::set<int64_t>{hash, topicHash(grown), topicHash(recreated), topicHash(racked), topicHash(moved)}).size(),
+      5u);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/group_fixture.h"
-#include "coordinator/offsets/offset_records.h"
 #include "coordinator/key_partition.h"
+#include "coordinator/offsets/offset_records.h"
 #include "protocol/framing.h"
 #include "protocol/generated/offset_commit_value.h"
 #include "records/batch_builder.h"

@@ -34,7 +34,8 @@ Members membersOf(std::initializer_list<std::pair<std::string, std::set<std::str
 }
 
 TEST(ShareAssignor, GivesEachPartitionToSomebodyAndEachMemberAsMuch) {
-  const Target target = assignSimply(membersOf({{"a", {"orders"}}, {"b", {"orders"}}}), {{"orders", {kOrders, {0, 1, 2, 3}}}}, {});
+  const Target target =
+      assignSimply(membersOf({{"a", {"orders"}}, {"b", {"orders"}}}), {{"orders", {kOrders, {0, 1, 2, 3}}}}, {});
   std::set<int32_t> all;
   for (const auto& [member, assigned] : target) {
     EXPECT_EQ(assigned.at(kOrders).size(), 2u) << member;
@@ -44,8 +45,9 @@ TEST(ShareAssignor, GivesEachPartitionToSomebodyAndEachMemberAsMuch) {
 }
 
 TEST(ShareAssignor, SharesPartitionsAmongMoreMembersThanThereAre) {
-  const Target target = assignSimply(membersOf({{"a", {"orders"}}, {"b", {"orders"}}, {"c", {"orders"}}, {"d", {"orders"}}, {"e", {"orders"}}}),
-                                     {{"orders", {kOrders, {0, 1}}}}, {});
+  const Target target = assignSimply(
+      membersOf({{"a", {"orders"}}, {"b", {"orders"}}, {"c", {"orders"}}, {"d", {"orders"}}, {"e", {"orders"}}}),
+      {{"orders", {kOrders, {0, 1}}}}, {});
   std::map<int32_t, int> sharers;
   for (const auto& [member, assigned] : target) {
     ASSERT_EQ(assigned.at(kOrders).size(), 1u) << member;
@@ -109,7 +111,9 @@ class ShareGroupsTest : public Groups {
     config_.share.topic = [this](std::string_view name) { return topicOf(name); };
     config_.share.settings = [](std::string_view) { return ShareMembershipSettings{}; };
     config_.share.maxSize = 3;
-    config_.share.remove = [this](const std::string& group, std::move_only_function<void(ErrorCode)> done) { shares_->remove(group, std::move(done)); };
+    config_.share.remove = [this](const std::string& group, std::move_only_function<void(ErrorCode)> done) {
+      shares_->remove(group, std::move(done));
+    };
     restart();
   }
   /// The old coordinator is gone, its log is not.
@@ -125,7 +129,8 @@ class ShareGroupsTest : public Groups {
     if (!id) return std::nullopt;
     return ShareTopic{*id, partitions_, partitions_};
   }
-  Answer<protocol::ShareGroupHeartbeatResponse> beat(const std::string& member, int32_t epoch, std::vector<std::string> topics = {},
+  Answer<protocol::ShareGroupHeartbeatResponse> beat(const std::string& member, int32_t epoch,
+                                                     std::vector<std::string> topics = {},
                                                      const std::string& group = "share") {
     protocol::ShareGroupHeartbeatRequest request;
     request.groupId = group;
@@ -148,7 +153,8 @@ class ShareGroupsTest : public Groups {
   static int assigned(const Answer<protocol::ShareGroupHeartbeatResponse>& answer) {
     if (!answer.get().assignment) return -1;
     int count = 0;
-    for (const auto& topic : answer.get().assignment->topicPartitions) count += static_cast<int>(topic.partitions.size());
+    for (const auto& topic : answer.get().assignment->topicPartitions)
+      count += static_cast<int>(topic.partitions.size());
     return count;
   }
   /// A member that has all partitions; its epoch.
@@ -337,7 +343,8 @@ TEST_F(ShareGroupsTest, TellAndSetTheirStartOffsets) {
   beat("a", -1);
   const int32_t epoch = describe().groupEpoch;
   EXPECT_EQ(alter(3).errorCode, 0);
-  EXPECT_EQ(static_cast<ErrorCode>(alter(3, 7).responses.at(0).partitions.at(0).errorCode), ErrorCode::UnknownTopicOrPartition);
+  EXPECT_EQ(static_cast<ErrorCode>(alter(3, 7).responses.at(0).partitions.at(0).errorCode),
+            ErrorCode::UnknownTopicOrPartition);
   const auto& [stateEpoch, start] = persister_.states.at({"share", *topics_.topicId("orders"), PartitionIndex(0)});
   EXPECT_GT(stateEpoch, epoch) << "writes of before are fenced";
   EXPECT_EQ(start, Offset(3));
@@ -386,7 +393,9 @@ TEST_F(ShareGroupsTest, AreDeletedWithTheirState) {
 
 TEST_F(ShareGroupsTest, OfARealKafkaAreLoaded) {
   for (int i = 0; i < kPartitions; ++i) {
-    std::ifstream file(std::string(TIDEMARK_TEST_DATA) + "/coordinator/__consumer_offsets-" + std::to_string(i) + ".log", std::ios::binary);
+    std::ifstream file(
+        std::string(TIDEMARK_TEST_DATA) + "/coordinator/__consumer_offsets-" + std::to_string(i) + ".log",
+        std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     log_.load(PartitionIndex(i), {bytes.begin(), bytes.end()});
   }

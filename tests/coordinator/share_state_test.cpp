@@ -36,30 +36,34 @@ StateBatch stateBatch(int64_t first, int64_t last, DeliveryState state, int16_t 
 TEST(ShareStateBatches, OfWhatOverlapsTheLaterDeliveryHolds) {
   const std::vector<StateBatch> older{stateBatch(0, 9, kAvailable, 1)};
   EXPECT_THAT(combineBatches(older, std::vector{stateBatch(3, 5, kAcknowledged, 2)}, Offset(-1)),
-              ElementsAre(stateBatch(0, 2, kAvailable, 1), stateBatch(3, 5, kAcknowledged, 2), stateBatch(6, 9, kAvailable, 1)));
-  EXPECT_THAT(combineBatches(std::vector{stateBatch(3, 5, kAcknowledged, 2)}, older, Offset(-1)),
-              ElementsAre(stateBatch(0, 2, kAvailable, 1), stateBatch(3, 5, kAcknowledged, 2), stateBatch(6, 9, kAvailable, 1)))
+              ElementsAre(stateBatch(0, 2, kAvailable, 1), stateBatch(3, 5, kAcknowledged, 2),
+                          stateBatch(6, 9, kAvailable, 1)));
+  EXPECT_THAT(
+      combineBatches(std::vector{stateBatch(3, 5, kAcknowledged, 2)}, older, Offset(-1)),
+      ElementsAre(stateBatch(0, 2, kAvailable, 1), stateBatch(3, 5, kAcknowledged, 2), stateBatch(6, 9, kAvailable, 1)))
       << "whichever comes first";
   EXPECT_THAT(combineBatches(older, std::vector{stateBatch(5, 12, kArchived, 1)}, Offset(-1)),
               ElementsAre(stateBatch(0, 4, kAvailable, 1), stateBatch(5, 12, kArchived, 1)));
 }
 
 TEST(ShareStateBatches, NeighboursThatSayTheSameAreOne) {
-  EXPECT_THAT(combineBatches(std::vector{stateBatch(0, 4, kAcknowledged, 1)},
-                             std::vector{stateBatch(5, 9, kAcknowledged, 1), stateBatch(11, 12, kAcknowledged, 1)}, Offset(-1)),
-              ElementsAre(stateBatch(0, 9, kAcknowledged, 1), stateBatch(11, 12, kAcknowledged, 1)));
+  EXPECT_THAT(
+      combineBatches(std::vector{stateBatch(0, 4, kAcknowledged, 1)},
+                     std::vector{stateBatch(5, 9, kAcknowledged, 1), stateBatch(11, 12, kAcknowledged, 1)}, Offset(-1)),
+      ElementsAre(stateBatch(0, 9, kAcknowledged, 1), stateBatch(11, 12, kAcknowledged, 1)));
 }
 
 TEST(ShareStateBatches, NothingBelowTheStartIsKept) {
-  EXPECT_THAT(combineBatches(std::vector{stateBatch(0, 4, kAvailable, 1), stateBatch(5, 9, kAcknowledged, 1)}, {}, Offset(7)),
-              ElementsAre(stateBatch(7, 9, kAcknowledged, 1)));
+  EXPECT_THAT(
+      combineBatches(std::vector{stateBatch(0, 4, kAvailable, 1), stateBatch(5, 9, kAcknowledged, 1)}, {}, Offset(7)),
+      ElementsAre(stateBatch(7, 9, kAcknowledged, 1)));
 }
 
 TEST(ShareKeys, AreReadFromTheTextThatTheyGive) {
   const ShareKey key{"a:group", Uuid({1, 2, 3}), PartitionIndex(7)};
   EXPECT_EQ(ShareKey::parse(key.text()), key);
-  for (const char* wrong : {"", "group", ":AAAAAAAAAAAAAAAAAAAAAQ:1", "group:AAAAAAAAAAAAAAAAAAAAAQ:", "group:AAAAAAAAAAAAAAAAAAAAAQ:x",
-                            "group:short:1", "group:AAAAAAAAAAAAAAAAAAAAAQ:-1"})
+  for (const char* wrong : {"", "group", ":AAAAAAAAAAAAAAAAAAAAAQ:1", "group:AAAAAAAAAAAAAAAAAAAAAQ:",
+                            "group:AAAAAAAAAAAAAAAAAAAAAQ:x", "group:short:1", "group:AAAAAAAAAAAAAAAAAAAAAQ:-1"})
     EXPECT_EQ(ShareKey::parse(wrong), std::nullopt) << wrong;
 }
 
@@ -86,7 +90,9 @@ class ShareStates : public testing::Test {
   ShareStates() { start(); }
 
   void start() {
-    log_.listener = [this](PartitionIndex partition, Offset highWatermark) { coordinator_->onHighWatermark(partition, highWatermark); };
+    log_.listener = [this](PartitionIndex partition, Offset highWatermark) {
+      coordinator_->onHighWatermark(partition, highWatermark);
+    };
     coordinator_ = std::make_unique<ShareStateCoordinator>(
         ShareStateCoordinator::Dependencies{
             executor_, &clock_, &logger_, &log_,
@@ -101,7 +107,9 @@ class ShareStates : public testing::Test {
     }
     executor_->drain();
   }
-  ShareKey key(int32_t partition = 0, std::string group = "group") const { return {std::move(group), topic_, PartitionIndex(partition)}; }
+  ShareKey key(int32_t partition = 0, std::string group = "group") const {
+    return {std::move(group), topic_, PartitionIndex(partition)};
+  }
   PartitionIndex partitionOf(const ShareKey& key) const { return *coordinator_->partitionFor(key); }
 
   template <class Request, class Serve>
@@ -147,8 +155,8 @@ class ShareStates : public testing::Test {
     const auto& partition = answer.get().results.at(0).partitions.at(0);
     Seen seen{partition.stateEpoch, partition.startOffset, {}};
     for (const auto& batch : partition.stateBatches)
-      seen.batches.push_back(
-          stateBatch(batch.firstOffset, batch.lastOffset, static_cast<DeliveryState>(batch.deliveryState), batch.deliveryCount));
+      seen.batches.push_back(stateBatch(batch.firstOffset, batch.lastOffset,
+                                        static_cast<DeliveryState>(batch.deliveryState), batch.deliveryCount));
     return seen;
   }
   struct Writing {
@@ -199,7 +207,10 @@ class ShareStates : public testing::Test {
 
 TEST_F(ShareStates, AreReadAsTheyWereWritten) {
   ASSERT_EQ(initialize(key(), 4, 10), ErrorCode::None);
-  EXPECT_EQ(write(key(), {.stateEpoch = 4, .start = 12, .complete = 2, .batches = {stateBatch(10, 13, kAcknowledged, 1), stateBatch(14, 20, kAvailable, 2)}}),
+  EXPECT_EQ(write(key(), {.stateEpoch = 4,
+                          .start = 12,
+                          .complete = 2,
+                          .batches = {stateBatch(10, 13, kAcknowledged, 1), stateBatch(14, 20, kAvailable, 2)}}),
             ErrorCode::None);
   const auto check = [&] {
     const Seen seen = read(key());
@@ -249,7 +260,10 @@ TEST_F(ShareStates, InitializedAnewForgetWhatWas) {
 TEST_F(ShareStates, AreWrittenAsSnapshotsNowAndThen) {
   ASSERT_EQ(initialize(key()), ErrorCode::None);
   for (int i = 0; i < 8; ++i)
-    ASSERT_EQ(write(key(), {.start = 0, .complete = i, .batches = {stateBatch(i * 2, i * 2 + 1, i % 2 == 0 ? kAcknowledged : kArchived, 1)}}), ErrorCode::None);
+    ASSERT_EQ(write(key(), {.start = 0,
+                            .complete = i,
+                            .batches = {stateBatch(i * 2, i * 2 + 1, i % 2 == 0 ? kAcknowledged : kArchived, 1)}}),
+              ErrorCode::None);
   EXPECT_THAT(types(key()), ElementsAre(0, 1, 1, 1, 0, 1, 1, 1, 0));
   const auto records = log_.records(partitionOf(key()));
   const auto last = protocol::decodeVersionedAs<protocol::ShareSnapshotValue>(*records.back().value);
@@ -284,8 +298,10 @@ TEST_F(ShareStates, ThatCannotBeWrittenStayAsTheyWere) {
 TEST_F(ShareStates, GoWithTheirGroupAndTheirTopic) {
   ASSERT_EQ(initialize(key(0)), ErrorCode::None);
   ASSERT_EQ(initialize(key(1)), ErrorCode::None);
-  EXPECT_EQ(errorOf(ask(about<protocol::DeleteShareGroupStateRequest>(key(0)), &ShareStateCoordinator::remove)), ErrorCode::None);
-  EXPECT_EQ(errorOf(ask(about<protocol::DeleteShareGroupStateRequest>(key(5)), &ShareStateCoordinator::remove)), ErrorCode::None)
+  EXPECT_EQ(errorOf(ask(about<protocol::DeleteShareGroupStateRequest>(key(0)), &ShareStateCoordinator::remove)),
+            ErrorCode::None);
+  EXPECT_EQ(errorOf(ask(about<protocol::DeleteShareGroupStateRequest>(key(5)), &ShareStateCoordinator::remove)),
+            ErrorCode::None)
       << "what is not there is gone";
   EXPECT_EQ(errorOf(readLater(key(0), 0)), ErrorCode::InvalidRequest);
   EXPECT_EQ(read(key(1)).start, 0);
@@ -302,7 +318,8 @@ TEST_F(ShareStates, OfNobodyWhoWritesDoNotHoldTheLogBack) {
   for (int i = 0; partitionOf(busy) != partitionOf(cold) || busy == cold; ++i) busy.groupId = "g" + std::to_string(i);
   ASSERT_EQ(initialize(cold), ErrorCode::None);
   ASSERT_EQ(initialize(busy), ErrorCode::None);
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(write(busy, {.batches = {stateBatch(i, i, kAcknowledged, 1)}}), ErrorCode::None);
+  for (int i = 0; i < 4; ++i)
+    ASSERT_EQ(write(busy, {.batches = {stateBatch(i, i, kAcknowledged, 1)}}), ErrorCode::None);
   executor_->advance(config_.pruneInterval / 2);
   EXPECT_TRUE(pruned_.empty());
   executor_->advance(config_.pruneInterval * 2);

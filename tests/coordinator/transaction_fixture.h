@@ -117,7 +117,8 @@ class Transactions : public testing::Test {
     return answer;
   }
   /// The one error of all of them.
-  ErrorCode add(const std::string& id, ProducerIdAndEpoch producer, std::set<TopicPartition> which, int16_t version = 2) {
+  ErrorCode add(const std::string& id, ProducerIdAndEpoch producer, std::set<TopicPartition> which,
+                int16_t version = 2) {
     const auto answer = addLater(id, producer, which, version);
     EXPECT_EQ(answer.get().size(), which.size());
     std::set<ErrorCode> errors;
@@ -129,7 +130,8 @@ class Transactions : public testing::Test {
     return addLater(id, producer, {which}, 0, true).get().at(0).second;
   }
 
-  Answer<ProducerAnswer> endLater(const std::string& id, ProducerIdAndEpoch producer, bool commit, int16_t version = 2) {
+  Answer<ProducerAnswer> endLater(const std::string& id, ProducerIdAndEpoch producer, bool commit,
+                                  int16_t version = 2) {
     Answer<ProducerAnswer> answer;
     coordinator_->end({id, producer, commit, version}, answer.reply());
     executor_->drain();

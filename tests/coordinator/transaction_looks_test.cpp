@@ -114,12 +114,12 @@ TEST_F(TransactionLooks, EachChangeIsToldWithItsCause) {
   std::vector<std::string> lines;
   for (const events::Event& event : told) lines.push_back(events::fieldsText(event.payload));
   EXPECT_THAT(
-      lines,
-      testing::ElementsAre("transactionalId=\"tx\" producer=101 epoch=0 from=Empty to=Empty cause=Initialized partitions=0",
-                           "transactionalId=\"tx\" producer=101 epoch=0 from=Empty to=Ongoing cause=PartitionsAdded partitions=2",
-                           "transactionalId=\"tx\" producer=101 epoch=1 from=Ongoing to=PrepareAbort cause=Fenced partitions=2",
-                           "transactionalId=\"tx\" producer=101 epoch=1 from=PrepareAbort to=CompleteAbort cause=MarkersWritten "
-                           "partitions=2"));
+      lines, testing::ElementsAre(
+                 "transactionalId=\"tx\" producer=101 epoch=0 from=Empty to=Empty cause=Initialized partitions=0",
+                 "transactionalId=\"tx\" producer=101 epoch=0 from=Empty to=Ongoing cause=PartitionsAdded partitions=2",
+                 "transactionalId=\"tx\" producer=101 epoch=1 from=Ongoing to=PrepareAbort cause=Fenced partitions=2",
+                 "transactionalId=\"tx\" producer=101 epoch=1 from=PrepareAbort to=CompleteAbort cause=MarkersWritten "
+                 "partitions=2"));
   failOver();
   told.clear();
   recorder_.drain(told);
@@ -141,8 +141,9 @@ TEST_F(TransactionLooks, RecordsAreOfTheVersionThatTheClusterIsAt) {
 // ---- golden
 
 ByteVector golden(int partition) {
-  std::ifstream file(std::string(TIDEMARK_TEST_DATA) + "/coordinator/__transaction_state-" + std::to_string(partition) + ".log",
-                     std::ios::binary);
+  std::ifstream file(
+      std::string(TIDEMARK_TEST_DATA) + "/coordinator/__transaction_state-" + std::to_string(partition) + ".log",
+      std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   return {bytes.begin(), bytes.end()};
 }

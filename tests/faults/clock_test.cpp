@@ -107,7 +107,9 @@ TEST_P(ClockTest, ASlowBrokerTakesLongerForEachTask) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, ClockTest, testing::Values(platform::Kind::Native, platform::Kind::Simulated),
-                         [](const auto& which) { return which.param == platform::Kind::Native ? "Native" : "Simulated"; });
+                         [](const auto& which) {
+                           return which.param == platform::Kind::Native ? "Native" : "Simulated";
+                         });
 
 }  // namespace
 }  // namespace tidemark::faults

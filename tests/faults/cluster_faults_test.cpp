@@ -24,7 +24,8 @@ class ClusterFaultsTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     observe::LaunchOptions options;
-    options.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 3, .configs = {}};
+    options.firstTopic =
+        observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 3, .configs = {}};
     launch(std::move(options), 3);
   }
   void launch(observe::LaunchOptions options, size_t copies) {
@@ -92,8 +93,9 @@ class ClusterFaultsTest : public testing::TestWithParam<bool> {
       client = std::make_unique<client::Client>(*process, executor, std::move(options));
       producer = std::make_unique<client::Producer>(*client, client::ProducerOptions{.batchBytes = 1});
       for (int i = 0; i < count; ++i)
-        producer->send({.topic = "orders", .partition = 0, .value = ByteVector(100)},
-                       [&](const Result<client::Delivered>& result) { lab_->change([&] { delivered += result ? 1 : 0; }); });
+        producer->send(
+            {.topic = "orders", .partition = 0, .value = ByteVector(100)},
+            [&](const Result<client::Delivered>& result) { lab_->change([&] { delivered += result ? 1 : 0; }); });
     });
     EXPECT_TRUE(lab_->await([&] { return delivered == count; }));
     process->kill("it is done");
@@ -135,7 +137,8 @@ TEST_P(ClusterFaultsTest, LinksCutBetweenOneFollowerAndTheLeaderAreEnough) {
 
 TEST_P(ClusterFaultsTest, ASnapshotListsItWithTheLinksThatItsNamesMean) {
   const NodeId cutOff = follower();
-  const LinkRule meant{.from = {.node = cutOff, .port = {}, .client = {}}, .to = {.node = leader(), .port = {}, .client = {}}};
+  const LinkRule meant{.from = {.node = cutOff, .port = {}, .client = {}},
+                       .to = {.node = leader(), .port = {}, .client = {}}};
   const int id = set(text(R"({{"kind":"cut","target":"link {}->leader of orders-0","durationMs":3600000}})", cutOff));
   EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
     return cluster.faults.size() == 1 && cluster.faults[0].id == id && cluster.faults[0].links == std::vector{meant} &&
@@ -148,13 +151,16 @@ TEST_P(ClusterFaultsTest, ASnapshotListsItWithTheLinksThatItsNamesMean) {
 TEST_P(ClusterFaultsTest, WhatIsRefusedIsKnownFromASnapshotInTheSameWords) {
   set(text(R"({{"kind":"kill","target":"broker {}"}})", follower()));
   ASSERT_TRUE(awaitState(follower(), BrokerState::Killed));
-  for (const std::string& json : {text(R"({{"kind":"pause","target":"broker {}"}})", follower()), text(R"({{"kind":"wipe","target":"broker {}"}})", leader()),
-                                  std::string(R"({"kind":"ring"})"), std::string(R"({"kind":"stop","target":"broker 9"})")}) {
+  for (const std::string& json :
+       {text(R"({{"kind":"pause","target":"broker {}"}})", follower()),
+        text(R"({{"kind":"wipe","target":"broker {}"}})", leader()), std::string(R"({"kind":"ring"})"),
+        std::string(R"({"kind":"stop","target":"broker 9"})")}) {
     const std::string said = refused(json);
     EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
       const auto known = observe::checkFault(*parseFault(json), cluster);
       return !known && known.error().message == said;
-    })) << json << ": " << said;
+    })) << json
+        << ": " << said;
   }
 }
 
@@ -168,7 +174,8 @@ TEST_P(ClusterFaultsTest, AKilledLeaderIsReplacedAndStartsAgainWhenItsTimeIsOver
   EXPECT_TRUE(awaitState(victim, BrokerState::Running));
   EXPECT_TRUE(awaitIsr(3));
   EXPECT_TRUE(list().empty());
-  EXPECT_EQ(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); }).error().message, text("there is no fault {}", id));
+  EXPECT_EQ(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); }).error().message,
+            text("there is no fault {}", id));
 }
 
 TEST_P(ClusterFaultsTest, WhatAHandKillsAndPausesIsInTheListAndHealAllMendsIt) {
@@ -193,10 +200,12 @@ TEST_P(ClusterFaultsTest, ABrokerThatLosesPowerAndAWipedOneComeBack) {
   EXPECT_TRUE(awaitState(first, BrokerState::Killed));
   heal(loss);
   EXPECT_TRUE(awaitIsr(3));
-  EXPECT_THAT(refused(text(R"({{"kind":"wipe","target":"broker {}"}})", first)), HasSubstr("holds its files: kill or stop it first"));
+  EXPECT_THAT(refused(text(R"({{"kind":"wipe","target":"broker {}"}})", first)),
+              HasSubstr("holds its files: kill or stop it first"));
   const int stop = set(text(R"({{"kind":"stop","target":"broker {}"}})", first));
   EXPECT_TRUE(awaitState(first, BrokerState::Stopped));
-  EXPECT_THAT(refused(text(R"({{"kind":"wipe","target":"broker {}","path":"payments-*"}})", first)), HasSubstr("has no folder payments-*"));
+  EXPECT_THAT(refused(text(R"({{"kind":"wipe","target":"broker {}","path":"payments-*"}})", first)),
+              HasSubstr("has no folder payments-*"));
   set(text(R"({{"kind":"wipe","target":"broker {}","path":"orders-*"}})", first));
   heal(stop);
   EXPECT_TRUE(awaitState(first, BrokerState::Running));
@@ -204,11 +213,15 @@ TEST_P(ClusterFaultsTest, ABrokerThatLosesPowerAndAWipedOneComeBack) {
 }
 
 TEST_P(ClusterFaultsTest, ItBeginsWithItsEvent) {
-  EXPECT_THAT(refused(R"({"kind":"pause","target":"broker 9","trigger":{"event":"BecameLeader"}})"), HasSubstr("there is no broker 9"));
+  EXPECT_THAT(refused(R"({"kind":"pause","target":"broker 9","trigger":{"event":"BecameLeader"}})"),
+              HasSubstr("there is no broker 9"));
   const NodeId before = leader();
   set(R"({"kind":"delay","target":"link clients->2","delayMs":1,"trigger":{"event":"BecameLeader","partition":"orders-1"}})");
-  set(text(R"({{"kind":"delay","target":"link clients->3","delayMs":1,"trigger":{{"event":"BecameLeader","broker":{}}}}})", before));
-  const int awaited = set(R"({"kind":"slow","target":"leader of orders-0","delayMs":1,"trigger":{"event":"BecameLeader","partition":"orders-0"}})");
+  set(text(
+      R"({{"kind":"delay","target":"link clients->3","delayMs":1,"trigger":{{"event":"BecameLeader","broker":{}}}}})",
+      before));
+  const int awaited = set(
+      R"({"kind":"slow","target":"leader of orders-0","delayMs":1,"trigger":{"event":"BecameLeader","partition":"orders-0"}})");
   for (const FaultStatus& each : list()) {
     EXPECT_TRUE(each.waits);
     EXPECT_FALSE(each.left) << "nobody knows when";
@@ -216,10 +229,12 @@ TEST_P(ClusterFaultsTest, ItBeginsWithItsEvent) {
   ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(before, std::move(done)); }));
   EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
     const auto found = std::ranges::find(cluster.faults, awaited, &observe::FaultSnapshot::id);
-    return found != cluster.faults.end() && !found->waits && found->broker != before && found->broker == orders(cluster)->leader;
+    return found != cluster.faults.end() && !found->waits && found->broker != before &&
+           found->broker == orders(cluster)->leader;
   }));
   for (const FaultStatus& each : list())
-    EXPECT_EQ(each.waits, areaOf(each.fault.kind) == Area::Links) << "those wait for another partition, or another broker";
+    EXPECT_EQ(each.waits, areaOf(each.fault.kind) == Area::Links)
+        << "those wait for another partition, or another broker";
 }
 
 TEST_P(ClusterFaultsTest, AnEventIsHeardOfThoughNobodyLooks) {
@@ -233,7 +248,8 @@ TEST_P(ClusterFaultsTest, ABitThatTurnedInALogOrItsIndexCostsNothingThatOthersHa
   constexpr int kRecords = 40;
   produce(kRecords);
   const NodeId broken = follower();
-  for (const char* path : {"orders-0/*.log", "orders-0/*.index", "orders-0/*.timeindex", "__cluster_metadata-0/*.log"}) {
+  for (const char* path :
+       {"orders-0/*.log", "orders-0/*.index", "orders-0/*.timeindex", "__cluster_metadata-0/*.log"}) {
     ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(broken, std::move(done)); }));
     set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"{}"}})", broken, path));
     const auto started = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
@@ -249,7 +265,8 @@ TEST_P(ClusterFaultsTest, ABitThatTurnedInALogOrItsIndexCostsNothingThatOthersHa
 TEST_P(ClusterFaultsTest, ABrokenDiskIsNoticed) {
   const NodeId broken = follower();
   // A bit of a file whose sums tell, while nobody reads it.
-  EXPECT_THAT(refused(text(R"({{"kind":"bit-flip","target":"broker {}","path":"no-such-file"}})", broken)), HasSubstr("has no file no-such-file"));
+  EXPECT_THAT(refused(text(R"({{"kind":"bit-flip","target":"broker {}","path":"no-such-file"}})", broken)),
+              HasSubstr("has no file no-such-file"));
   set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"__cluster_metadata-0/*.checkpoint"}})", broken));
   ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(broken, std::move(done)); }));
   const auto started = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
@@ -268,7 +285,8 @@ class SeparateControllersTest : public ClusterFaultsTest {
     observe::LaunchOptions options;
     options.brokers = 2;
     options.separateControllers = 3;
-    options.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 2, .configs = {{"min.insync.replicas", "1"}}};
+    options.firstTopic = observe::TopicOptions{
+        .name = "orders", .partitions = 1, .replicationFactor = 2, .configs = {{"min.insync.replicas", "1"}}};
     launch(std::move(options), 2);
   }
   /// The quorum's leader, once there is one among the others than `but`.
@@ -287,8 +305,9 @@ TEST_P(SeparateControllersTest, OneThatIsKilledIsReplacedAndTheBrokersGoOn) {
   const NodeId first = controller();
   EXPECT_GE(first, NodeId(3));
   EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) {
-    return cluster.brokers.size() == 5 &&
-           std::ranges::all_of(cluster.brokers, [](const auto& node) { return node.isBroker == (node.id < NodeId(3)) && node.state == BrokerState::Running; });
+    return cluster.brokers.size() == 5 && std::ranges::all_of(cluster.brokers, [](const auto& node) {
+             return node.isBroker == (node.id < NodeId(3)) && node.state == BrokerState::Running;
+           });
   }));
   const int kill = set(R"({"kind":"kill","target":"the active controller"})");
   EXPECT_TRUE(awaitState(first, BrokerState::Killed));
@@ -309,13 +328,17 @@ TEST_P(SeparateControllersTest, OneThatIsKilledIsReplacedAndTheBrokersGoOn) {
 TEST_P(SeparateControllersTest, ShapesAreMadeOfAllNodes) {
   for (const char* shape : {R"({"kind":"ring"})", R"({"kind":"bridge","target":"broker 1"})"}) {
     const int id = set(shape);
-    EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) { return !cluster.faults.empty() && cluster.faults.front().fired > 0; })) << shape;
+    EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) {
+      return !cluster.faults.empty() && cluster.faults.front().fired > 0;
+    })) << shape;
     heal(id);
     EXPECT_TRUE(awaitIsr(2)) << shape;
   }
   // The controllers hear one of the brokers only.
   const int id = set(R"({"kind":"halves","left":[1],"right":[2,3,4,5]})");
-  EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) { return orders(cluster)->leader == NodeId(2) && orders(cluster)->isr == std::vector{NodeId(2)}; }));
+  EXPECT_TRUE(lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) {
+    return orders(cluster)->leader == NodeId(2) && orders(cluster)->isr == std::vector{NodeId(2)};
+  }));
   heal(id);
   EXPECT_TRUE(awaitIsr(2));
 }

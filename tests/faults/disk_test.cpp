@@ -48,7 +48,8 @@ class DiskTest : public testing::TestWithParam<platform::Kind> {
 
   const std::unique_ptr<platform::Harness> harness_ = platform::makeHarness(GetParam());
   const std::shared_ptr<FaultBook> book_ = std::make_shared<FaultBook>([](const events::Payload&) {});
-  const std::shared_ptr<FaultyProcess> process_ = std::make_shared<FaultyProcess>(harness_->createProcess("broker-1"), book_, NodeId(1));
+  const std::shared_ptr<FaultyProcess> process_ =
+      std::make_shared<FaultyProcess>(harness_->createProcess("broker-1"), book_, NodeId(1));
   const std::shared_ptr<platform::Executor> executor_ = process_->createExecutor({.name = "background"});
   const std::string folder_ = harness_->folder();
 };
@@ -57,7 +58,8 @@ TEST_P(DiskTest, AnErrorNamesTheCallAndThePathAndHasNoEffect) {
   const auto file = open("00.log");
   ASSERT_TRUE(file->writeAt(0, asBytes("before")));
   const int write = set(R"({"kind":"disk-error","target":"broker 1","calls":"write","path":"*.log"})");
-  EXPECT_EQ(wrongWith(file->writeAt(6, asBytes("after"))), "write 5 bytes at 6 of " + path("00.log") + ": Input/output error");
+  EXPECT_EQ(wrongWith(file->writeAt(6, asBytes("after"))),
+            "write 5 bytes at 6 of " + path("00.log") + ": Input/output error");
   EXPECT_EQ(file->writeAt(6, asBytes("after")).error().code, ErrorCode::KafkaStorageError);
   EXPECT_THAT(wrongWith(file->truncate(0)), HasSubstr("truncate to 0"));
   EXPECT_EQ(read(*file), "before") << "it can be read";
@@ -82,7 +84,8 @@ TEST_P(DiskTest, AFullDiskTakesNothingNew) {
   const int full = set(R"({"kind":"full-disk","target":"broker 1"})");
   EXPECT_THAT(wrongWith(file->writeAt(6, asBytes("x"))), HasSubstr("No space left on device"));
   EXPECT_TRUE(file->writeAt(0, asBytes("BEFORE"))) << "what is there may be written over";
-  EXPECT_THAT(wrongWith(process_->files().open(path("new"), OpenMode::CreateNew)), HasSubstr("No space left on device"));
+  EXPECT_THAT(wrongWith(process_->files().open(path("new"), OpenMode::CreateNew)),
+              HasSubstr("No space left on device"));
   EXPECT_THAT(wrongWith(process_->files().createDirectories(path("directory"))), HasSubstr("No space left on device"));
   EXPECT_TRUE(file->sync());
   heal(full);
@@ -166,7 +169,9 @@ TEST_P(DiskTest, TellsHowFarEachFileWasSynced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, DiskTest, testing::Values(platform::Kind::Native, platform::Kind::Simulated),
-                         [](const auto& which) { return which.param == platform::Kind::Native ? "Native" : "Simulated"; });
+                         [](const auto& which) {
+                           return which.param == platform::Kind::Native ? "Native" : "Simulated";
+                         });
 
 }  // namespace
 }  // namespace tidemark::faults

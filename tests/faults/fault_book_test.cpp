@@ -18,7 +18,8 @@ class FaultBookTest : public testing::Test {
   int set(std::string_view json, MonotonicTime now = kStart, Place place = {}) {
     Fault fault = parseFault(json).value();
     if (const auto* link = std::get_if<LinkName>(&fault.target))
-      place.links = {{.from = {.node = link->from.node.id, .port = {}, .client = {}}, .to = {.node = link->to.node.id, .port = {}, .client = {}}}};
+      place.links = {{.from = {.node = link->from.node.id, .port = {}, .client = {}},
+                      .to = {.node = link->to.node.id, .port = {}, .client = {}}}};
     if (const auto* node = std::get_if<NodeName>(&fault.target)) place.node = node->id;
     const int id = book_.add(std::move(fault), now);
     if (book_.due(now)) book_.begin(id, std::move(place), now);
@@ -26,7 +27,9 @@ class FaultBookTest : public testing::Test {
   }
   /// A transfer from broker 1 to 3, or back.
   LinkVerdict transfer(bool there = true, uint64_t bytes = 100) {
-    return book_.transfer({.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = there}, bytes, book_.newTicket(), {});
+    return book_.transfer(
+        {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = there}, bytes,
+        book_.newTicket(), {});
   }
   /// Which of `count` transfers are reset.
   std::vector<int> resets(int count) {
@@ -81,7 +84,8 @@ TEST_F(FaultBookTest, ACutHoldsOneDirectionUntilItIsHealed) {
 
 TEST_F(FaultBookTest, ATransferThatIsAskedForAgainIsCountedOnce) {
   const int cut = set(R"({"kind":"cut","target":"link 1->3"})");
-  const Passage passage{.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = true};
+  const Passage passage{
+      .opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = true};
   const uint64_t ticket = book_.newTicket();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(book_.transfer(passage, 100, ticket, {}).held);
   EXPECT_EQ(status(cut, kStart).fired, 1U);
@@ -103,7 +107,8 @@ TEST_F(FaultBookTest, OccasionsAreTakenAsTheTriggerSays) {
 
 TEST_F(FaultBookTest, ChanceIsDrawnFromItsSeed) {
   const auto run = [&](int seed) {
-    const int id = set(fmt::format(R"({{"kind":"reset","target":"link 1->3","trigger":{{"probability":0.25,"seed":{}}}}})", seed));
+    const int id =
+        set(fmt::format(R"({{"kind":"reset","target":"link 1->3","trigger":{{"probability":0.25,"seed":{}}}}})", seed));
     auto all = resets(1000);
     book_.end(id, FaultBook::Why::Healed);
     return all;
@@ -140,7 +145,8 @@ TEST_F(FaultBookTest, TheNarrowestThrottleCounts) {
 
 TEST_F(FaultBookTest, AHoldIsSteppedInTheOrderInWhichTransfersCame) {
   const int hold = set(R"({"kind":"hold","target":"link 1->3"})");
-  const Passage passage{.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = true};
+  const Passage passage{
+      .opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker, .toAcceptor = true};
   const uint64_t first = book_.newTicket();
   const uint64_t second = book_.newTicket();
   const uint64_t third = book_.newTicket();
@@ -168,7 +174,12 @@ TEST_F(FaultBookTest, FaultsBeginAndEndWhenTheirTimeHasCome) {
   const auto due = book_.due(kStart + seconds(2));
   ASSERT_TRUE(due);
   EXPECT_TRUE(due->begins);
-  book_.begin(due->id, {.node = {}, .client = {}, .links = {{.from = {.node = NodeId(1), .port = {}, .client = {}}, .to = {.node = NodeId(3), .port = {}, .client = {}}}}}, kStart + seconds(2));
+  book_.begin(due->id,
+              {.node = {},
+               .client = {},
+               .links = {{.from = {.node = NodeId(1), .port = {}, .client = {}},
+                          .to = {.node = NodeId(3), .port = {}, .client = {}}}}},
+              kStart + seconds(2));
   EXPECT_TRUE(transfer().held);
   EXPECT_EQ(status(later, kStart + seconds(3)).left, seconds(4));
   EXPECT_EQ(book_.nextDue(), kStart + seconds(7));
@@ -181,7 +192,8 @@ TEST_F(FaultBookTest, FaultsBeginAndEndWhenTheirTimeHasCome) {
 }
 
 TEST_F(FaultBookTest, OneThatWaitsForAnEventIsDueSoLongAfterIt) {
-  const int waits = set(R"({"kind":"cut","target":"link 1->3","trigger":{"event":"IsrShrunk","broker":2,"partition":"orders-0","afterMs":2000}})");
+  const int waits = set(
+      R"({"kind":"cut","target":"link 1->3","trigger":{"event":"IsrShrunk","broker":2,"partition":"orders-0","afterMs":2000}})");
   const TopicPartition orders{"orders", PartitionIndex(0)};
   EXPECT_TRUE(book_.awaitsEvents());
   EXPECT_FALSE(book_.nextDue());
@@ -202,7 +214,8 @@ TEST_F(FaultBookTest, TellsWhatIsSetAndHealed) {
   EXPECT_THAT(told(), ElementsAre("FaultInjected fault=1 kind=Other node=-1 target=\"reset link 1->3\" duration=0ns"));
   for (int i = 0; i < 5; ++i) transfer();
   EXPECT_THAT(told(), testing::IsEmpty());
-  EXPECT_THAT(fired_, ElementsAre(testing::Pair(1, 1), testing::Pair(1, 2), testing::Pair(1, 4))) << "the first time and whenever it has doubled";
+  EXPECT_THAT(fired_, ElementsAre(testing::Pair(1, 1), testing::Pair(1, 2), testing::Pair(1, 4)))
+      << "the first time and whenever it has doubled";
   book_.end(id, FaultBook::Why::Healed);
   EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultHealed fault=1")));
   set(R"({"kind":"reset","target":"link 1->3","trigger":{"nth":1}})");

@@ -15,21 +15,22 @@ std::string wrongWith(std::string_view json) {
 }
 
 TEST(Fault, IsReadFromItsJsonAndWrittenAsTheSame) {
-  for (const std::string text : {
-           R"({"kind":"cut","target":"link 1->3"})",
-           R"({"durationMs":5000,"kind":"cut","target":"link clients named billing<->controller 2"})",
-           R"({"delayMs":50,"jitterMs":20,"kind":"delay","target":"link leader of orders-0->3","trigger":{"afterMs":10,"probability":0.25,"seed":7}})",
-           R"({"kind":"reset","target":"link clients->the active controller","trigger":{"nth":3}})",
-           R"({"kind":"kill","target":"leader of orders-0","trigger":{"afterMs":5,"broker":2,"event":"IsrShrunk","partition":"orders-0"}})",
-           R"({"bytesPerSecond":1000,"kind":"throttle","target":"link broker 1->broker 2"})",
-           R"({"kind":"halves","left":[1,2],"right":[3]})",
-           R"({"clients":false,"kind":"isolate","target":"broker 3"})",
-           R"({"calls":["read","sync"],"kind":"disk-error","path":"orders-0/*.log","target":"broker 2","trigger":{"every":4}})",
-           R"({"clocks":["wall","monotonic"],"kind":"clock-drift","rate":1.5,"target":"broker 1"})",
-           R"({"clocks":["monotonic"],"kind":"clock-jump","offsetMs":60000,"target":"the active controller"})",
-           R"({"api":"Produce","error":"NOT_LEADER_OR_FOLLOWER","kind":"request-error","partition":0,"target":"clients named billing","topic":"orders"})",
-           R"({"kind":"ring"})",
-       }) {
+  for (
+      const std::string text : {
+          R"({"kind":"cut","target":"link 1->3"})",
+          R"({"durationMs":5000,"kind":"cut","target":"link clients named billing<->controller 2"})",
+          R"({"delayMs":50,"jitterMs":20,"kind":"delay","target":"link leader of orders-0->3","trigger":{"afterMs":10,"probability":0.25,"seed":7}})",
+          R"({"kind":"reset","target":"link clients->the active controller","trigger":{"nth":3}})",
+          R"({"kind":"kill","target":"leader of orders-0","trigger":{"afterMs":5,"broker":2,"event":"IsrShrunk","partition":"orders-0"}})",
+          R"({"bytesPerSecond":1000,"kind":"throttle","target":"link broker 1->broker 2"})",
+          R"({"kind":"halves","left":[1,2],"right":[3]})",
+          R"({"clients":false,"kind":"isolate","target":"broker 3"})",
+          R"({"calls":["read","sync"],"kind":"disk-error","path":"orders-0/*.log","target":"broker 2","trigger":{"every":4}})",
+          R"({"clocks":["wall","monotonic"],"kind":"clock-drift","rate":1.5,"target":"broker 1"})",
+          R"({"clocks":["monotonic"],"kind":"clock-jump","offsetMs":60000,"target":"the active controller"})",
+          R"({"api":"Produce","error":"NOT_LEADER_OR_FOLLOWER","kind":"request-error","partition":0,"target":"clients named billing","topic":"orders"})",
+          R"({"kind":"ring"})",
+      }) {
     const auto fault = parseFault(text);
     ASSERT_TRUE(fault) << text << ": " << fault.error().message;
     EXPECT_EQ(toJson(*fault), text);
@@ -48,29 +49,46 @@ TEST(Fault, WhatIsMalformedIsNamed) {
   EXPECT_THAT(wrongWith("{}"), HasSubstr("\"kind\" is missing"));
   EXPECT_THAT(wrongWith(R"({"kind":"explode"})"), HasSubstr("there is no \"explode\", there are cut, delay"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut"})"), HasSubstr("cut needs \"target\""));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","delayMs":1})"), HasSubstr("cut takes no \"delayMs\"; it takes trigger, target, durationMs"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","delayMs":1})"),
+              HasSubstr("cut takes no \"delayMs\"; it takes trigger, target, durationMs"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":7})"), HasSubstr("\"target\" is 7: it must be a text"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1"})"), HasSubstr("\"link 1\" has no direction"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->x"})"), HasSubstr("\"x\" is no broker"));
-  EXPECT_THAT(wrongWith(R"({"kind":"kill","target":"leader of orders"})"), HasSubstr("\"leader of orders\" names no partition"));
-  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":"long"})"), HasSubstr("\"delayMs\" is \"long\": it must be a whole number"));
-  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":1e300})"), HasSubstr("must be a whole number"));
-  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":9223372036854775807})"), HasSubstr("at most a year"));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"nth":1,"every":2}})"), HasSubstr("exclude each other"));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"when":1}})"), HasSubstr("\"trigger\" has no \"when\""));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"event":"Rain"}})"), HasSubstr("there is no \"Rain\", there are BatchAppended, "));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"broker":1}})"), HasSubstr("broker and partition are of an event"));
+  EXPECT_THAT(wrongWith(R"({"kind":"kill","target":"leader of orders"})"),
+              HasSubstr("\"leader of orders\" names no partition"));
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":"long"})"),
+              HasSubstr("\"delayMs\" is \"long\": it must be a whole number"));
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":1e300})"),
+              HasSubstr("must be a whole number"));
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":9223372036854775807})"),
+              HasSubstr("at most a year"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"nth":1,"every":2}})"),
+              HasSubstr("exclude each other"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"when":1}})"),
+              HasSubstr("\"trigger\" has no \"when\""));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"event":"Rain"}})"),
+              HasSubstr("there is no \"Rain\", there are BatchAppended, "));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"broker":1}})"),
+              HasSubstr("broker and partition are of an event"));
   for (const char* name : {"orders", "orders-", "-1", "orders-x"})
-    EXPECT_THAT(wrongWith(fmt::format(R"({{"kind":"cut","target":"link 1->2","trigger":{{"event":"IsrShrunk","partition":"{}"}}}})", name)), HasSubstr("it must be TOPIC-PARTITION"));
-  EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","calls":["mmap"]})"), HasSubstr("there is no \"mmap\", there are read, write, sync"));
-  EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produces","error":"NONE"})"), HasSubstr("Kafka has no \"Produces\""));
-  EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produce","error":"OOPS"})"), HasSubstr("Kafka has no \"OOPS\""));
+    EXPECT_THAT(
+        wrongWith(fmt::format(
+            R"({{"kind":"cut","target":"link 1->2","trigger":{{"event":"IsrShrunk","partition":"{}"}}}})", name)),
+        HasSubstr("it must be TOPIC-PARTITION"));
+  EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","calls":["mmap"]})"),
+              HasSubstr("there is no \"mmap\", there are read, write, sync"));
+  EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produces","error":"NONE"})"),
+              HasSubstr("Kafka has no \"Produces\""));
+  EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produce","error":"OOPS"})"),
+              HasSubstr("Kafka has no \"OOPS\""));
 }
 
 TEST(Fault, NumbersThatNoDoubleHoldsAreAnError) {
   EXPECT_THAT(wrongWith("1e999"), HasSubstr("this is no JSON: number overflow parsing '1e999'"));
-  EXPECT_THAT(wrongWith(R"({"kind":"clock-drift","target":"broker 1","clocks":["wall"],"rate":-1e999})"), HasSubstr("number overflow"));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"seed":1e400}})"), HasSubstr("number overflow"));
+  EXPECT_THAT(wrongWith(R"({"kind":"clock-drift","target":"broker 1","clocks":["wall"],"rate":-1e999})"),
+              HasSubstr("number overflow"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"seed":1e400}})"),
+              HasSubstr("number overflow"));
 }
 
 TEST(Fault, DepthsWithoutMeaningAreAnError) {
@@ -79,7 +97,8 @@ TEST(Fault, DepthsWithoutMeaningAreAnError) {
   const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');
   EXPECT_THAT(wrongWith(deep), HasSubstr("nested too deeply"));
   EXPECT_THAT(wrongWith(R"({"kind":)" + deep + "}"), HasSubstr("nested too deeply"));
-  EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","calls":)" + deep + "}"), HasSubstr("nested too deeply"));
+  EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","calls":)" + deep + "}"),
+              HasSubstr("nested too deeply"));
   EXPECT_THAT(wrongWith(std::string(kDepth, '[')), HasSubstr("this is no JSON"));
   EXPECT_THAT(wrongWith(R"({"kind":[[["cut"]]]})"), HasSubstr("must be a text"));
 }
@@ -87,21 +106,31 @@ TEST(Fault, DepthsWithoutMeaningAreAnError) {
 TEST(Fault, WhatIsImpossibleIsRefusedWithTheReason) {
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"broker 1"})"), HasSubstr("cut: its target is a link"));
   EXPECT_THAT(wrongWith(R"({"kind":"kill","target":"link 1->2"})"), HasSubstr("kill: its target is a broker"));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link clients->clients"})"), HasSubstr("clients do not talk to each other"));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 2<->2"})"), HasSubstr("both ends of the link are the same broker"));
-  EXPECT_THAT(wrongWith(R"({"kind":"halves","left":[1],"right":[1,2]})"), HasSubstr("broker 1 cannot be in both halves"));
-  EXPECT_THAT(wrongWith(R"({"kind":"clock-jump","target":"broker 1","offsetMs":-1,"clocks":"monotonic"})"), HasSubstr("the monotonic clock never goes back"));
-  EXPECT_THAT(wrongWith(R"({"kind":"kill","target":"broker 1","trigger":{"nth":2}})"), HasSubstr("nth, every and probability do not apply"));
-  EXPECT_THAT(wrongWith(R"({"kind":"restart","target":"broker 1","durationMs":5})"), HasSubstr("restart takes no \"durationMs\""));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link clients->clients"})"),
+              HasSubstr("clients do not talk to each other"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 2<->2"})"),
+              HasSubstr("both ends of the link are the same broker"));
+  EXPECT_THAT(wrongWith(R"({"kind":"halves","left":[1],"right":[1,2]})"),
+              HasSubstr("broker 1 cannot be in both halves"));
+  EXPECT_THAT(wrongWith(R"({"kind":"clock-jump","target":"broker 1","offsetMs":-1,"clocks":"monotonic"})"),
+              HasSubstr("the monotonic clock never goes back"));
+  EXPECT_THAT(wrongWith(R"({"kind":"kill","target":"broker 1","trigger":{"nth":2}})"),
+              HasSubstr("nth, every and probability do not apply"));
+  EXPECT_THAT(wrongWith(R"({"kind":"restart","target":"broker 1","durationMs":5})"),
+              HasSubstr("restart takes no \"durationMs\""));
   EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":0})"), HasSubstr("delayMs is at least 1"));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","durationMs":-1})"), HasSubstr("durationMs is out of range"));
-  EXPECT_THAT(wrongWith(R"({"kind":"reset","target":"link 1->2","trigger":{"probability":0}})"), HasSubstr("probability is more than 0"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","durationMs":-1})"),
+              HasSubstr("durationMs is out of range"));
+  EXPECT_THAT(wrongWith(R"({"kind":"reset","target":"link 1->2","trigger":{"probability":0}})"),
+              HasSubstr("probability is more than 0"));
   EXPECT_THAT(wrongWith(R"({"kind":"request-drop","partition":1})"), HasSubstr("\"partition\" needs \"topic\""));
-  EXPECT_THAT(wrongWith(R"({"kind":"request-drop","api":"ApiVersions"})"), HasSubstr("answered before requests are handed out"));
+  EXPECT_THAT(wrongWith(R"({"kind":"request-drop","api":"ApiVersions"})"),
+              HasSubstr("answered before requests are handed out"));
 }
 
 TEST(Target, IsWrittenInTheWordsThatItIsReadFrom) {
-  for (const std::string text : {"broker 3", "leader of my-topic-12", "the active controller", "clients", "clients named a b", "link 1->3", "link controller 1<->controller 3",
+  for (const std::string text : {"broker 3", "leader of my-topic-12", "the active controller", "clients",
+                                 "clients named a b", "link 1->3", "link controller 1<->controller 3",
                                  "link clients named billing->2", "link leader of orders-0->the active controller"}) {
     const auto target = parseTarget(text);
     ASSERT_TRUE(target) << target.error().message;

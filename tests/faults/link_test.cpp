@@ -31,9 +31,8 @@ class Side {
   void send(std::string_view text) {
     harness_.run(*executor_, [&] {
       const ByteView bytes = asBytes(text);
-      connection_->write({SharedBytes(ByteVector(bytes.begin(), bytes.end()))}, [this](const Result<void>& done) {
-        harness_.update([&] { done ? ++written : ++failed; });
-      });
+      connection_->write({SharedBytes(ByteVector(bytes.begin(), bytes.end()))},
+                         [this](const Result<void>& done) { harness_.update([&] { done ? ++written : ++failed; }); });
     });
   }
   /// The head of a request of 100 bytes from that client, in two parts.
@@ -79,14 +78,14 @@ class Side {
 class LinkTest : public testing::TestWithParam<platform::Kind> {
  protected:
   LinkTest() {
-    harness_->run(*acceptorThread_, [&] {
-      acceptor_ = server_->network().listen(*acceptorThread_, {"127.0.0.1", 0}).value();
-    });
+    harness_->run(*acceptorThread_,
+                  [&] { acceptor_ = server_->network().listen(*acceptorThread_, {"127.0.0.1", 0}).value(); });
     endpoint_ = acceptor_->endpoint();
     book_->setListeners({{endpoint_.port, {.node = NodeId(3), .port = Port::Broker}}});
   }
   ~LinkTest() override {
-    for (platform::Process* process : std::initializer_list<platform::Process*>{client_.get(), opener_.get(), server_.get()}) {
+    for (platform::Process* process :
+         std::initializer_list<platform::Process*>{client_.get(), opener_.get(), server_.get()}) {
       process->kill("the test ends");
       process->awaitStopped();
     }
@@ -96,7 +95,9 @@ class LinkTest : public testing::TestWithParam<platform::Kind> {
     Fault fault = parseFault(json).value();
     Place place;
     const auto& link = std::get<LinkName>(fault.target);
-    const auto end = [](const LinkEnd& name) { return End{.node = name.isClients ? kNoNode : name.node.id, .port = name.port, .client = name.client}; };
+    const auto end = [](const LinkEnd& name) {
+      return End{.node = name.isClients ? kNoNode : name.node.id, .port = name.port, .client = name.client};
+    };
     place.links.push_back({.from = end(link.from), .to = end(link.to)});
     if (link.bothWays) place.links.push_back({.from = end(link.to), .to = end(link.from)});
     const int id = book_->add(std::move(fault), MonotonicTime{});
@@ -125,18 +126,20 @@ class LinkTest : public testing::TestWithParam<platform::Kind> {
     std::unique_ptr<Connection> connection;
     std::string error;
   };
-  std::shared_ptr<Dialled> dial(platform::Process& process, platform::Executor& executor, Duration timeout = seconds(20)) {
+  std::shared_ptr<Dialled> dial(platform::Process& process, platform::Executor& executor,
+                                Duration timeout = seconds(20)) {
     auto dialled = dialled_.emplace_back(std::make_shared<Dialled>());
-    process.network().connect(executor, endpoint_, timeout, [this, dialled](Result<std::unique_ptr<Connection>> result) {
-      harness_->update([&] {
-        dialled->done = true;
-        if (result) {
-          dialled->connection = std::move(*result);
-        } else {
-          dialled->error = result.error().message;
-        }
-      });
-    });
+    process.network().connect(executor, endpoint_, timeout,
+                              [this, dialled](Result<std::unique_ptr<Connection>> result) {
+                                harness_->update([&] {
+                                  dialled->done = true;
+                                  if (result) {
+                                    dialled->connection = std::move(*result);
+                                  } else {
+                                    dialled->error = result.error().message;
+                                  }
+                                });
+                              });
     return dialled;
   }
   /// Both sides of a new connection: who opened it, then the server's.
@@ -144,8 +147,9 @@ class LinkTest : public testing::TestWithParam<platform::Kind> {
     accept();
     const auto dialled = fromBroker ? dial(*opener_, *openerThread_) : dial(*client_, *clientThread_);
     EXPECT_TRUE(harness_->await([&] { return dialled->connection && accepted_; }));
-    return {std::make_unique<Side>(*harness_, fromBroker ? openerThread_ : clientThread_, std::move(dialled->connection)),
-            std::make_unique<Side>(*harness_, serverThread_, std::move(accepted_))};
+    return {
+        std::make_unique<Side>(*harness_, fromBroker ? openerThread_ : clientThread_, std::move(dialled->connection)),
+        std::make_unique<Side>(*harness_, serverThread_, std::move(accepted_))};
   }
 
   const std::unique_ptr<Harness> harness_ = platform::makeHarness(GetParam());
@@ -153,8 +157,10 @@ class LinkTest : public testing::TestWithParam<platform::Kind> {
   const std::shared_ptr<FaultBook> book_ =
       std::make_shared<FaultBook>([](const events::Payload&) {}, [this](int, uint64_t) { harness_->update([] {}); });
   const std::shared_ptr<platform::Process> client_ = harness_->createProcess("client");
-  const std::shared_ptr<FaultyProcess> opener_ = std::make_shared<FaultyProcess>(harness_->createProcess("broker-1"), book_, NodeId(1));
-  const std::shared_ptr<FaultyProcess> server_ = std::make_shared<FaultyProcess>(harness_->createProcess("broker-3"), book_, NodeId(3));
+  const std::shared_ptr<FaultyProcess> opener_ =
+      std::make_shared<FaultyProcess>(harness_->createProcess("broker-1"), book_, NodeId(1));
+  const std::shared_ptr<FaultyProcess> server_ =
+      std::make_shared<FaultyProcess>(harness_->createProcess("broker-3"), book_, NodeId(3));
   const std::shared_ptr<platform::Executor> clientThread_ = client_->createExecutor({.name = "client"});
   const std::shared_ptr<platform::Executor> openerThread_ = opener_->createExecutor({.name = "fetcher"});
   const std::shared_ptr<platform::Executor> acceptorThread_ = server_->createExecutor({.name = "acceptor"});
@@ -342,7 +348,9 @@ TEST_P(LinkTest, ABrokerIsNoClientWhateverItCallsItself) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Platforms, LinkTest, testing::Values(platform::Kind::Native, platform::Kind::Simulated),
-                         [](const auto& which) { return which.param == platform::Kind::Native ? "Native" : "Simulated"; });
+                         [](const auto& which) {
+                           return which.param == platform::Kind::Native ? "Native" : "Simulated";
+                         });
 
 }  // namespace
 }  // namespace tidemark::faults

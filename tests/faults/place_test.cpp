@@ -40,8 +40,10 @@ bool passes(const std::vector<LinkRule>& rules, int from, int to, Port port = Po
     return std::ranges::any_of(rules, [&](const LinkRule& rule) { return matches(rule, passage); });
   };
   bool isCut = false;
-  if (to != 0) isCut |= cut({.opener = node(from), .client = "billing", .acceptor = node(to), .port = port, .toAcceptor = true});
-  if (from != 0) isCut |= cut({.opener = node(to), .client = "billing", .acceptor = node(from), .port = port, .toAcceptor = false});
+  if (to != 0)
+    isCut |= cut({.opener = node(from), .client = "billing", .acceptor = node(to), .port = port, .toAcceptor = true});
+  if (from != 0)
+    isCut |= cut({.opener = node(to), .client = "billing", .acceptor = node(from), .port = port, .toAcceptor = false});
   return !isCut;
 }
 
@@ -63,16 +65,21 @@ TEST(Place, ALinkIsOneDirectionOnConnectionsOfEitherSide) {
 TEST(Place, AControllerIsItsListenerAndABrokerIsItsOwn) {
   const auto toController = linksOf(faultOf(Kind::Cut, "link 1->controller 3"), 3);
   EXPECT_FALSE(passes(toController, 1, 3, Port::Controller));
-  EXPECT_TRUE(matches(toController.front(), {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Controller}));
-  EXPECT_FALSE(matches(toController.front(), {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker}));
+  EXPECT_TRUE(matches(toController.front(),
+                      {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Controller}));
+  EXPECT_FALSE(
+      matches(toController.front(), {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker}));
   const auto between = linksOf(faultOf(Kind::Cut, "link controller 1->controller 3"), 3);
-  EXPECT_FALSE(matches(between.front(), {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker}));
-  EXPECT_TRUE(matches(between.front(), {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Controller}));
+  EXPECT_FALSE(
+      matches(between.front(), {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Broker}));
+  EXPECT_TRUE(
+      matches(between.front(), {.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Controller}));
 }
 
 TEST(Place, AControllerOpensConnectionsToControllersOnly) {
   const auto rules = linksOf(faultOf(Kind::Cut, "link 3->controller 1"), 3);
-  const Passage answers{.opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Controller, .toAcceptor = false};
+  const Passage answers{
+      .opener = NodeId(1), .client = {}, .acceptor = NodeId(3), .port = Port::Controller, .toAcceptor = false};
   EXPECT_TRUE(matches(rules.front(), answers));
   Passage fetched = answers;
   fetched.port = Port::Broker;
@@ -98,7 +105,8 @@ TEST(Place, NamesAreResolvedToWhoIsItNow) {
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code, ErrorCode::LeaderNotAvailable);
   EXPECT_EQ(placeOf(faultOf(Kind::Kill, "broker 4"), FixedView(3)).error().message, "there is no broker 4");
-  EXPECT_EQ(placeOf(faultOf(Kind::Cut, "link 1->leader of orders-0"), FixedView(3)).error().message, "both ends of the link are broker 1 now");
+  EXPECT_EQ(placeOf(faultOf(Kind::Cut, "link 1->leader of orders-0"), FixedView(3)).error().message,
+            "both ends of the link are broker 1 now");
 }
 
 TEST(Place, AnIsolatedBrokerHearsNobodyAndTheOthersHearEachOther) {
@@ -133,7 +141,8 @@ TEST(Place, OnlyTheBridgeHearsBothHalves) {
   EXPECT_TRUE(passes(rules, 1, 2) && passes(rules, 4, 5));
   for (const int left : {1, 2})
     for (const int right : {4, 5}) EXPECT_FALSE(passes(rules, left, right) || passes(rules, right, left));
-  EXPECT_THAT(placeOf(faultOf(Kind::Bridge, "broker 1"), FixedView(1)).error().message, testing::HasSubstr("at least 3 brokers"));
+  EXPECT_THAT(placeOf(faultOf(Kind::Bridge, "broker 1"), FixedView(1)).error().message,
+              testing::HasSubstr("at least 3 brokers"));
 }
 
 TEST(Place, InARingEachHearsAMajorityAndNoTwoTheSame) {
@@ -154,7 +163,8 @@ TEST(Place, InARingEachHearsAMajorityAndNoTwoTheSame) {
   }
   Fault ring;
   ring.kind = Kind::Ring;
-  EXPECT_THAT(placeOf(ring, FixedView(3)).error().message, testing::HasSubstr("an odd number of brokers from 5 on, there are 3"));
+  EXPECT_THAT(placeOf(ring, FixedView(3)).error().message,
+              testing::HasSubstr("an odd number of brokers from 5 on, there are 3"));
 }
 
 }  // namespace

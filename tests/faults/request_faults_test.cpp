@@ -20,7 +20,8 @@ class RequestFaultsTest : public testing::TestWithParam<bool> {
     observe::LaunchOptions options;
     options.brokers = 1;
     options.port = 0;
-    options.firstTopic = observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 1, .configs = {}};
+    options.firstTopic =
+        observe::TopicOptions{.name = "orders", .partitions = 1, .replicationFactor = 1, .configs = {}};
     const auto launched = lab_->perform([&](auto done) { lab_->cluster().launch(options, std::move(done)); });
     ASSERT_TRUE(launched) << launched.error().message;
     uint16_t port = 0;
@@ -34,7 +35,8 @@ class RequestFaultsTest : public testing::TestWithParam<bool> {
       lab_->run(*executor_, [&] {
         network::ChannelOptions named;
         named.clientId = name;
-        channels_[name] = std::make_unique<network::Channel>(*process_, executor_, platform::Endpoint{"127.0.0.1", port}, named);
+        channels_[name] =
+            std::make_unique<network::Channel>(*process_, executor_, platform::Endpoint{"127.0.0.1", port}, named);
       });
     ASSERT_EQ(ask(), "NONE");
     ASSERT_EQ(ask("shop"), "NONE");
@@ -53,7 +55,9 @@ class RequestFaultsTest : public testing::TestWithParam<bool> {
     EXPECT_TRUE(*answer) << answer->error().message;
     return answer->value_or(0);
   }
-  void heal(int id) { EXPECT_TRUE(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); })); }
+  void heal(int id) {
+    EXPECT_TRUE(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); }));
+  }
 
   /// The name of the error that the end of orders-0 is answered with, or of that with which the channel gave up.
   std::string ask(const std::string& client = "billing", Duration timeout = seconds(20)) {
@@ -64,18 +68,22 @@ class RequestFaultsTest : public testing::TestWithParam<bool> {
       auto& topic = request.topics.emplace_back();
       topic.name = protocol::Text("orders");
       topic.partitions.push_back({.partitionIndex = 0, .currentLeaderEpoch = -1, .timestamp = -1});
-      channels_[client]->send(std::move(request), {.timeout = timeout}, [&](Result<network::Received<protocol::ListOffsetsResponse>> got) {
-        lab_->change([&] {
-          answer = std::string(errorName(got ? static_cast<ErrorCode>(got->message.topics.at(0).partitions.at(0).errorCode) : got.error().code));
-        });
-      });
+      channels_[client]->send(
+          std::move(request), {.timeout = timeout}, [&](Result<network::Received<protocol::ListOffsetsResponse>> got) {
+            lab_->change([&] {
+              answer = std::string(
+                  errorName(got ? static_cast<ErrorCode>(got->message.topics.at(0).partitions.at(0).errorCode)
+                                : got.error().code));
+            });
+          });
     });
     EXPECT_TRUE(lab_->await([&] { return answer.has_value(); }));
     return answer.value_or("");
   }
 
-  const std::unique_ptr<sim::Lab> lab_ =
-      GetParam() ? std::unique_ptr<sim::Lab>(std::make_unique<sim::NativeLab>()) : std::make_unique<sim::SimulatedLab>(platform::WorldOptions{.seed = 3});
+  const std::unique_ptr<sim::Lab> lab_ = GetParam()
+                                             ? std::unique_ptr<sim::Lab>(std::make_unique<sim::NativeLab>())
+                                             : std::make_unique<sim::SimulatedLab>(platform::WorldOptions{.seed = 3});
   const std::shared_ptr<platform::Process> process_ = lab_->createProcess("client");
   const std::shared_ptr<platform::Executor> executor_ = process_->createExecutor({.name = "client"});
   std::map<std::string, std::unique_ptr<network::Channel>> channels_;

@@ -121,10 +121,9 @@ TEST(VerifyGoldenTest, theFolderOfALabStandsForItsLogDirectories) {
   std::ofstream(data / "tidemark.json") << "{}";
   std::filesystem::create_directories(data / "settings");
   std::vector<std::string> found;
-  const auto verified = verify(golden.process(), {data.string() + "/"}, {},
-                               [&](const Finding& finding) {
-                                 if (finding.severity != Severity::Note) found.push_back(findingText(finding));
-                               });
+  const auto verified = verify(golden.process(), {data.string() + "/"}, {}, [&](const Finding& finding) {
+    if (finding.severity != Severity::Note) found.push_back(findingText(finding));
+  });
   ASSERT_TRUE(verified);
   EXPECT_THAT(found, IsEmpty());
   EXPECT_EQ(verified->directories, 3);

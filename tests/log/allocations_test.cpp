@@ -24,12 +24,24 @@ void* counted(size_t size) {
 }
 }  // namespace
 
-void* operator new(size_t size) { return counted(size); }
-void* operator new[](size_t size) { return counted(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void* operator new(size_t size) {
+  return counted(size);
+}
+void* operator new[](size_t size) {
+  return counted(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, size_t) noexcept {
+  std::free(memory);
+}
 
 namespace tidemark::log {
 namespace {
@@ -78,7 +90,11 @@ TEST(AllocationsTest, anAppendTakesNoMemory) {
 }
 
 TEST(AllocationsTest, anIdempotentAppendTakesNoMemory) {
-  EXPECT_EQ(allocationsOf(makeBatch({.count = 60, .valueSize = 1000, .producer = ProducerId(7), .producerEpoch = ProducerEpoch(0), .baseSequence = 0}),
+  EXPECT_EQ(allocationsOf(makeBatch({.count = 60,
+                                     .valueSize = 1000,
+                                     .producer = ProducerId(7),
+                                     .producerEpoch = ProducerEpoch(0),
+                                     .baseSequence = 0}),
                           ProducerId(7)),
             0u);
 }

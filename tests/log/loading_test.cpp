@@ -98,7 +98,8 @@ TEST_F(Loading, noMoreThreadsRecoverThanTheDirectoryIsAllowed) {
   recorder_->drain(told);
   std::set<int> threads;
   for (const events::Event& event : told)
-    if (const auto* progress = std::get_if<events::RecoveryProgressed>(&event.payload)) threads.insert(progress->thread);
+    if (const auto* progress = std::get_if<events::RecoveryProgressed>(&event.payload))
+      threads.insert(progress->thread);
   EXPECT_EQ(threads, (std::set<int>{0, 1}));
 }
 
@@ -171,7 +172,8 @@ TEST_F(Loading, aLogThatCannotBeOpenedTakesItsDirectoryOfflineAndTheOthersGoOn) 
 TEST_F(Loading, aKillWhileLoadingIsNoTrouble) {
   fill();
   crashManager();
-  manager_->startLoading({.threadsPerDirectory = 3}, [](const Result<void>&) { FAIL() << "nobody is there to be told"; });
+  manager_->startLoading({.threadsPerDirectory = 3},
+                         [](const Result<void>&) { FAIL() << "nobody is there to be told"; });
   ASSERT_TRUE(world_->runUntil([&] { return manager_->get(name(1)) != nullptr; }, std::chrono::minutes(1)));
   crashManager();
   loadOn(3);

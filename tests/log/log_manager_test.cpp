@@ -83,7 +83,8 @@ TEST_F(LogManagerTest, aStartReadsEachSmallFileOfALogOnce) {
     crashManager();
     std::map<std::string, int> opened;
     process_->disk().failWhen([&opened](platform::FileCall call, const std::string& path) {
-      if (call == platform::FileCall::Open && (path.ends_with(".metadata") || path.ends_with(".snapshot"))) ++opened[path];
+      if (call == platform::FileCall::Open && (path.ends_with(".metadata") || path.ends_with(".snapshot")))
+        ++opened[path];
       return false;
     });
     startManager({.isOurs = [](const TopicPartition&, const Uuid&) { return true; }});
@@ -310,7 +311,8 @@ TEST_F(LogManagerTest, noNewLogIsPlacedInACordonedDirectoryAndNoneIsMovedThere) 
     return manager_->pathOf(manager_->directoryOf(name));
   };
   manager_->setCordoned(std::vector<std::string>{"/data/a"});
-  EXPECT_THAT((std::vector{directoryOf(0), directoryOf(1), directoryOf(2)}), ElementsAre("/data/b", "/data/c", "/data/b"));
+  EXPECT_THAT((std::vector{directoryOf(0), directoryOf(1), directoryOf(2)}),
+              ElementsAre("/data/b", "/data/c", "/data/b"));
   EXPECT_EQ(manager_->directoryForMove("/data/a").error().code, ErrorCode::InvalidReplicaAssignment);
   EXPECT_TRUE(manager_->directories()[0].cordoned);
   manager_->setCordoned(std::vector<std::string>{"/data/b", "/data/c"});

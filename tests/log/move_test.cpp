@@ -61,8 +61,12 @@ class MoveTest : public LogFixture {
   void create() {
     log_ = *manager_->getOrCreate(kMoved, kMovedId, options_.config, a_);
     for (int i = 0; i < 6; ++i)
-      append({.count = 2, .valueSize = 100, .epoch = LeaderEpoch(i / 3), .producer = ProducerId(7),
-              .producerEpoch = ProducerEpoch(0), .baseSequence = 2 * i});
+      append({.count = 2,
+              .valueSize = 100,
+              .epoch = LeaderEpoch(i / 3),
+              .producer = ProducerId(7),
+              .producerEpoch = ProducerEpoch(0),
+              .baseSequence = 2 * i});
     log_->updateHighWatermark(Offset(12));
   }
   /// What the mover does between the two.

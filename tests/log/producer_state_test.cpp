@@ -28,9 +28,8 @@ class ProducerStateTest : public LogFixture {
     ByteVector marker =
         records::buildEndTxnMarker(ProducerId(producer), ProducerEpoch(epoch),
                                    {.commit = commit, .coordinatorEpoch = coordinatorEpoch}, 1'700'000'000'000);
-    const auto info =
-        log_->appendAsLeader(marker, LeaderEpoch(0),
-                             {.origin = records::Origin::Coordinator, .transactionVersion = transactionVersion});
+    const auto info = log_->appendAsLeader(
+        marker, LeaderEpoch(0), {.origin = records::Origin::Coordinator, .transactionVersion = transactionVersion});
     if (!info) return fail(info.error().error);
     return *info;
   }

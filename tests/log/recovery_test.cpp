@@ -117,14 +117,17 @@ TEST_F(RecoveryTest, aSoundBatchWhoseBaseOffsetWasLostIsCut) {
   for (int i = 0; i < 4; ++i) append({.count = 2});
   const auto third = log_->batches(Offset(4), 1).value().front();
   damageAndReopen([&] {
-    change(kFirstLog, [&](platform::File& file) { ASSERT_TRUE(file.writeAt(static_cast<uint64_t>(third.position), ByteVector(8))); });
+    change(kFirstLog, [&](platform::File& file) {
+      ASSERT_TRUE(file.writeAt(static_cast<uint64_t>(third.position), ByteVector(8)));
+    });
   });
   expectEnd(4);
 }
 
 TEST_F(RecoveryTest, aBatchOfAnOlderEpochBehindAYoungerOneIsCut) {
   append({.count = 2, .epoch = LeaderEpoch(3)});
-  damageAndReopen([&] { appendRaw(kFirstLog, makeBatch({.count = 1, .baseOffset = Offset(2), .epoch = LeaderEpoch(2)})); });
+  damageAndReopen(
+      [&] { appendRaw(kFirstLog, makeBatch({.count = 1, .baseOffset = Offset(2), .epoch = LeaderEpoch(2)})); });
   expectEnd(2);
   EXPECT_EQ(log_->latestEpoch(), LeaderEpoch(3));
 }

@@ -318,15 +318,20 @@ TEST_F(TransactionsTest, TellsWhatBeginsWhatEndsAndWhoIsRefused) {
   commit(2);
   // A zombie: the next epoch was in use.
   append({.producer = ProducerId(3), .producerEpoch = ProducerEpoch(5), .baseSequence = 0, .transactional = true});
-  ByteVector late = makeBatch({.producer = ProducerId(3), .producerEpoch = ProducerEpoch(4), .baseSequence = 0, .transactional = true});
+  ByteVector late = makeBatch(
+      {.producer = ProducerId(3), .producerEpoch = ProducerEpoch(4), .baseSequence = 0, .transactional = true});
   EXPECT_FALSE(log_->appendAsLeader(late, LeaderEpoch(0)));
   recorder.drain(events);
   std::vector<std::string> lines;
   for (const events::Event& event : events)
-    if (!std::holds_alternative<events::BatchAppended>(event.payload) && !std::holds_alternative<events::IndexEntryAdded>(event.payload)) lines.push_back(fmt::format("{} {}", events::nameOf(event.payload), events::fieldsText(event.payload)));
-  EXPECT_THAT(lines, ElementsAre("TransactionOpened producer=1 epoch=0 first=0", "TransactionOpened producer=2 epoch=0 first=2",
-                                 "MarkerWritten producer=1 epoch=0 committed=false first=0 marker=4 lastStable=2", "MarkerWritten producer=2 epoch=0 committed=true first=2 marker=5 lastStable=6",
-                                 "TransactionOpened producer=3 epoch=5 first=6", "ProducerFenced producer=3 epoch=4"));
+    if (!std::holds_alternative<events::BatchAppended>(event.payload) &&
+        !std::holds_alternative<events::IndexEntryAdded>(event.payload))
+      lines.push_back(fmt::format("{} {}", events::nameOf(event.payload), events::fieldsText(event.payload)));
+  EXPECT_THAT(
+      lines, ElementsAre("TransactionOpened producer=1 epoch=0 first=0", "TransactionOpened producer=2 epoch=0 first=2",
+                         "MarkerWritten producer=1 epoch=0 committed=false first=0 marker=4 lastStable=2",
+                         "MarkerWritten producer=2 epoch=0 committed=true first=2 marker=5 lastStable=6",
+                         "TransactionOpened producer=3 epoch=5 first=6", "ProducerFenced producer=3 epoch=4"));
   log_.reset();
 }
 

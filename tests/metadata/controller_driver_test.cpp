@@ -223,7 +223,8 @@ TEST(ErrorResponse, CanBeSaidInEveryVersionOfEveryRequest) {
   expectSayable(elect);
   const auto first = errorResponse(elect, {ErrorCode::NotController, "not here"}, 0);
   EXPECT_EQ(codeOf(first.replicaElectionResults.at(0).partitionResult.at(1).errorCode), ErrorCode::NotController);
-  EXPECT_EQ(codeOf(errorResponse(elect, {ErrorCode::NotController, "not here"}, 2).errorCode), ErrorCode::NotController);
+  EXPECT_EQ(codeOf(errorResponse(elect, {ErrorCode::NotController, "not here"}, 2).errorCode),
+            ErrorCode::NotController);
 }
 
 TEST_F(Driver, LosingLeadershipFailsWhatIsPendingAndForgetsWhatWasNotCommitted) {
@@ -359,7 +360,8 @@ TEST_F(Driver, EventsTellWhatItDid) {
   recorder_.drain(seen);
   std::vector<std::string_view> names;
   for (const events::Event& event : seen) names.push_back(events::nameOf(event.payload));
-  EXPECT_THAT(names, testing::ElementsAre("ControllerActivated", "ConfigChanged", "BrokerRegistered", "BrokerUnfenced", "BrokerFenced"));
+  EXPECT_THAT(names, testing::ElementsAre("ControllerActivated", "ConfigChanged", "BrokerRegistered", "BrokerUnfenced",
+                                          "BrokerFenced"));
 }
 
 TEST_F(Driver, EventsTellOfTopicsAndLeadersOnceTheyAreCommitted) {

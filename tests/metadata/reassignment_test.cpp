@@ -5,8 +5,8 @@
 namespace tidemark::metadata {
 namespace {
 
-using protocol::AlterPartitionRequest;
 using protocol::AlterPartitionReassignmentsRequest;
+using protocol::AlterPartitionRequest;
 using test::codeOf;
 using test::ControllerFixture;
 using test::nodes;
@@ -20,8 +20,9 @@ class Reassignment : public testing::Test, public ControllerFixture {
   }
 
   /// No list: what is under way is cancelled.
-  std::pair<ErrorCode, std::string> reassign(std::optional<std::vector<int32_t>> replicas, const std::string& topic = "t",
-                                             int index = 0, bool mayChangeFactor = true) {
+  std::pair<ErrorCode, std::string> reassign(std::optional<std::vector<int32_t>> replicas,
+                                             const std::string& topic = "t", int index = 0,
+                                             bool mayChangeFactor = true) {
     AlterPartitionReassignmentsRequest request{.allowReplicationFactorChange = mayChangeFactor};
     auto& one = request.topics.emplace_back();
     one.name = topic;
@@ -124,8 +125,8 @@ TEST_F(Reassignment, SaysWhatItRefuses) {
   EXPECT_EQ(reassign({std::vector<int32_t>{}}).first, ErrorCode::InvalidReplicaAssignment);
   EXPECT_EQ(reassign({{1, 1}}).first, ErrorCode::InvalidReplicaAssignment);
   EXPECT_EQ(reassign({{1, 9}}).first, ErrorCode::InvalidReplicaAssignment);
-  EXPECT_EQ(reassign({{1, 2}}, "t", 0, false),
-            std::pair(ErrorCode::InvalidReplicationFactor, std::string("The replication factor is changed from 3 to 2")));
+  EXPECT_EQ(reassign({{1, 2}}, "t", 0, false), std::pair(ErrorCode::InvalidReplicationFactor,
+                                                         std::string("The replication factor is changed from 3 to 2")));
   EXPECT_EQ(reassign({{1, 2, 4}}, "t", 0, false).first, ErrorCode::None);
 }
 

@@ -26,7 +26,8 @@ class Snapshots : public testing::Test {
           if (refuse_) return fail(ErrorCode::OffsetOutOfRange, "not committed");
           TIDEMARK_ASSIGN(auto raw, files_->create(id));
           if (!raw) return nullptr;
-          return raft::SnapshotWriter::create(std::move(raw), {.lastContainedLogTimestampMs = timestampMs, .kraftVersion = 0});
+          return raft::SnapshotWriter::create(std::move(raw),
+                                              {.lastContainedLogTimestampMs = timestampMs, .kraftVersion = 0});
         }});
     loader_->addPublisher(*generator_);
   }
@@ -112,7 +113,8 @@ TEST_F(Snapshots, OneThatWasLoadedCounts) {
   begin(300, hours(1));
   commitTopic("a");
   commitTopic("b");
-  const auto writer = raft::SnapshotWriter::create(std::move(*files_->create({Offset(50), LeaderEpoch(3)})), {.kraftVersion = 0});
+  const auto writer =
+      raft::SnapshotWriter::create(std::move(*files_->create({Offset(50), LeaderEpoch(3)})), {.kraftVersion = 0});
   ASSERT_TRUE(writer && (*writer)->freeze());
   const auto reader = raft::RecordsSnapshotReader::open(*files_->read({Offset(50), LeaderEpoch(3)}));
   ASSERT_TRUE(reader) << reader.error().message;

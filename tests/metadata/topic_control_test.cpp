@@ -80,7 +80,8 @@ TEST_F(TopicControl, ABrokerWhoseDirectoriesAreAllCordonedGetsNoNewReplica) {
   EXPECT_EQ(codeOfCreating(creation("wide", 1, 3)), ErrorCode::InvalidReplicationFactor);
   cordon(1, {test::uuid(1)});
   cordon(3, {test::uuid(3)});
-  EXPECT_THAT(errorOf(creation("none")), testing::Pair(ErrorCode::InvalidReplicationFactor, testing::HasSubstr("cordoned")));
+  EXPECT_THAT(errorOf(creation("none")),
+              testing::Pair(ErrorCode::InvalidReplicationFactor, testing::HasSubstr("cordoned")));
   cordon(1, {});
   EXPECT_EQ(codeOfCreating(creation("none")), ErrorCode::None);
 }

@@ -39,12 +39,14 @@ TEST_F(FaultCheckTest, WhatIsPossibleIsNotRefused) {
 
 TEST_F(FaultCheckTest, WhoIsNotThereIsToldUnlessItBeginsLater) {
   EXPECT_EQ(refusal(R"({"kind": "pause", "target": "broker 9"})"), "there is no broker 9");
-  EXPECT_EQ(refusal(R"({"kind": "pause", "target": "broker 9", "trigger": {"afterMs": 5}})"), "there is no broker 9") << "nor will there be";
+  EXPECT_EQ(refusal(R"({"kind": "pause", "target": "broker 9", "trigger": {"afterMs": 5}})"), "there is no broker 9")
+      << "nor will there be";
   cluster.topics[0].partitions[0].leader = kNoNode;
   EXPECT_EQ(refusal(R"({"kind": "pause", "target": "leader of orders-0"})"), "orders-0 has no leader");
   EXPECT_EQ(refusal(R"({"kind": "pause", "target": "leader of orders-0", "trigger": {"afterMs": 5}})"), "");
   cluster.quorum.leader = NodeId(1);
-  EXPECT_EQ(refusal(R"({"kind": "cut", "target": "link 1<->the active controller"})"), "both ends of the link are broker 1 now");
+  EXPECT_EQ(refusal(R"({"kind": "cut", "target": "link 1<->the active controller"})"),
+            "both ends of the link are broker 1 now");
 }
 
 TEST_F(FaultCheckTest, TheStateOfABrokerDecidesWhatCanBeDoneToIt) {
@@ -53,7 +55,8 @@ TEST_F(FaultCheckTest, TheStateOfABrokerDecidesWhatCanBeDoneToIt) {
   EXPECT_EQ(refusal(R"({"kind": "kill", "target": "broker 2"})"), "broker 2 was killed: restart it");
   EXPECT_EQ(refusal(R"({"kind": "wipe", "target": "broker 2"})"), "");
   EXPECT_EQ(refusal(R"({"kind": "wipe", "target": "broker 1"})"), "broker 1 holds its files: kill or stop it first");
-  EXPECT_EQ(refusal(R"({"kind": "full-disk", "target": "broker 2"})"), "") << "it will be full when the broker comes back";
+  EXPECT_EQ(refusal(R"({"kind": "full-disk", "target": "broker 2"})"), "")
+      << "it will be full when the broker comes back";
   cluster.brokers[0].state = BrokerState::Paused;
   EXPECT_EQ(refusal(R"({"kind": "stop", "target": "broker 1"})"), "broker 1 is paused: resume it first");
   EXPECT_EQ(refusal(R"({"kind": "kill", "target": "broker 1"})"), "");

@@ -37,12 +37,29 @@ class RecordingTest : public testing::Test {
     partition.logStart = partition.logEnd = partition.highWatermark = Offset(0);
     partition.isr = partition.replicas = {NodeId(1), NodeId(2)};
     for (int id : {1, 2}) {
-      cluster.brokers.push_back({.id = NodeId(id), .state = BrokerState::Running, .diedOf = {}, .listener = {"127.0.0.1", 9000}, .controller = {}, .epoch = {}});
-      partition.copies.push_back({.broker = NodeId(id), .leader = id == 1, .inSync = true, .online = true, .epoch = {}, .logStart = Offset(0), .logEnd = Offset(0), .highWatermark = Offset(0), .fetchOffset = {}, .segments = {}, .batches = {}, .indexEntries = {}});
+      cluster.brokers.push_back({.id = NodeId(id),
+                                 .state = BrokerState::Running,
+                                 .diedOf = {},
+                                 .listener = {"127.0.0.1", 9000},
+                                 .controller = {},
+                                 .epoch = {}});
+      partition.copies.push_back({.broker = NodeId(id),
+                                  .leader = id == 1,
+                                  .inSync = true,
+                                  .online = true,
+                                  .epoch = {},
+                                  .logStart = Offset(0),
+                                  .logEnd = Offset(0),
+                                  .highWatermark = Offset(0),
+                                  .fetchOffset = {},
+                                  .segments = {},
+                                  .batches = {},
+                                  .indexEntries = {}});
     }
   }
   /// So long after the first snapshot.
-  ObservedEvent event(std::chrono::milliseconds after, int broker, const events::Payload& payload, bool ofPartition = true) {
+  ObservedEvent event(std::chrono::milliseconds after, int broker, const events::Payload& payload,
+                      bool ofPartition = true) {
     ObservedEvent one;
     one.number = ++number;
     one.event.at = kMonotonic + after;
@@ -53,7 +70,14 @@ class RecordingTest : public testing::Test {
     return one;
   }
   static events::BatchAppended batch(int64_t base, int count, int epoch, int64_t position = 0) {
-    return {.partition = {}, .baseOffset = Offset(base), .lastOffset = Offset(base + count - 1), .epoch = LeaderEpoch(epoch), .recordCount = count, .sizeInBytes = 100, .position = position, .asLeader = true};
+    return {.partition = {},
+            .baseOffset = Offset(base),
+            .lastOffset = Offset(base + count - 1),
+            .epoch = LeaderEpoch(epoch),
+            .recordCount = count,
+            .sizeInBytes = 100,
+            .position = position,
+            .asLeader = true};
   }
   /// Three records, two of them on both brokers; then 2 leads, and 1 gives up the third.
   std::vector<ObservedEvent> story() {
@@ -62,12 +86,20 @@ class RecordingTest : public testing::Test {
             event(120ms, 1, events::HighWatermarkAdvanced{{}, Offset(0), Offset(2), NodeId(2)}),
             event(200ms, 1, batch(2, 1, 4, 100)),
             event(300ms, 1, events::BrokerDown{NodeId(1), events::DownCause::Killed}, false),
-            event(310ms, 2, events::LeaderElected{{}, NodeId(1), NodeId(2), LeaderEpoch(5), events::ElectionCause::LeaderFenced}),
+            event(310ms, 2,
+                  events::LeaderElected{{}, NodeId(1), NodeId(2), LeaderEpoch(5), events::ElectionCause::LeaderFenced}),
             event(400ms, 2, batch(2, 4, 5, 100)),
             event(500ms, 1, events::BrokerStarted{NodeId(1)}, false),
-            event(510ms, 1, events::LogDiverged{{}, NodeId(2), LeaderEpoch(5), LeaderEpoch(4), Offset(2), Offset(2), Offset(3)}),
+            event(510ms, 1,
+                  events::LogDiverged{{}, NodeId(2), LeaderEpoch(5), LeaderEpoch(4), Offset(2), Offset(2), Offset(3)}),
             event(511ms, 1, events::LogTruncated{{}, Offset(3), Offset(2)}),
-            event(520ms, 2, events::IsrShrunk{{}, events::NodeList{NodeId(1), NodeId(2)}, events::NodeList{NodeId(2)}, NodeId(1), PartitionEpoch(9), 3s})};
+            event(520ms, 2,
+                  events::IsrShrunk{{},
+                                    events::NodeList{NodeId(1), NodeId(2)},
+                                    events::NodeList{NodeId(2)},
+                                    NodeId(1),
+                                    PartitionEpoch(9),
+                                    3s})};
   }
   static const PartitionSnapshot& orders(const SnapshotPtr& at) { return *findPartition(*at, kOrders); }
   SnapshotPtr at(std::chrono::milliseconds after) { return recording.show(recording.at(kWall + after), kOrders); }
@@ -102,13 +134,15 @@ TEST_F(RecordingTest, BatchesAreThoseThatWereThereThen) {
   const auto bases = [this](std::chrono::milliseconds after, size_t copy) {
     std::vector<std::pair<int, int>> found;
     const SnapshotPtr then = at(after);
-    for (const BatchSnapshot& one : orders(then).copies[copy].batches) found.emplace_back(static_cast<int>(one.baseOffset.value()), one.epoch.value());
+    for (const BatchSnapshot& one : orders(then).copies[copy].batches)
+      found.emplace_back(static_cast<int>(one.baseOffset.value()), one.epoch.value());
     return found;
   };
   EXPECT_THAT(bases(450ms, 0), ElementsAre(std::pair(0, 4), std::pair(2, 4)));
   EXPECT_THAT(bases(450ms, 1), ElementsAre(std::pair(0, 4), std::pair(2, 5)));
   EXPECT_THAT(bases(600ms, 0), ElementsAre(std::pair(0, 4)));
-  EXPECT_THAT(recording.show(recording.at(kWall + 450ms), std::nullopt)->topics[0].partitions[0].copies[0].batches, IsEmpty());
+  EXPECT_THAT(recording.show(recording.at(kWall + 450ms), std::nullopt)->topics[0].partitions[0].copies[0].batches,
+              IsEmpty());
 }
 
 TEST_F(RecordingTest, AfterAnEventIsExactlyAfterIt) {
@@ -178,7 +212,11 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   writer.add(cluster);
   const auto events = story();
   for (const ObservedEvent& one : events) writer.add(one);
-  writer.add(event(600ms, -1, events::FaultInjected{.fault = 4, .kind = events::FaultKind::Pause, .node = NodeId(2), .target = "broker 2 \xff", .duration = 25s}, false));
+  writer.add(event(
+      600ms, -1,
+      events::FaultInjected{
+          .fault = 4, .kind = events::FaultKind::Pause, .node = NodeId(2), .target = "broker 2 \xff", .duration = 25s},
+      false));
   const auto found = read();
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->events().size(), events.size() + 1);

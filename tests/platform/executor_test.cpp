@@ -24,9 +24,8 @@ class ExecutorTest : public testing::TestWithParam<Kind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Platform, ExecutorTest, testing::Values(Kind::Native, Kind::Simulated), [](const auto& test) {
-  return test.param == Kind::Native ? "Native" : "Simulated";
-});
+INSTANTIATE_TEST_SUITE_P(Platform, ExecutorTest, testing::Values(Kind::Native, Kind::Simulated),
+                         [](const auto& test) { return test.param == Kind::Native ? "Native" : "Simulated"; });
 
 TEST_P(ExecutorTest, aSerialExecutorRunsTasksOneByOneInTheOrderOfPosting) {
   auto executor = process_->createExecutor({.name = "serial"});
@@ -133,7 +132,9 @@ TEST_P(ExecutorTest, aCancelledOrDroppedTimerNeverRunsAndLetsGoOfItsTaskAtOnce) 
     cancelled.cancel();
     EXPECT_EQ(held.use_count(), 1);
     EXPECT_FALSE(cancelled);
-    { Timer dropped = executor->schedule(milliseconds(1), [&, held] { wrong = true; }); }
+    {
+      Timer dropped = executor->schedule(milliseconds(1), [&, held] { wrong = true; });
+    }
     Timer replaced = executor->schedule(milliseconds(1), [&, held] { wrong = true; });
     replaced = executor->schedule(milliseconds(2), [] {});
     EXPECT_EQ(held.use_count(), 1);
@@ -153,8 +154,8 @@ TEST_P(ExecutorTest, manyCancelledTimersLeaveTheRestInOrder) {
   std::vector<int> fired;
   harness_->run(*executor, [&] {
     for (int i = 0; i < 2000; ++i) {
-      timers.push_back(
-          executor->schedule(milliseconds(5) + std::chrono::microseconds(i), [&, i] { harness_->update([&] { fired.push_back(i); }); }));
+      timers.push_back(executor->schedule(milliseconds(5) + std::chrono::microseconds(i),
+                                          [&, i] { harness_->update([&] { fired.push_back(i); }); }));
     }
     for (int i = 0; i < 2000; ++i) {
       if (i % 10 != 0) timers[static_cast<size_t>(i)].cancel();

@@ -46,9 +46,8 @@ class FileSystemTest : public testing::TestWithParam<Kind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Platform, FileSystemTest, testing::Values(Kind::Native, Kind::Simulated), [](const auto& test) {
-  return test.param == Kind::Native ? "Native" : "Simulated";
-});
+INSTANTIATE_TEST_SUITE_P(Platform, FileSystemTest, testing::Values(Kind::Native, Kind::Simulated),
+                         [](const auto& test) { return test.param == Kind::Native ? "Native" : "Simulated"; });
 
 TEST_P(FileSystemTest, whatIsWrittenAtPositionsIsReadBack) {
   auto file = open("a");

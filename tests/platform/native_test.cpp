@@ -3,8 +3,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -61,7 +61,7 @@ TEST_F(NativeTest, reservedSpaceIsNotPartOfTheFileAndIsGivenBack) {
   auto file = process->files().open(path, OpenMode::Truncate).value();
   ASSERT_TRUE(file->writeAt(0, asBytes("abc")));
   const auto blocks = [&] {
-    struct stat status {};
+    struct stat status{};
     EXPECT_EQ(::stat(path.c_str(), &status), 0);
     return status.st_blocks;
   };
@@ -127,12 +127,12 @@ TEST_F(NativeTest, aFullDiskIsAClearError) {
 TEST_F(NativeTest, sigpipeIsIgnoredAndLogLinesReachTheSink) {
   std::vector<std::string> lines;
   {
-    auto process = makeNativeProcess({.name = "one",
-                                      .level = Logger::Level::Warning,
-                                      .sink = [&](auto, std::string_view from, std::string_view component,
-                                                  std::string_view text) {
-                                        lines.push_back(fmt::format("{}/{}/{}", from, component, text));
-                                      }});
+    auto process =
+        makeNativeProcess({.name = "one",
+                           .level = Logger::Level::Warning,
+                           .sink = [&](auto, std::string_view from, std::string_view component, std::string_view text) {
+                             lines.push_back(fmt::format("{}/{}/{}", from, component, text));
+                           }});
     EXPECT_EQ(std::signal(SIGPIPE, SIG_IGN), SIG_IGN);
     process->log().info("test", "not {}", "this");
     process->log().warning("test", "but {}", "this");
@@ -221,9 +221,10 @@ class Traffic {
       peer->timer = peer->executor.schedule(milliseconds(1), [] {});
       pool_->post([this, peer] {
         peer->executor.post([this, peer] {
-          peer->connection->write({SharedBytes(ByteVector(100)), FileSlice{file_, 10, 5000}}, [this, peer](Result<void> done) {
-            if (done) serve(peer);
-          });
+          peer->connection->write({SharedBytes(ByteVector(100)), FileSlice{file_, 10, 5000}},
+                                  [this, peer](Result<void> done) {
+                                    if (done) serve(peer);
+                                  });
         });
       });
     });
@@ -264,7 +265,9 @@ class Traffic {
 
 TEST_F(NativeTest, processesMayBeKilledAnyTimeUnderFullTrafficAndLeaveNothingOpen) {
   const std::string folder = harness_->folder();
-  { const Traffic warmUp(*harness_, folder); }
+  {
+    const Traffic warmUp(*harness_, folder);
+  }
   const size_t before = openDescriptors();
   for (int round = 0; round < 12; ++round) {
     Traffic traffic(*harness_, folder);

@@ -121,9 +121,8 @@ class NetworkTest : public testing::TestWithParam<Kind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Platform, NetworkTest, testing::Values(Kind::Native, Kind::Simulated), [](const auto& test) {
-  return test.param == Kind::Native ? "Native" : "Simulated";
-});
+INSTANTIATE_TEST_SUITE_P(Platform, NetworkTest, testing::Values(Kind::Native, Kind::Simulated),
+                         [](const auto& test) { return test.param == Kind::Native ? "Native" : "Simulated"; });
 
 TEST_P(NetworkTest, bothSidesKnowWhomTheyTalkTo) {
   listenAndConnect();
@@ -433,8 +432,7 @@ TEST_P(NetworkTest, whenAProcessDiesItsPeersSeeTheEndAndItsOwnHandlersAreForgott
   auto held = std::make_shared<int>(1);
   ByteVector buffer(10);
   harness_->run(*serverThread_, [&] { there_->read(buffer, [&, held](Result<size_t>) { wrong = true; }); });
-  harness_->run(*acceptorThread_,
-                [&] { acceptor_->accept(*serverThread_, [&, held](auto) { wrong = true; }); });
+  harness_->run(*acceptorThread_, [&] { acceptor_->accept(*serverThread_, [&, held](auto) { wrong = true; }); });
   Sink sink(*harness_, std::move(here_));
   const Ending ending{*this};
   clientThread_->post([&] { sink.start(); });

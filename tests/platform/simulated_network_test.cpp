@@ -120,7 +120,8 @@ TEST_F(SimulatedNetworkTest, anIsolatedProcessHearsNobody) {
   write(*here_, "x");
   EXPECT_FALSE(arrives(got, "x", seconds(5)));
   bool connected = false;
-  client_->network().connect(*clientThread_, {"alpha", 9092}, seconds(60), [&](auto result) { connected = result.has_value(); });
+  client_->network().connect(*clientThread_, {"alpha", 9092}, seconds(60),
+                             [&](auto result) { connected = result.has_value(); });
   EXPECT_FALSE(world_->runUntil([&] { return connected; }, seconds(10)));
   world_->network().heal("server");
   EXPECT_TRUE(arrives(got, "x"));
@@ -219,7 +220,8 @@ TEST_F(SimulatedNetworkTest, connectionsOvertakeEachOtherButNotThemselves) {
     std::unique_ptr<Connection> second;
     std::unique_ptr<Connection> secondThere;
     acceptor_->accept(*serverThread_, [&](auto got) { secondThere = std::move(*got); });
-    client_->network().connect(*clientThread_, {"alpha", 9092}, seconds(1), [&](auto got) { second = std::move(*got); });
+    client_->network().connect(*clientThread_, {"alpha", 9092}, seconds(1),
+                               [&](auto got) { second = std::move(*got); });
     ASSERT_TRUE(world_->runUntil([&] { return second && secondThere; }, seconds(1)));
     std::string got;
     readAll(*there_, got);

@@ -519,7 +519,8 @@ TEST_F(StateMachineTest, ObserverFindsTheLeaderAndFollows) {
 TEST_F(StateMachineTest, WhatTheSlowerOfTwoAnswersSaysOfAnOlderLogEndIsPassedOver) {
   start(std::nullopt, 3, key(8));
   poll();
-  respond(sent.front().to.value(), FetchResponse{.error = ErrorCode::FencedLeaderEpoch, .leader = {NodeId(3), LeaderEpoch(6)}});
+  respond(sent.front().to.value(),
+          FetchResponse{.error = ErrorCode::FencedLeaderEpoch, .leader = {NodeId(3), LeaderEpoch(6)}});
   pass(config.retryBackoff);
   poll();
   ASSERT_EQ(sent.size(), 2u);
@@ -527,7 +528,8 @@ TEST_F(StateMachineTest, WhatTheSlowerOfTwoAnswersSaysOfAnOlderLogEndIsPassedOve
   // The quicker one brought this.
   log.append({LeaderEpoch(6), 0});
   log.sync();
-  respond(3, FetchResponse{.leader = {NodeId(3), LeaderEpoch(6)}, .diverging = OffsetAndEpoch{Offset(0), LeaderEpoch(0)}});
+  respond(3,
+          FetchResponse{.leader = {NodeId(3), LeaderEpoch(6)}, .diverging = OffsetAndEpoch{Offset(0), LeaderEpoch(0)}});
   EXPECT_EQ(log.endOffset(), Offset(1));
   poll();
   EXPECT_EQ(lastTo<FetchRequest>(3)->fetchOffset, Offset(1)) << "it goes on from where it is";

@@ -18,7 +18,6 @@ class CountingRandom : public platform::Random {
   uint64_t count_ = 0;
 };
 
-
 FetchItem item(int partition, int64_t offset = 0, Uuid topic = kTopic) {
   return {.key = {.topicId = topic, .topic = "orders", .partition = PartitionIndex(partition)},
           .ask = {.fetchOffset = Offset(offset), .logStartOffset = kNoOffset, .maxBytes = 1 << 20}};
@@ -31,11 +30,20 @@ FetchFacts quiet(int64_t highWatermark = 5) {
 class FetchSessions : public testing::Test {
  protected:
   FetchSessionCache::Request full(std::vector<FetchItem> items, bool follower = false) {
-    return {.sessionId = 0, .sessionEpoch = 0, .fromFollower = follower, .usesTopicIds = true, .items = std::move(items), .forgotten = {}};
+    return {.sessionId = 0,
+            .sessionEpoch = 0,
+            .fromFollower = follower,
+            .usesTopicIds = true,
+            .items = std::move(items),
+            .forgotten = {}};
   }
   FetchSessionCache::Request incremental(int32_t id, int32_t epoch, std::vector<FetchItem> items = {},
                                          std::vector<FetchKey> forgotten = {}) {
-    return {.sessionId = id, .sessionEpoch = epoch, .usesTopicIds = true, .items = std::move(items), .forgotten = std::move(forgotten)};
+    return {.sessionId = id,
+            .sessionEpoch = epoch,
+            .usesTopicIds = true,
+            .items = std::move(items),
+            .forgotten = std::move(forgotten)};
   }
   int32_t open(std::vector<FetchItem> items, bool follower = false) {
     auto context = cache_.begin(full(std::move(items), follower), now_);

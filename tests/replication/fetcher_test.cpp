@@ -27,14 +27,15 @@ class FetcherTest : public log::LogFixture, public network::RequestHandler {
 
   FetcherTest() {
     open();
-    environment_ = std::make_shared<const PartitionEnvironment>(PartitionEnvironment{.self = NodeId(1),
-                                                                                     .clock = process_->clock(),
-                                                                                     .recorder = recorder_,
-                                                                                     .lagMax = seconds(10),
-                                                                                     .eligible = [](NodeId, BrokerEpoch) { return true; },
-                                                                                     .brokerEpoch = [] { return BrokerEpoch(55); },
-                                                                                     .propose = [](const IsrProposal&) {},
-                                                                                     .lagDeadline = [](platform::MonotonicTime) {}});
+    environment_ = std::make_shared<const PartitionEnvironment>(
+        PartitionEnvironment{.self = NodeId(1),
+                             .clock = process_->clock(),
+                             .recorder = recorder_,
+                             .lagMax = seconds(10),
+                             .eligible = [](NodeId, BrokerEpoch) { return true; },
+                             .brokerEpoch = [] { return BrokerEpoch(55); },
+                             .propose = [](const IsrProposal&) {},
+                             .lagDeadline = [](platform::MonotonicTime) {}});
     partition_ = std::make_shared<Partition>(environment_, kId, TopicPartition{"orders", PartitionIndex(0)}, log_);
     leader_ = world_->createProcess({.name = "leader", .host = "leader"});
     network::ServerOptions options;
@@ -43,14 +44,15 @@ class FetcherTest : public log::LogFixture, public network::RequestHandler {
     options.apis = network::ApiTable{{ApiKey::ApiVersions, 0, 4}, {ApiKey::Fetch, 4, 18}, {ApiKey::ListOffsets, 1, 11}};
     server_ = std::make_unique<network::Server>(*leader_, std::move(options), *this);
     EXPECT_TRUE(server_->start());
-    fetcher_ = std::make_shared<Fetcher>(*process_, process_->createExecutor({.name = "fetcher", .threads = 1}),
-                                         FetcherOptions{.self = NodeId(1),
-                                                        .leader = NodeId(2),
-                                                        .endpoint = kLeaderEndpoint,
-                                                        .brokerEpoch = [] { return BrokerEpoch(55); },
-                                                        .appended = [this](Partition&, bool moved) { moved_ += moved ? 1 : 0; },
-                                                        .failed = [](Partition&, const Error& error) { ADD_FAILURE() << error.message; },
-                                                        .quota = &quota_});
+    fetcher_ = std::make_shared<Fetcher>(
+        *process_, process_->createExecutor({.name = "fetcher", .threads = 1}),
+        FetcherOptions{.self = NodeId(1),
+                       .leader = NodeId(2),
+                       .endpoint = kLeaderEndpoint,
+                       .brokerEpoch = [] { return BrokerEpoch(55); },
+                       .appended = [this](Partition&, bool moved) { moved_ += moved ? 1 : 0; },
+                       .failed = [](Partition&, const Error& error) { ADD_FAILURE() << error.message; },
+                       .quota = &quota_});
   }
   ~FetcherTest() override {
     for (const auto& process : {process_, leader_}) {
@@ -69,7 +71,8 @@ class FetcherTest : public log::LogFixture, public network::RequestHandler {
       protocol::ListOffsetsResponse response;
       auto& topic = response.topics.emplace_back();
       topic.name = asked->topics[0].name;
-      topic.partitions.push_back({.partitionIndex = 0, .offset = timestamp == log::kLatestTimestamp ? leaderEnd_ : leaderStart_});
+      topic.partitions.push_back(
+          {.partitionIndex = 0, .offset = timestamp == log::kLatestTimestamp ? leaderEnd_ : leaderStart_});
       request->respond(response);
       return;
     }
@@ -104,13 +107,16 @@ class FetcherTest : public log::LogFixture, public network::RequestHandler {
   }
   static Partial records(int64_t base, int count, int epoch, int64_t highWatermark) {
     Partial data{.highWatermark = highWatermark};
-    data.records = protocol::Records(makeBatch({.count = count, .baseOffset = Offset(base), .epoch = LeaderEpoch(epoch)}));
+    data.records =
+        protocol::Records(makeBatch({.count = count, .baseOffset = Offset(base), .epoch = LeaderEpoch(epoch)}));
     return data;
   }
   bool awaitFetches(size_t count) {
     return world_->runUntil([&] { return fetches_.size() >= count; }, seconds(30));
   }
-  const protocol::FetchRequest::FetchPartition& asked(size_t fetch) { return fetches_.at(fetch).topics.at(0).partitions.at(0); }
+  const protocol::FetchRequest::FetchPartition& asked(size_t fetch) {
+    return fetches_.at(fetch).topics.at(0).partitions.at(0);
+  }
   int64_t end() { return log_->logEndOffset().value(); }
 
   events::Recorder recorder_{process_->clock(), NodeId(1)};
@@ -158,7 +164,8 @@ TEST_F(FetcherTest, TruncatesWhereTheLogsPartAndThenGoesOn) {
   std::vector<events::Event> told;
   recorder_.drain(told);
   std::erase_if(told, [](const events::Event& event) {
-    return !std::holds_alternative<events::LogDiverged>(event.payload) && !std::holds_alternative<events::LogTruncated>(event.payload);
+    return !std::holds_alternative<events::LogDiverged>(event.payload) &&
+           !std::holds_alternative<events::LogTruncated>(event.payload);
   });
   ASSERT_FALSE(told.empty());
   const auto* parted = std::get_if<events::LogDiverged>(&told[0].payload);
@@ -218,7 +225,8 @@ TEST_F(FetcherTest, AsksSoonAfterAnErrorAndEverLaterWhileItLasts) {
     ASSERT_TRUE(awaitFetches(static_cast<size_t>(i) + 1));
     const platform::Duration waited = world_->now() - refused;
     EXPECT_GE(waited, std::min<platform::Duration>(milliseconds(31) * (1 << (i - 1)), milliseconds(990))) << i;
-    EXPECT_LT(waited, std::min<platform::Duration>(milliseconds(40) * (1 << (i - 1)), milliseconds(1100))) << i << ": replica.fetch.backoff.ms";
+    EXPECT_LT(waited, std::min<platform::Duration>(milliseconds(40) * (1 << (i - 1)), milliseconds(1100)))
+        << i << ": replica.fetch.backoff.ms";
     before = waited;
   }
   EXPECT_GE(before, milliseconds(990));

@@ -13,7 +13,9 @@ constexpr NodeId kLeader{1};
 constexpr NodeId kSecond{2};
 constexpr NodeId kThird{3};
 
-MonotonicTime at(int64_t second) { return MonotonicTime(seconds(second)); }
+MonotonicTime at(int64_t second) {
+  return MonotonicTime(seconds(second));
+}
 const auto kEveryone = [](NodeId, BrokerEpoch) { return true; };
 const auto kNobody = [](NodeId, BrokerEpoch) { return false; };
 
@@ -28,8 +30,11 @@ LeaderFacts steady() {
                     .minInsyncReplicas = 2,
                     .lagMax = seconds(10)};
   for (NodeId node : {kSecond, kThird})
-    facts.followers[node] = FollowerState{.logEndOffset = Offset(10), .logStartOffset = Offset(0),
-                                          .leaderEndAtLastFetch = Offset(10), .lastFetch = at(100), .lastCaughtUp = at(100)};
+    facts.followers[node] = FollowerState{.logEndOffset = Offset(10),
+                                          .logStartOffset = Offset(0),
+                                          .leaderEndAtLastFetch = Offset(10),
+                                          .lastFetch = at(100),
+                                          .lastCaughtUp = at(100)};
   return facts;
 }
 
@@ -64,7 +69,8 @@ TEST(HighWatermark, IsHeldBackByACaughtUpReplicaThatCouldJoin) {
   facts.followers[kThird].logEndOffset = Offset(12);
   facts.followers[kThird].lastCaughtUp = at(95);
   EXPECT_EQ(nextHighWatermark(facts, at(100), kEveryone), Offset(12));
-  EXPECT_EQ(nextHighWatermark(facts, at(100), kNobody), Offset(20)) << "a fenced broker cannot join and holds nothing back";
+  EXPECT_EQ(nextHighWatermark(facts, at(100), kNobody), Offset(20))
+      << "a fenced broker cannot join and holds nothing back";
   EXPECT_EQ(nextHighWatermark(facts, at(106), kEveryone), Offset(20)) << "one that lags too long holds nothing back";
 }
 

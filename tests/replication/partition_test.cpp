@@ -20,15 +20,15 @@ class PartitionTest : public log::LogFixture {
  protected:
   PartitionTest() {
     open();
-    environment_ = std::make_shared<const PartitionEnvironment>(PartitionEnvironment{
-        .self = kSelf,
-        .clock = process_->clock(),
-        .recorder = recorder_,
-        .lagMax = seconds(10),
-        .eligible = [this](NodeId node, BrokerEpoch) { return !fenced_.contains(node); },
-        .brokerEpoch = [] { return BrokerEpoch(100); },
-        .propose = [this](IsrProposal proposal) { proposals_.push_back(std::move(proposal)); },
-        .lagDeadline = [this](platform::MonotonicTime at) { deadlines_.push_back(at); }});
+    environment_ = std::make_shared<const PartitionEnvironment>(
+        PartitionEnvironment{.self = kSelf,
+                             .clock = process_->clock(),
+                             .recorder = recorder_,
+                             .lagMax = seconds(10),
+                             .eligible = [this](NodeId node, BrokerEpoch) { return !fenced_.contains(node); },
+                             .brokerEpoch = [] { return BrokerEpoch(100); },
+                             .propose = [this](IsrProposal proposal) { proposals_.push_back(std::move(proposal)); },
+                             .lagDeadline = [this](platform::MonotonicTime at) { deadlines_.push_back(at); }});
     partition_ = std::make_unique<Partition>(environment_, kId, TopicPartition{"orders", PartitionIndex(0)}, log_);
   }
 
@@ -47,23 +47,28 @@ class PartitionTest : public log::LogFixture {
   }
   ErrorCode write(int16_t acks = -1, int count = 1) {
     ByteVector batch = makeBatch({.count = count});
-    const auto appended = partition_->appendAsLeader(batch, acks, {.origin = records::Origin::Client, .apiVersion = 12});
+    const auto appended =
+        partition_->appendAsLeader(batch, acks, {.origin = records::Origin::Client, .apiVersion = 12});
     return appended ? ErrorCode::None : appended.error().error.code;
   }
   /// A fetch of that follower from `offset`; whether the high watermark moved.
   bool fetchBy(int node, int64_t offset, int64_t followerEpoch = -1) {
-    const auto read = partition_->read({.fetchOffset = Offset(offset),
-                                        .check = {},
-                                        .maxBytes = 1 << 20,
-                                        .isolation = log::FetchIsolation::LogEnd,
-                                        .follower = FollowerFetch{.replica = NodeId(node),
-                                                                  .brokerEpoch = BrokerEpoch(followerEpoch),
-                                                                  .logStartOffset = Offset(0)}});
+    const auto read = partition_->read(
+        {.fetchOffset = Offset(offset),
+         .check = {},
+         .maxBytes = 1 << 20,
+         .isolation = log::FetchIsolation::LogEnd,
+         .follower = FollowerFetch{
+             .replica = NodeId(node), .brokerEpoch = BrokerEpoch(followerEpoch), .logStartOffset = Offset(0)}});
     EXPECT_TRUE(read) << read.error().message;
     return read && read->highWatermarkMoved;
   }
   void decide(ErrorCode error, std::vector<int> isr, int partitionEpoch) {
-    IsrDecision decision{.error = error, .leader = kSelf, .leaderEpoch = partition_->leaderEpoch(), .partitionEpoch = PartitionEpoch(partitionEpoch), .isr = {}};
+    IsrDecision decision{.error = error,
+                         .leader = kSelf,
+                         .leaderEpoch = partition_->leaderEpoch(),
+                         .partitionEpoch = PartitionEpoch(partitionEpoch),
+                         .isr = {}};
     for (int node : isr) decision.isr.push_back(NodeId(node));
     partition_->decided(proposals_.back(), decision);
   }
@@ -226,7 +231,11 @@ TEST_F(PartitionTest, AReaderWhoseLogPartedIsToldWhere) {
   lead({1}, 2, 1);
   ASSERT_EQ(write(1, 3), ErrorCode::None);
   const auto read = [&](int64_t offset, int epoch) {
-    return partition_->read({.fetchOffset = Offset(offset), .lastFetchedEpoch = LeaderEpoch(epoch), .check = {}, .maxBytes = 1 << 20, .isolation = log::FetchIsolation::LogEnd});
+    return partition_->read({.fetchOffset = Offset(offset),
+                             .lastFetchedEpoch = LeaderEpoch(epoch),
+                             .check = {},
+                             .maxBytes = 1 << 20,
+                             .isolation = log::FetchIsolation::LogEnd});
   };
   EXPECT_FALSE(read(2, 0)->diverging);
   const auto beyond = read(5, 0);
@@ -243,7 +252,9 @@ TEST_F(PartitionTest, ANewLeadersLatestOffsetIsNotToldBeforeItsEpochIsCommitted)
   lead({1, 2}, 0, 0);
   ASSERT_EQ(write(1, 3), ErrorCode::None);
   lead({1, 2}, 1, 1);
-  const auto latest = [&] { return partition_->listOffset(log::kLatestTimestamp, log::FetchIsolation::HighWatermark, {}); };
+  const auto latest = [&] {
+    return partition_->listOffset(log::kLatestTimestamp, log::FetchIsolation::HighWatermark, {});
+  };
   EXPECT_EQ(latest().error().code, ErrorCode::OffsetNotAvailable);
   fetchBy(2, 3);
   ASSERT_TRUE(latest());
@@ -253,7 +264,8 @@ TEST_F(PartitionTest, ANewLeadersLatestOffsetIsNotToldBeforeItsEpochIsCommitted)
 TEST_F(PartitionTest, AFollowerTakesOnlyWhatItsEpochsLeaderSent) {
   partition_->makeFollower(registration({1, 2}, 2, 3, 0), 1);
   const ByteVector sent = makeBatch({.count = 2, .baseOffset = Offset(0), .epoch = LeaderEpoch(3)});
-  EXPECT_EQ(partition_->appendAsFollower(sent, LeaderEpoch(2), Offset(0), Offset(0)).error().code, ErrorCode::NotLeaderOrFollower);
+  EXPECT_EQ(partition_->appendAsFollower(sent, LeaderEpoch(2), Offset(0), Offset(0)).error().code,
+            ErrorCode::NotLeaderOrFollower);
   const auto appended = partition_->appendAsFollower(sent, LeaderEpoch(3), Offset(1), Offset(0));
   ASSERT_TRUE(appended) << appended.error().message;
   EXPECT_EQ(appended->logEndOffset, Offset(2));
@@ -278,7 +290,8 @@ TEST_F(PartitionTest, AFollowerOfALogThatStartsInsideABatchBeginsWithTheWholeBat
   ASSERT_TRUE(held && held->size() == 1);
   EXPECT_EQ((*held)[0].header.baseOffset, Offset(0));
   // Twice is once too often.
-  EXPECT_EQ(partition_->appendAsFollower(batch, LeaderEpoch(3), Offset(10), Offset(4)).error().code, ErrorCode::OffsetOutOfRange);
+  EXPECT_EQ(partition_->appendAsFollower(batch, LeaderEpoch(3), Offset(10), Offset(4)).error().code,
+            ErrorCode::OffsetOutOfRange);
 }
 
 TEST_F(PartitionTest, WhatAnUncleanElectionCostsIsToldByTheLeaderAndByWhoGivesItUp) {
@@ -292,9 +305,12 @@ TEST_F(PartitionTest, WhatAnUncleanElectionCostsIsToldByTheLeaderAndByWhoGivesIt
     return found;
   };
   partition_->makeFollower(registration({1, 2, 3}, 2, 3, 3), 1);
-  ASSERT_TRUE(partition_->appendAsFollower(makeBatch({.count = 1, .baseOffset = Offset(0), .epoch = LeaderEpoch(3)}), LeaderEpoch(3), Offset(1), Offset(0)));
+  ASSERT_TRUE(partition_->appendAsFollower(makeBatch({.count = 1, .baseOffset = Offset(0), .epoch = LeaderEpoch(3)}),
+                                           LeaderEpoch(3), Offset(1), Offset(0)));
   for (int64_t base : {1, 2, 3})
-    ASSERT_TRUE(partition_->appendAsFollower(makeBatch({.count = 1, .baseOffset = Offset(base), .epoch = LeaderEpoch(3)}), LeaderEpoch(3), Offset(3), Offset(0)));
+    ASSERT_TRUE(
+        partition_->appendAsFollower(makeBatch({.count = 1, .baseOffset = Offset(base), .epoch = LeaderEpoch(3)}),
+                                     LeaderEpoch(3), Offset(3), Offset(0)));
   // Above the high watermark nothing was promised.
   ASSERT_TRUE(partition_->truncateAsFollower(Offset(3), LeaderEpoch(3)));
   EXPECT_TRUE(lost().empty());

@@ -20,9 +20,11 @@ constexpr int kBrokers = 3;
 
 /// Broker 3 stands in another rack than the others.
 metadata::Record brokerRecord(int id, int64_t epoch) {
-  protocol::RegisterBrokerRecord record{.brokerId = id, .incarnationId = Uuid({static_cast<uint8_t>(id)}), .brokerEpoch = epoch, .fenced = false};
+  protocol::RegisterBrokerRecord record{
+      .brokerId = id, .incarnationId = Uuid({static_cast<uint8_t>(id)}), .brokerEpoch = epoch, .fenced = false};
   record.rack = protocol::Text(std::string(id == 3 ? "far" : "near"));
-  record.endPoints.push_back({.name = "PLAINTEXT", .host = "broker-" + std::to_string(id), .port = 9092, .securityProtocol = 0});
+  record.endPoints.push_back(
+      {.name = "PLAINTEXT", .host = "broker-" + std::to_string(id), .port = 9092, .securityProtocol = 0});
   return {std::move(record), 3};
 }
 
@@ -40,21 +42,25 @@ metadata::Record partitionRecord(int index, std::vector<int32_t> isr, int leader
 class ReplicaManagerTest : public testing::Test {
  protected:
   ReplicaManagerTest() {
-    logs_ = *log::LogManager::open(*process_, process_->createExecutor({.name = "background", .threads = 1}), &recorder_,
-                                   {.directories = {"/data"}, .defaults = {}});
+    logs_ = *log::LogManager::open(*process_, process_->createExecutor({.name = "background", .threads = 1}),
+                                   &recorder_, {.directories = {"/data"}, .defaults = {}});
     EXPECT_TRUE(logs_->load({}));
     manager_ = std::make_unique<ReplicaManager>(
         *process_, logs_, recorder_,
-        ReplicaManagerOptions{.self = NodeId(1),
-                              .interBrokerListener = "PLAINTEXT",
-                              .lagMax = seconds(10),
-                              .rackAwareReads = true,
-                              .settingsOf = [this](const metadata::Image&, const std::string&) { return TopicSettings{.log = {}, .minInsyncReplicas = minIsr_, .leaderThrottled = throttled_, .followerThrottled = {}}; },
-                              .brokerEpoch = [] { return BrokerEpoch(100); },
-                              .isrExecutor = process_->createExecutor({.name = "isr", .threads = 1}),
-                              .alterPartition = [this](protocol::AlterPartitionRequest request, AlterPartitionManager::Answer) {
-                                proposals_.push_back(std::move(request));
-                              }});
+        ReplicaManagerOptions{
+            .self = NodeId(1),
+            .interBrokerListener = "PLAINTEXT",
+            .lagMax = seconds(10),
+            .rackAwareReads = true,
+            .settingsOf =
+                [this](const metadata::Image&, const std::string&) {
+                  return TopicSettings{
+                      .log = {}, .minInsyncReplicas = minIsr_, .leaderThrottled = throttled_, .followerThrottled = {}};
+                },
+            .brokerEpoch = [] { return BrokerEpoch(100); },
+            .isrExecutor = process_->createExecutor({.name = "isr", .threads = 1}),
+            .alterPartition = [this](protocol::AlterPartitionRequest request,
+                                     AlterPartitionManager::Answer) { proposals_.push_back(std::move(request)); }});
     metadata::Records records{{protocol::TopicRecord{.name = "orders", .topicId = kTopic}}};
     for (int id = 1; id <= kBrokers; ++id) records.push_back(brokerRecord(id, 99 + id));
     apply(std::move(records));
@@ -70,7 +76,8 @@ class ReplicaManagerTest : public testing::Test {
       const auto replayed = delta.replay(record);
       ASSERT_TRUE(replayed) << replayed.error().message;
     }
-    image_ = delta.apply({.lastContainedOffset = Offset(++offset_), .lastContainedEpoch = LeaderEpoch(1), .lastContainedLogTimeMs = 0});
+    image_ = delta.apply(
+        {.lastContainedOffset = Offset(++offset_), .lastContainedEpoch = LeaderEpoch(1), .lastContainedLogTimeMs = 0});
     manager_->apply(MetadataChange::of(delta, image_, NodeId(1)));
   }
   void change(int index, protocol::PartitionChangeRecord record) {
@@ -81,24 +88,29 @@ class ReplicaManagerTest : public testing::Test {
   static TopicPartition name(int index) { return {"orders", PartitionIndex(index)}; }
 
   /// Parks or answers; what came is in the result once it did.
-  std::shared_ptr<std::optional<std::vector<ProduceResult>>> produce(int index, int16_t acks = -1, platform::Duration timeout = seconds(5)) {
+  std::shared_ptr<std::optional<std::vector<ProduceResult>>> produce(int index, int16_t acks = -1,
+                                                                     platform::Duration timeout = seconds(5)) {
     auto result = std::make_shared<std::optional<std::vector<ProduceResult>>>();
     ByteVector batch = makeBatch({.count = 1, .firstTimestampMs = process_->clock().wallMs()});
     const ProduceItem item{.partition = name(index), .records = batch};
-    manager_->append(acks, timeout, std::span(&item, 1), {.origin = records::Origin::Client, .apiVersion = 12}, {.client = "test", .correlation = 1},
+    manager_->append(acks, timeout, std::span(&item, 1), {.origin = records::Origin::Client, .apiVersion = 12},
+                     {.client = "test", .correlation = 1},
                      [result](std::vector<ProduceResult> done) { *result = std::move(done); });
     return result;
   }
-  std::shared_ptr<std::optional<std::vector<FetchResult>>> fetch(int index, int64_t offset, int follower = -1, int32_t minBytes = 1,
-                                                                 platform::Duration wait = seconds(2), const std::string& rack = {}) {
+  std::shared_ptr<std::optional<std::vector<FetchResult>>> fetch(int index, int64_t offset, int follower = -1,
+                                                                 int32_t minBytes = 1,
+                                                                 platform::Duration wait = seconds(2),
+                                                                 const std::string& rack = {}) {
     auto result = std::make_shared<std::optional<std::vector<FetchResult>>>();
     FetchParams params{.maxWait = wait, .minBytes = minBytes, .maxBytes = 1 << 20, .rack = rack};
     if (follower >= 0) {
       params.follower = FetchParams::Follower{.replica = NodeId(follower), .brokerEpoch = BrokerEpoch(99 + follower)};
       params.isolation = log::FetchIsolation::LogEnd;
     }
-    std::vector<FetchItem> items{{.key = {.topicId = kTopic, .topic = "orders", .partition = PartitionIndex(index)},
-                                  .ask = {.fetchOffset = Offset(offset), .logStartOffset = Offset(0), .maxBytes = 1 << 20}}};
+    std::vector<FetchItem> items{
+        {.key = {.topicId = kTopic, .topic = "orders", .partition = PartitionIndex(index)},
+         .ask = {.fetchOffset = Offset(offset), .logStartOffset = Offset(0), .maxBytes = 1 << 20}}};
     manager_->fetch(params, std::move(items), [result](std::vector<FetchResult> done) { *result = std::move(done); });
     return result;
   }
@@ -207,7 +219,13 @@ TEST_F(ReplicaManagerTest, ConsumersSeeNothingAboveTheHighWatermarkReplicasDo) {
 }
 
 TEST_F(ReplicaManagerTest, AReplicaThatIsNoneIsRefused) {
-  apply({{protocol::PartitionRecord{.partitionId = 0, .topicId = kTopic, .replicas = {1, 2}, .isr = {1, 2}, .leader = 1, .leaderEpoch = 0, .partitionEpoch = 0}}});
+  apply({{protocol::PartitionRecord{.partitionId = 0,
+                                    .topicId = kTopic,
+                                    .replicas = {1, 2},
+                                    .isr = {1, 2},
+                                    .leader = 1,
+                                    .leaderEpoch = 0,
+                                    .partitionEpoch = 0}}});
   const auto stranger = fetch(0, 0, 3);
   ASSERT_TRUE(*stranger);
   EXPECT_NE((**stranger)[0].error.code, ErrorCode::None);
@@ -223,7 +241,8 @@ TEST_F(ReplicaManagerTest, WhoLagsIsProposedToLeave) {
   ASSERT_EQ(proposals_.size(), 1u);
   EXPECT_EQ(proposals_[0].brokerId, 1);
   std::vector<int32_t> members;
-  for (const auto& member : proposals_[0].topics.at(0).partitions.at(0).newIsrWithEpochs) members.push_back(member.brokerId);
+  for (const auto& member : proposals_[0].topics.at(0).partitions.at(0).newIsrWithEpochs)
+    members.push_back(member.brokerId);
   EXPECT_THAT(members, testing::UnorderedElementsAre(1, 2));
 }
 
@@ -233,13 +252,15 @@ TEST_F(ReplicaManagerTest, DeleteRecordsWaitsForTheReplicasThatAreAlive) {
   fetch(0, 1, 2);
   fetch(0, 1, 3);
   std::optional<std::vector<DeleteResult>> done;
-  manager_->deleteRecords({{.partition = name(0), .offset = Offset(1)}}, seconds(5), [&](std::vector<DeleteResult> results) { done = std::move(results); });
+  manager_->deleteRecords({{.partition = name(0), .offset = Offset(1)}}, seconds(5),
+                          [&](std::vector<DeleteResult> results) { done = std::move(results); });
   world_.runFor(seconds(6));
   ASSERT_TRUE(done);
   EXPECT_EQ((*done)[0].error, ErrorCode::RequestTimedOut) << "nobody told of a log start yet";
   EXPECT_EQ(manager_->find(name(0))->log()->logStartOffset(), Offset(1));
   std::optional<std::vector<DeleteResult>> beyond;
-  manager_->deleteRecords({{.partition = name(0), .offset = Offset(9)}}, seconds(5), [&](std::vector<DeleteResult> results) { beyond = std::move(results); });
+  manager_->deleteRecords({{.partition = name(0), .offset = Offset(9)}}, seconds(5),
+                          [&](std::vector<DeleteResult> results) { beyond = std::move(results); });
   ASSERT_TRUE(beyond);
   EXPECT_EQ((*beyond)[0].error, ErrorCode::OffsetOutOfRange);
 }

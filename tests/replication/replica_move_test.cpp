@@ -16,7 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
-
 /// Broker 1 of three with three log directories, in front of metadata and of a controller that the test plays.
 class ReplicaMoveTest : public testing::Test {
  protected:
@@ -58,12 +57,15 @@ class ReplicaMoveTest : public testing::Test {
                   if (agrees_) accept();
                 }});
     if (offset_ == 0) {
-      metadata::Records records{{protocol::TopicRecord{.name = "orders", .topicId = kTopic}},
-                                {protocol::FeatureLevelRecord{.name = protocol::Text(std::string(metadata::kMetadataVersionFeature)),
-                                                              .featureLevel = 30}}};
+      metadata::Records records{
+          {protocol::TopicRecord{.name = "orders", .topicId = kTopic}},
+          {protocol::FeatureLevelRecord{.name = protocol::Text(std::string(metadata::kMetadataVersionFeature)),
+                                        .featureLevel = 30}}};
       for (int id = 1; id <= 3; ++id) {
-        protocol::RegisterBrokerRecord record{.brokerId = id, .incarnationId = Uuid({static_cast<uint8_t>(id)}), .brokerEpoch = 99 + id, .fenced = false};
-        record.endPoints.push_back({.name = "PLAINTEXT", .host = "broker-" + std::to_string(id), .port = 9092, .securityProtocol = 0});
+        protocol::RegisterBrokerRecord record{
+            .brokerId = id, .incarnationId = Uuid({static_cast<uint8_t>(id)}), .brokerEpoch = 99 + id, .fenced = false};
+        record.endPoints.push_back(
+            {.name = "PLAINTEXT", .host = "broker-" + std::to_string(id), .port = 9092, .securityProtocol = 0});
         records.push_back({std::move(record), 3});
       }
       apply(std::move(records));
@@ -93,7 +95,8 @@ class ReplicaMoveTest : public testing::Test {
       const auto replayed = delta.replay(record);
       ASSERT_TRUE(replayed) << replayed.error().message;
     }
-    image_ = delta.apply({.lastContainedOffset = Offset(++offset_), .lastContainedEpoch = LeaderEpoch(1), .lastContainedLogTimeMs = 0});
+    image_ = delta.apply(
+        {.lastContainedOffset = Offset(++offset_), .lastContainedEpoch = LeaderEpoch(1), .lastContainedLogTimeMs = 0});
     manager_->apply(MetadataChange::of(delta, image_, NodeId(1)));
   }
   /// Led by `leader`, here in the first directory.
@@ -285,8 +288,10 @@ TEST_F(ReplicaMoveTest, WhatTheLogGivesUpTheCopyGivesUp) {
   record.leader = 3;
   apply({{std::move(record)}});
   ASSERT_TRUE(partition->truncateAsFollower(Offset(0), LeaderEpoch(1)));
-  ASSERT_TRUE(partition->appendAsFollower(makeBatch({.count = 3, .epoch = LeaderEpoch(1)}), LeaderEpoch(1), Offset(2), Offset(0)));
-  ASSERT_TRUE(partition->appendAsFollower(makeBatch({.count = 9, .baseOffset = Offset(3), .epoch = LeaderEpoch(1)}), LeaderEpoch(1), Offset(2), Offset(0)));
+  ASSERT_TRUE(partition->appendAsFollower(makeBatch({.count = 3, .epoch = LeaderEpoch(1)}), LeaderEpoch(1), Offset(2),
+                                          Offset(0)));
+  ASSERT_TRUE(partition->appendAsFollower(makeBatch({.count = 9, .baseOffset = Offset(3), .epoch = LeaderEpoch(1)}),
+                                          LeaderEpoch(1), Offset(2), Offset(0)));
   accept();
   settle();
   EXPECT_EQ(where(), directories_[1]);
@@ -302,7 +307,8 @@ TEST_F(ReplicaMoveTest, ALogThatBeginsAnewFurtherUpTakesItsCopyAlong) {
   EXPECT_EQ(move("/b"), ErrorCode::None);
   settle();
   ASSERT_TRUE(partition->restartAsFollower(Offset(100), LeaderEpoch(0)));
-  ASSERT_TRUE(partition->appendAsFollower(makeBatch({.count = 8, .baseOffset = Offset(100)}), LeaderEpoch(0), Offset(108), Offset(100)));
+  ASSERT_TRUE(partition->appendAsFollower(makeBatch({.count = 8, .baseOffset = Offset(100)}), LeaderEpoch(0),
+                                          Offset(108), Offset(100)));
   accept();
   settle();
   EXPECT_EQ(where(), directories_[1]);

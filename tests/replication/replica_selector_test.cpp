@@ -12,7 +12,8 @@ using std::chrono::seconds;
 
 /// Broker 1 leads in rack a; 2 and 3 stand in b, 4 in c, 5 nowhere.
 std::optional<std::string> rackOf(NodeId node) {
-  static const std::map<NodeId, std::string> kRacks{{NodeId(1), "a"}, {NodeId(2), "b"}, {NodeId(3), "b"}, {NodeId(4), "c"}};
+  static const std::map<NodeId, std::string> kRacks{
+      {NodeId(1), "a"}, {NodeId(2), "b"}, {NodeId(3), "b"}, {NodeId(4), "c"}};
   const auto found = kRacks.find(node);
   return found == kRacks.end() ? std::nullopt : std::optional(found->second);
 }
@@ -22,7 +23,8 @@ std::optional<NodeId> closest(const std::string& rack, const std::vector<Readabl
 }
 
 TEST(ClosestReplica, IsTheLeaderWhereItStandsAndWhereNobodyDoes) {
-  const std::vector<ReadableReplica> followers{{NodeId(2), Offset(10), seconds(0)}, {NodeId(5), Offset(10), seconds(0)}};
+  const std::vector<ReadableReplica> followers{{NodeId(2), Offset(10), seconds(0)},
+                                               {NodeId(5), Offset(10), seconds(0)}};
   EXPECT_FALSE(closest("a", followers));
   EXPECT_FALSE(closest("d", followers));
   EXPECT_FALSE(closest("", followers));

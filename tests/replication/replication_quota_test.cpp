@@ -9,7 +9,9 @@ using platform::MonotonicTime;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-MonotonicTime after(int64_t ms) { return MonotonicTime(milliseconds(ms)); }
+MonotonicTime after(int64_t ms) {
+  return MonotonicTime(milliseconds(ms));
+}
 
 TEST(ReplicationRate, IsWhatCameInTheLastSeconds) {
   ReplicationRate rate;

@@ -121,7 +121,8 @@ TEST_F(ClusterTest, BrokersThatAreNoControllersFollowThoseThatAre) {
   EXPECT_NE(lab.cluster().node(NodeId(3))->controller(), nullptr);
   EXPECT_EQ(lab.cluster().node(NodeId(4))->controller(), nullptr);
   for (int i = 1; i <= 4; ++i)
-    EXPECT_TRUE(lab.cluster().node(NodeId(i))->broker()->image()->cluster.isActive(NodeId(4))) << "as broker " << i << " sees it";
+    EXPECT_TRUE(lab.cluster().node(NodeId(i))->broker()->image()->cluster.isActive(NodeId(4)))
+        << "as broker " << i << " sees it";
 }
 
 TEST_F(ClusterTest, AClusterOfEightIsRefused) {

@@ -79,7 +79,8 @@ TEST_F(FailoverTest, aBrokerWithoutALogDirectoryEndsAndSaysWhy) {
 TEST_F(FailoverTest, whoseMetadataLogFailsInTheBackgroundDiesOfIt) {
   const NodeId gone = controller();
   const NodeId ill = othersThan(gone).front();
-  faults::Fault broken{.kind = faults::Kind::DiskError, .target = faults::NodeName{.by = {}, .id = ill, .partition = {}}};
+  faults::Fault broken{.kind = faults::Kind::DiskError,
+                       .target = faults::NodeName{.by = {}, .id = ill, .partition = {}}};
   broken.fileCalls = faults::kWrites;
   broken.path = "__cluster_metadata-0/leader-epoch-checkpoint.tmp";
   std::optional<Result<int>> set;
@@ -158,7 +159,8 @@ TEST_F(EligibilityTest, whoLeftTheIsrBelowTheMinimumLeadsWhenItComesBackUnlessIt
   EXPECT_TRUE(becomes([&](const auto& partition) { return partition.isr.size() == 2 && partition.elr.empty(); }));
 }
 
-// It had stopped cleanly, and then a file of it was cut: the controller counted on it, and all others gave up what it lacked.
+// It had stopped cleanly, and then a file of it was cut: the controller counted on it, and all others gave up what it
+// lacked.
 TEST_F(EligibilityTest, whoComesBackWithLessThanAtItsCleanStopDoesNotLead) {
   const NodeId first = replicas[0];
   const NodeId second = replicas[1];

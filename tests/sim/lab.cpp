@@ -49,7 +49,9 @@ bool Lab::awaitCluster(const std::function<bool(const observe::ClusterSnapshot&)
 // --------------------------------------------------------------------------------------------------------
 
 SimulatedLab::SimulatedLab(platform::WorldOptions options)
-    : world_(std::move(options)), platform_(new SimPlatform(world_)), cluster_(std::unique_ptr<SimPlatform>(platform_)) {}
+    : world_(std::move(options)),
+      platform_(new SimPlatform(world_)),
+      cluster_(std::unique_ptr<SimPlatform>(platform_)) {}
 
 std::shared_ptr<platform::SimulatedProcess> SimulatedLab::alive(NodeId broker) const {
   return platform_->alive("broker-" + std::to_string(broker.value()));

@@ -54,9 +54,7 @@ class MovedCluster {
   SimulatedLab& lab() { return lab_; }
   broker::Node& node(NodeId id) { return *lab_.cluster().node(id); }
   bool isGone(NodeId id) { return lab_.cluster().node(id) == nullptr; }
-  platform::SimulatedProcess& process(NodeId id) {
-    return *lab_.alive(id);
-  }
+  platform::SimulatedProcess& process(NodeId id) { return *lab_.alive(id); }
   log::LogManager& logs(NodeId id) { return *node(id).shared().logs; }
   static platform::Endpoint endpointOf(NodeId id) { return {"127.0.0.1", static_cast<uint16_t>(19091 + id.value())}; }
   static std::string folderOf(NodeId id, int disk) {
@@ -87,7 +85,8 @@ class MovedCluster {
   /// Asks the broker; what it answers is of no interest, since it may die over it.
   void requestMove(NodeId broker, int disk) {
     lab_.run(*executor_, [&] {
-      channel_ = std::make_unique<network::Channel>(*process_, executor_, endpointOf(broker), network::ChannelOptions{});
+      channel_ =
+          std::make_unique<network::Channel>(*process_, executor_, endpointOf(broker), network::ChannelOptions{});
       protocol::AlterReplicaLogDirsRequest request;
       auto& directory = request.dirs.emplace_back();
       directory.path = protocol::Text(folderOf(broker, disk));
@@ -96,7 +95,8 @@ class MovedCluster {
                      [this](Result<network::Received<protocol::AlterReplicaLogDirsResponse>> response) {
                        if (!response) return;
                        for (const auto& topic : response->message.results)
-                         for (const auto& partition : topic.partitions) moveError_ = static_cast<ErrorCode>(partition.errorCode);
+                         for (const auto& partition : topic.partitions)
+                           moveError_ = static_cast<ErrorCode>(partition.errorCode);
                      });
     });
   }
@@ -179,7 +179,8 @@ bool moveAndCrash(uint64_t point, int replicas, Crash how) {
     cluster.process(leader).crashAtFileCall(UINT32_MAX, how);
   }
   EXPECT_TRUE(cluster.awaitAnswers()) << "a record has no answer";
-  EXPECT_TRUE(world.runUntil([&] { return cluster.isSettled(leader); }, std::chrono::minutes(1))) << "the move does not end";
+  EXPECT_TRUE(world.runUntil([&] { return cluster.isSettled(leader); }, std::chrono::minutes(1)))
+      << "the move does not end";
   cluster.produce(10);
   EXPECT_TRUE(cluster.awaitAnswers());
   world.runFor(std::chrono::seconds(2));
@@ -225,7 +226,8 @@ TEST(ReplicaMove, ALogDirectoryThatFailsIsToldAndItsLeadersMoveToOtherBrokers) {
   // The first directory holds the metadata: without it the broker ends.
   if (cluster.diskOf(leader) == 1) {
     cluster.requestMove(leader, 2);
-    ASSERT_TRUE(world.runUntil([&] { return cluster.diskOf(leader) == 2 && cluster.isSettled(leader); }, std::chrono::seconds(30)));
+    ASSERT_TRUE(world.runUntil([&] { return cluster.diskOf(leader) == 2 && cluster.isSettled(leader); },
+                               std::chrono::seconds(30)));
   }
   const Uuid failed = cluster.logs(leader).directoryOf(kOrders);
   world.disk(fmt::format("broker-{}", leader)).failWhen([&](platform::FileCall call, const std::string& path) {
@@ -239,8 +241,8 @@ TEST(ReplicaMove, ALogDirectoryThatFailsIsToldAndItsLeadersMoveToOtherBrokers) {
         const metadata::ImagePtr image = cluster.node(other).broker()->image();
         const auto* broker = image->cluster.broker(leader);
         const auto* partition = image->topics.partition("orders", PartitionIndex(0));
-        return broker != nullptr && !broker->hasOnlineDirectory(failed) && partition->leader != leader && partition->hasLeader() &&
-               !partition->isInIsr(leader);
+        return broker != nullptr && !broker->hasOnlineDirectory(failed) && partition->leader != leader &&
+               partition->hasLeader() && !partition->isInIsr(leader);
       },
       std::chrono::seconds(30)));
   EXPECT_EQ(cluster.process(leader).state(), platform::Process::State::Running);
@@ -255,7 +257,8 @@ TEST(ReplicaMove, ABrokerThatCannotTellOfAFailedDirectoryEnds) {
   const NodeId leader = cluster.lab().leaderOf(kOrders);
   if (cluster.diskOf(leader) == 1) {
     cluster.requestMove(leader, 2);
-    ASSERT_TRUE(world.runUntil([&] { return cluster.diskOf(leader) == 2 && cluster.isSettled(leader); }, std::chrono::seconds(30)));
+    ASSERT_TRUE(world.runUntil([&] { return cluster.diskOf(leader) == 2 && cluster.isSettled(leader); },
+                               std::chrono::seconds(30)));
   }
   world.network().isolate(fmt::format("broker-{}", leader));
   world.disk(fmt::format("broker-{}", leader)).failWhen([&](platform::FileCall call, const std::string& path) {

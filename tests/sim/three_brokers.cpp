@@ -51,7 +51,8 @@ class ClientProcess {
             lab_.change([&] { seen_.errors.push_back(error.message); });
           });
       std::vector<client::Consumer::Position> positions;
-      for (int i = 0; i < kPartitionsOfTopic; ++i) positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
+      for (int i = 0; i < kPartitionsOfTopic; ++i)
+        positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
       consumer_->assign(std::move(positions));
     });
   }
@@ -110,8 +111,10 @@ void runThreeBrokers(Lab& lab, const ThreeBrokersOptions& how) {
   observe::LaunchOptions options;
   options.port = 0;
   options.settings = how.settings;
-  options.firstTopic = observe::TopicOptions{
-      .name = "orders", .partitions = kPartitionsOfTopic, .replicationFactor = 3, .configs = {{"min.insync.replicas", "2"}}};
+  options.firstTopic = observe::TopicOptions{.name = "orders",
+                                             .partitions = kPartitionsOfTopic,
+                                             .replicationFactor = 3,
+                                             .configs = {{"min.insync.replicas", "2"}}};
   const auto launched = lab.perform([&](auto done) { lab.cluster().launch(options, std::move(done)); });
   ASSERT_TRUE(launched) << launched.error().message;
   std::string bootstrap;

@@ -52,7 +52,8 @@ class TransactionalProcess {
             lab_.change([&] { seen_.consumed.emplace_back(asText(*consumed.record.value)); });
           });
       std::vector<client::Consumer::Position> positions;
-      for (int i = 0; i < kOrdersPartitions; ++i) positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
+      for (int i = 0; i < kOrdersPartitions; ++i)
+        positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
       consumer_->assign(std::move(positions));
     });
   }
@@ -91,7 +92,9 @@ class TransactionalProcess {
       int index = 0;
       for (const std::string& value : values) {
         const ByteView bytes = asBytes(value);
-        producer.send({.topic = "orders", .partition = index++ % kOrdersPartitions, .value = ByteVector(bytes.begin(), bytes.end())});
+        producer.send({.topic = "orders",
+                       .partition = index++ % kOrdersPartitions,
+                       .value = ByteVector(bytes.begin(), bytes.end())});
       }
     });
   }
@@ -128,7 +131,8 @@ class TransactionalProcess {
       for (const std::string& value : values) EXPECT_FALSE(got.contains(value)) << value << " was aborted";
     for (const auto& [number, values] : seen_.unknown) {
       const auto seen = std::ranges::count_if(values, [&](const std::string& value) { return got.contains(value); });
-      EXPECT_TRUE(seen == 0 || seen == static_cast<long>(values.size())) << "transaction " << number << " is seen in part";
+      EXPECT_TRUE(seen == 0 || seen == static_cast<long>(values.size()))
+          << "transaction " << number << " is seen in part";
     }
   }
 
@@ -153,8 +157,10 @@ std::string launch(Lab& lab, std::vector<observe::Setting> settings = {}) {
   options.settings = std::move(settings);
   options.settings.push_back({"transaction.state.log.num.partitions", std::to_string(kCoordinatorPartitions)});
   options.settings.push_back({"offsets.topic.num.partitions", "3"});
-  options.firstTopic = observe::TopicOptions{
-      .name = "orders", .partitions = kOrdersPartitions, .replicationFactor = 3, .configs = {{"min.insync.replicas", "2"}}};
+  options.firstTopic = observe::TopicOptions{.name = "orders",
+                                             .partitions = kOrdersPartitions,
+                                             .replicationFactor = 3,
+                                             .configs = {{"min.insync.replicas", "2"}}};
   const auto launched = lab.perform([&](auto done) { lab.cluster().launch(options, std::move(done)); });
   EXPECT_TRUE(launched) << launched.error().message;
   std::string bootstrap;
@@ -169,9 +175,9 @@ std::string launch(Lab& lab, std::vector<observe::Setting> settings = {}) {
 
 bool allInSync(const observe::ClusterSnapshot& cluster) {
   return std::ranges::all_of(cluster.topics, [](const observe::TopicSnapshot& topic) {
-    return topic.name.starts_with("__cluster") ||
-           std::ranges::all_of(topic.partitions,
-                               [](const auto& each) { return each.isr.size() == each.replicas.size() && each.leader != kNoNode; });
+    return topic.name.starts_with("__cluster") || std::ranges::all_of(topic.partitions, [](const auto& each) {
+             return each.isr.size() == each.replicas.size() && each.leader != kNoNode;
+           });
   });
 }
 
@@ -182,7 +188,8 @@ void runTransactions(Lab& lab, std::vector<observe::Setting> settings = {}) {
   ASSERT_TRUE(application.begin());
   for (int i = 0; i < 6; ++i) application.transaction(i % 3 != 2);
   EXPECT_TRUE(application.seen().unknown.empty());
-  const TopicPartition coordinator{"__transaction_state", coordinator::partitionForKey(kTransactionalId, kCoordinatorPartitions)};
+  const TopicPartition coordinator{"__transaction_state",
+                                   coordinator::partitionForKey(kTransactionalId, kCoordinatorPartitions)};
   for (const TopicPartition& struck : {TopicPartition{"orders", PartitionIndex(1)}, coordinator}) {
     SCOPED_TRACE(fmt::format("{}", struck));
     // Some of it is written, and what follows meets a dead leader.
@@ -203,8 +210,8 @@ void runTransactions(Lab& lab, std::vector<observe::Setting> settings = {}) {
   // Nothing stays open, and the window sees it.
   EXPECT_TRUE(lab.awaitCluster([](const observe::ClusterSnapshot& cluster) {
     const auto found = std::ranges::find(cluster.transactions, kTransactionalId, &observe::TransactionSnapshot::id);
-    return found != cluster.transactions.end() && (found->state == "CompleteCommit" || found->state == "CompleteAbort") &&
-           found->pendingMarkers.empty();
+    return found != cluster.transactions.end() &&
+           (found->state == "CompleteCommit" || found->state == "CompleteAbort") && found->pendingMarkers.empty();
   }));
 }
 

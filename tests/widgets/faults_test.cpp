@@ -47,7 +47,8 @@ class FaultsTest : public WindowTest {
   }
   int set(const char* json) {
     int number = 0;
-    window->bridge().setFault(parsed(json), window.get(), [&number](const Result<int>& result) { number = result.value_or(-1); });
+    window->bridge().setFault(parsed(json), window.get(),
+                              [&number](const Result<int>& result) { number = result.value_or(-1); });
     run(20ms);
     EXPECT_TRUE(waitFor([&number] { return number != 0; }));
     run(20ms);
@@ -63,7 +64,8 @@ class FaultsTest : public WindowTest {
 
 TEST_F(FaultsTest, TheListTellsWhatWhereHowLongAndHowOften) {
   const QAbstractItemModelTester tester(&model());
-  const int id = set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80, "durationMs": 10000, "trigger": {"every": 5}})");
+  const int id =
+      set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80, "durationMs": 10000, "trigger": {"every": 5}})");
   ASSERT_EQ(model().rowCount(), 1);
   EXPECT_EQ(model().index(0, FaultModel::What).data().toString(), QStringLiteral("Link 1 → 3 +80 ms"));
   EXPECT_EQ(model().index(0, FaultModel::Where).data().toString(), QStringLiteral("link 1 → 3"));
@@ -71,7 +73,8 @@ TEST_F(FaultsTest, TheListTellsWhatWhereHowLongAndHowOften) {
   cluster.fire(id, 23);
   run(4100ms);
   EXPECT_EQ(model().index(0, FaultModel::Fired).data().toString(), QStringLiteral("23 transfers"));
-  EXPECT_TRUE(model().index(0, FaultModel::Left).data().toString().startsWith(QStringLiteral("5.9"))) << model().index(0, FaultModel::Left).data().toString().toStdString();
+  EXPECT_TRUE(model().index(0, FaultModel::Left).data().toString().startsWith(QStringLiteral("5.9")))
+      << model().index(0, FaultModel::Left).data().toString().toStdString();
   run(7s);
   EXPECT_EQ(model().rowCount(), 0) << "its time is over";
 }
@@ -159,14 +162,16 @@ TEST_F(FaultsTest, EveryKindOfTheTableCanBeChosenAndFilledIn) {
     dialog.setFault(beginning);
     const std::string name(faults::nameOf(kind));
     EXPECT_EQ(dialog.form().kind(), kind) << name;
-    if (kind == faults::Kind::BitFlip) qobject_cast<QComboBox*>(dialog.form().field(faults::kPath))->setEditText(QStringLiteral("*.log"));
+    if (kind == faults::Kind::BitFlip)
+      qobject_cast<QComboBox*>(dialog.form().field(faults::kPath))->setEditText(QStringLiteral("*.log"));
     const auto fault = dialog.fault();
     ASSERT_TRUE(fault.has_value()) << name << ": " << fault.error().message;
     EXPECT_EQ(fault->kind, kind);
     EXPECT_EQ(observe::checkKind(kind, now).has_value(), observe::checkFault(*fault, now).has_value()) << name;
     EXPECT_FALSE(faultTitle(*fault).isEmpty()) << name;
     EXPECT_FALSE(faultKindMeaning(kind).isEmpty()) << name;
-    for (const faults::Parameter each : {faults::kDelay, faults::kRate, faults::kError, faults::kPath, faults::kOccasions}) {
+    for (const faults::Parameter each :
+         {faults::kDelay, faults::kRate, faults::kError, faults::kPath, faults::kOccasions}) {
       const QWidget* field = dialog.form().field(each);
       EXPECT_EQ(field != nullptr, (faults::parametersOf(kind) & each) != 0) << name;
       if (field != nullptr) {
@@ -178,12 +183,14 @@ TEST_F(FaultsTest, EveryKindOfTheTableCanBeChosenAndFilledIn) {
 
 TEST_F(FaultsTest, WhatTheDialogHoldsIsWhatItWasGiven) {
   FaultDialog dialog(window->bridge());
-  for (const char* json :
-       {R"({"kind": "delay", "target": "link 1->controller 3", "delayMs": 50, "jitterMs": 20, "durationMs": 10000, "trigger": {"afterMs": 1000, "probability": 0.1, "seed": 7}})",
-        R"({"kind": "slow-disk", "target": "leader of orders-0", "delayMs": 9, "path": "orders-0/*.index", "calls": ["sync"], "trigger": {"nth": 3}})",
-        R"({"kind": "halves", "left": [1, 2], "right": [3]})", R"({"kind": "isolate", "target": "the active controller", "clients": false})",
-        R"({"kind": "clock-drift", "target": "broker 2", "rate": 1.25, "clocks": ["wall", "monotonic"]})",
-        R"({"kind": "request-error", "target": "clients named billing", "api": "Fetch", "topic": "orders", "partition": 1, "error": "NOT_LEADER_OR_FOLLOWER", "trigger": {"every": 4}})"}) {
+  for (
+      const char* json :
+      {R"({"kind": "delay", "target": "link 1->controller 3", "delayMs": 50, "jitterMs": 20, "durationMs": 10000, "trigger": {"afterMs": 1000, "probability": 0.1, "seed": 7}})",
+       R"({"kind": "slow-disk", "target": "leader of orders-0", "delayMs": 9, "path": "orders-0/*.index", "calls": ["sync"], "trigger": {"nth": 3}})",
+       R"({"kind": "halves", "left": [1, 2], "right": [3]})",
+       R"({"kind": "isolate", "target": "the active controller", "clients": false})",
+       R"({"kind": "clock-drift", "target": "broker 2", "rate": 1.25, "clocks": ["wall", "monotonic"]})",
+       R"({"kind": "request-error", "target": "clients named billing", "api": "Fetch", "topic": "orders", "partition": 1, "error": "NOT_LEADER_OR_FOLLOWER", "trigger": {"every": 4}})"}) {
     const faults::Fault fault = parsed(json);
     dialog.setFault(fault);
     const auto read = dialog.fault();
@@ -262,16 +269,21 @@ TEST_F(FaultsTest, MenusSetTheCommonFaultsWithOneClickAndHealThem) {
   FaultActions& actions = window->faultActions();
   trigger([&](QMenu& menu) { actions.fillBroker(menu, NodeId(2)); }, "Isolate");
   EXPECT_EQ(cluster.commands.back(), R"(fault {"kind":"isolate","target":"broker 2"})");
-  trigger([&](QMenu& menu) { actions.fillLink(menu, endNamed(NodeId(1)), endNamed(NodeId(3))); }, "Slow by 100 ms 3 → 1");
+  trigger([&](QMenu& menu) { actions.fillLink(menu, endNamed(NodeId(1)), endNamed(NodeId(3))); },
+          "Slow by 100 ms 3 → 1");
   EXPECT_EQ(cluster.commands.back(), R"(fault {"delayMs":100,"kind":"delay","target":"link 3->1"})");
-  trigger([&](QMenu& menu) { actions.fillPartition(menu, {"orders", PartitionIndex(1)}); }, "Refuse Produce to it for 10 s");
-  EXPECT_EQ(cluster.commands.back(),
-            R"(fault {"api":"Produce","durationMs":10000,"error":"NOT_ENOUGH_REPLICAS","kind":"request-error","partition":1,"topic":"orders"})");
+  trigger([&](QMenu& menu) { actions.fillPartition(menu, {"orders", PartitionIndex(1)}); },
+          "Refuse Produce to it for 10 s");
+  EXPECT_EQ(
+      cluster.commands.back(),
+      R"(fault {"api":"Produce","durationMs":10000,"error":"NOT_ENOUGH_REPLICAS","kind":"request-error","partition":1,"topic":"orders"})");
   trigger([&](QMenu& menu) { actions.fillClients(menu, "billing"); }, "Requests 200 ms late");
-  EXPECT_EQ(cluster.commands.back(), R"(fault {"delayMs":200,"kind":"request-delay","target":"clients named billing"})");
+  EXPECT_EQ(cluster.commands.back(),
+            R"(fault {"delayMs":200,"kind":"request-delay","target":"clients named billing"})");
   ASSERT_EQ(model().rowCount(), 4);
   // Each of them can be healed where it was set.
-  trigger([&](QMenu& menu) { actions.fillLink(menu, endNamed(NodeId(3)), endNamed(NodeId(1))); }, "Heal: Link 3 → 1 +100 ms");
+  trigger([&](QMenu& menu) { actions.fillLink(menu, endNamed(NodeId(3)), endNamed(NodeId(1))); },
+          "Heal: Link 3 → 1 +100 ms");
   EXPECT_EQ(model().rowCount(), 3);
   trigger([&](QMenu& menu) { actions.fillClients(menu, "billing"); }, "Heal: Requests · clients named billing +200 ms");
   EXPECT_EQ(model().rowCount(), 2);
@@ -294,7 +306,8 @@ TEST_F(FaultsTest, EveryOfferIsAFaultThatTheEngineTakes) {
 TEST_F(FaultsTest, AnAnswerToAWindowThatIsGoneIsSwallowed) {
   bool called = false;
   auto context = std::make_unique<QObject>();
-  window->bridge().setFault(parsed(R"({"kind": "ring"})"), context.get(), [&called](const Result<int>&) { called = true; });
+  window->bridge().setFault(parsed(R"({"kind": "ring"})"), context.get(),
+                            [&called](const Result<int>&) { called = true; });
   context.reset();
   cluster.advance(20ms);
   QCoreApplication::processEvents();

@@ -33,9 +33,16 @@ class GroupPastTest : public testing::Test {
     observed.event.payload = payload;
     EXPECT_TRUE(past.add(cluster, std::span(&observed, 1)));
   }
-  void state(int ms, GroupState from, GroupState to, GroupCause cause) { tell(ms, events::GroupStateChanged{.group = "g", .from = from, .to = to, .cause = cause, .generation = 4, .members = 2}); }
-  void start(int ms, GroupCause cause, const char* member) { tell(ms, events::RebalanceStarted{.group = "g", .member = member, .cause = cause, .generation = 4, .members = 2}); }
-  void step(int ms, const char* member, MemberStep what, int partitions = 0) { tell(ms, events::MemberProgressed{.group = "g", .member = member, .step = what, .partitions = partitions}); }
+  void state(int ms, GroupState from, GroupState to, GroupCause cause) {
+    tell(ms, events::GroupStateChanged{
+                 .group = "g", .from = from, .to = to, .cause = cause, .generation = 4, .members = 2});
+  }
+  void start(int ms, GroupCause cause, const char* member) {
+    tell(ms, events::RebalanceStarted{.group = "g", .member = member, .cause = cause, .generation = 4, .members = 2});
+  }
+  void step(int ms, const char* member, MemberStep what, int partitions = 0) {
+    tell(ms, events::MemberProgressed{.group = "g", .member = member, .step = what, .partitions = partitions});
+  }
   const GroupRecord& record() { return *past.find("g"); }
 
   GroupPast past;
@@ -76,14 +83,17 @@ TEST_F(GroupPastTest, ARebalanceIsWhoJoinedWaitedAndGotWhat) {
 }
 
 TEST_F(GroupPastTest, WhoMissedItsSessionIsToldWithHowMuch) {
-  tell(0, events::MemberLeft{.group = "g", .member = "c-2", .cause = GroupCause::SessionMissed, .silent = 46'300ms, .allowed = 45s});
+  tell(0, events::MemberLeft{
+              .group = "g", .member = "c-2", .cause = GroupCause::SessionMissed, .silent = 46'300ms, .allowed = 45s});
   state(0, GroupState::Stable, GroupState::PreparingRebalance, GroupCause::SessionMissed);
   start(0, GroupCause::SessionMissed, "c-2");
   const auto& happenings = record().happenings;
   EXPECT_EQ(happeningText(happenings[0], record()), QStringLiteral("c-2 missed its session by 1.3 s"));
-  EXPECT_EQ(happeningText(happenings[1], record()), QStringLiteral("Stable → PreparingRebalance: c-2 missed its session by 1.3 s"));
+  EXPECT_EQ(happeningText(happenings[1], record()),
+            QStringLiteral("Stable → PreparingRebalance: c-2 missed its session by 1.3 s"));
   EXPECT_EQ(record().rebalances.front().members.front().late, 1300ms);
-  const SequenceScene scene = sequenceScene(record().rebalances.front(), nullptr, GroupTime(std::chrono::milliseconds(1'003'000)));
+  const SequenceScene scene =
+      sequenceScene(record().rebalances.front(), nullptr, GroupTime(std::chrono::milliseconds(1'003'000)));
   ASSERT_TRUE(scene.now) << "it goes on";
   EXPECT_NEAR(*scene.now, 3.0, 0.01);
   EXPECT_TRUE(scene.lanes[0].says.contains(QStringLiteral("1.3 s")));
@@ -100,14 +110,18 @@ TEST_F(GroupPastTest, IsBounded) {
 }
 
 TEST(GroupWordsTest, TheCommandLineIsWhatAShellTakes) {
-  observe::OffsetResetRequest request{.group = "it's mine", .kind = observe::OffsetResetRequest::Kind::ShiftBy, .value = -5};
+  observe::OffsetResetRequest request{
+      .group = "it's mine", .kind = observe::OffsetResetRequest::Kind::ShiftBy, .value = -5};
   request.partitions = {{"orders", PartitionIndex(0)}, {"orders", PartitionIndex(2)}, {"audit", PartitionIndex(1)}};
   EXPECT_EQ(resetCommand(QStringLiteral("h:1"), request, true),
-            QStringLiteral("tidemark groups reset-offsets --bootstrap h:1 'it'\\''s mine' --topic audit:1 --topic orders:0,2 --shift-by -5 --execute"));
+            QStringLiteral("tidemark groups reset-offsets --bootstrap h:1 'it'\\''s mine' --topic audit:1 --topic "
+                           "orders:0,2 --shift-by -5 --execute"));
   request.partitions.clear();
   request.kind = observe::OffsetResetRequest::Kind::Datetime;
   request.value = 1'790'604'131'385;
-  EXPECT_TRUE(resetCommand(QStringLiteral("h:1"), request, false).endsWith(QStringLiteral("--all-topics --to-datetime 2026-09-28T14:02:11.385Z"))) << resetCommand(QStringLiteral("h:1"), request, false).toStdString();
+  EXPECT_TRUE(resetCommand(QStringLiteral("h:1"), request, false)
+                  .endsWith(QStringLiteral("--all-topics --to-datetime 2026-09-28T14:02:11.385Z")))
+      << resetCommand(QStringLiteral("h:1"), request, false).toStdString();
 }
 
 TEST(GroupSceneTest, OfAConsumerGroupTellsTargetFromWhatIsOwned) {
@@ -164,7 +178,8 @@ TEST_F(GroupsPageTest, DrawsAGroupOfEachKind) {
   EXPECT_EQ(page().shown(), "billing");
   EXPECT_EQ(page().view().scene().state, QStringLiteral("PreparingRebalance"));
   EXPECT_TRUE(page().view().scene().sequence.shown);
-  EXPECT_TRUE(page().view().scene().stateNote.contains(QStringLiteral("waits for c-2"))) << page().view().scene().stateNote.toStdString();
+  EXPECT_TRUE(page().view().scene().stateNote.contains(QStringLiteral("waits for c-2")))
+      << page().view().scene().stateNote.toStdString();
   EXPECT_GT(coloursIn(page().view().grab().toImage()), 30);
   keepPicture(*window, QStringLiteral("groups-classic"));
   QTest::keyClick(&page().view(), Qt::Key_Down);
@@ -187,7 +202,8 @@ TEST_F(GroupsPageTest, ArrowsGoThroughTheRebalances) {
   EXPECT_FALSE(page().view().scene().sequence.now);
   QStringList said;
   for (const SequenceLane& lane : page().view().scene().sequence.lanes) said << lane.says;
-  EXPECT_TRUE(said.contains(QStringLiteral("c-2 missed its session by 1.3 s"))) << said.join(QStringLiteral(" | ")).toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("c-2 missed its session by 1.3 s")))
+      << said.join(QStringLiteral(" | ")).toStdString();
   QTest::keyClick(&page().view(), Qt::Key_Left);
   EXPECT_EQ(page().rebalance(), 1u) << "there are two";
   QTest::keyClick(&page().view(), Qt::Key_Right);
@@ -195,7 +211,8 @@ TEST_F(GroupsPageTest, ArrowsGoThroughTheRebalances) {
 }
 
 TEST_F(GroupsPageTest, TShowsTheSameAsTables) {
-  const QAbstractItemModelTester members(page().members().model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
+  const QAbstractItemModelTester members(page().members().model(),
+                                         QAbstractItemModelTester::FailureReportingMode::Fatal);
   const QAbstractItemModelTester lags(page().lags().model(), QAbstractItemModelTester::FailureReportingMode::Fatal);
   QTest::keyClick(window.get(), Qt::Key_T);
   ASSERT_TRUE(page().showsTable());
@@ -243,7 +260,8 @@ TEST_F(GroupsPageTest, OffsetsAreShownBeforeTheyAreWritten) {
   EXPECT_EQ(dialog->preview()[0].from, Offset(1250));
   EXPECT_EQ(dialog->preview()[0].to, Offset(1286));
   EXPECT_TRUE(dialog->preview()[0].clipped);
-  EXPECT_EQ(dialog->commandLine(), QStringLiteral("tidemark groups reset-offsets --bootstrap 127.0.0.1:19092 thumbnails --topic orders:0 --to-offset 5000 --execute"));
+  EXPECT_EQ(dialog->commandLine(), QStringLiteral("tidemark groups reset-offsets --bootstrap 127.0.0.1:19092 "
+                                                  "thumbnails --topic orders:0 --to-offset 5000 --execute"));
   keepPicture(*dialog, QStringLiteral("groups-offsets"));
   EXPECT_TRUE(cluster.edited.empty()) << "nothing is written before it is asked for";
   ASSERT_TRUE(dialog->canApply());

@@ -64,7 +64,8 @@ TEST_F(MapTest, ALinkTellsWhatIsDoneToEachDirection) {
   set(R"({"kind": "isolate", "target": "broker 3"})");
   EXPECT_EQ(map().scene().link(link(2, 3))->from.way, MapWay::Cut);
   EXPECT_EQ(map().scene().link(link(2, 3))->to.way, MapWay::Cut);
-  EXPECT_EQ(map().scene().link(link(1, 3))->from.fault, QStringLiteral("+80 ms, cut")) << "all that is done to it is told, the worst is drawn";
+  EXPECT_EQ(map().scene().link(link(1, 3))->from.fault, QStringLiteral("+80 ms, cut"))
+      << "all that is done to it is told, the worst is drawn";
   EXPECT_EQ(map().scene().link(link(1, 3))->from.way, MapWay::Cut);
   EXPECT_EQ(map().scene().link(link(1, 2))->from.way, MapWay::Open);
   set(R"({"kind": "hold", "target": "link 2->1"})");
@@ -81,12 +82,14 @@ TEST_F(MapTest, ClientsAreNodesAndAFaultNamesThem) {
   observe::ClusterSnapshot broken = fake::mockMoment(0);
   observe::FaultSnapshot& fault = broken.faults.emplace_back();
   fault.fault.kind = faults::Kind::Cut;
-  fault.links.push_back({{.node = NodeId(1), .port = {}, .client = {}}, {.node = kNoNode, .port = {}, .client = "kcat"}});
+  fault.links.push_back(
+      {{.node = NodeId(1), .port = {}, .client = {}}, {.node = kNoNode, .port = {}, .client = "kcat"}});
   cluster.show(broken);
   window->bridge().refresh();
   EXPECT_EQ(map().scene().link(kcat)->from.way, MapWay::Cut);
   EXPECT_EQ(map().scene().link(kcat)->to.way, MapWay::Open);
-  EXPECT_EQ(map().scene().link({MapPick::What::Link, NodeId(1), kNoNode, "c-1"})->from.way, MapWay::Open) << "another client";
+  EXPECT_EQ(map().scene().link({MapPick::What::Link, NodeId(1), kNoNode, "c-1"})->from.way, MapWay::Open)
+      << "another client";
 }
 
 TEST_F(MapTest, NothingIsPaintedWhenNothingChanges) {
@@ -161,7 +164,8 @@ TEST_F(MapTest, WhatFollowsIsReadOffTheCluster) {
   cluster.pauseBroker(NodeId(1), [](const Result<void>&) {});
   run(200ms);
   const auto has = [this](MapConsequence::Kind kind) {
-    return std::ranges::any_of(map().scene().consequences, [kind](const MapConsequence& one) { return one.kind == kind; });
+    return std::ranges::any_of(map().scene().consequences,
+                               [kind](const MapConsequence& one) { return one.kind == kind; });
   };
   EXPECT_TRUE(has(MapConsequence::Kind::Mute));
   EXPECT_TRUE(has(MapConsequence::Kind::Fencing));
@@ -211,7 +215,8 @@ TEST_F(MapTest, FiveBrokersAndManyClientsDoNotLieOnEachOther) {
   const MapLayout layout(scene, QSizeF(900, 620));
   EXPECT_GT(layout.hiddenClients(), 0);
   for (int i = 1; i <= 7; ++i)
-    for (int j = 1; j < i; ++j) EXPECT_FALSE(layout.broker(NodeId(i)).intersects(layout.broker(NodeId(j)))) << i << " and " << j;
+    for (int j = 1; j < i; ++j)
+      EXPECT_FALSE(layout.broker(NodeId(i)).intersects(layout.broker(NodeId(j)))) << i << " and " << j;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// One time for all views: live or a moment of the past, stepped, played, recorded and opened again; and what the belts show of
-// logs that broke off.
+// One time for all views: live or a moment of the past, stepped, played, recorded and opened again; and what the belts
+// show of logs that broke off.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@
 #include "belts/belts_view.h"
 #include "models/event_model.h"
 #include "models/log_breaks.h"
+#include "timeline/timeline_lanes.h"
+#include "timeline/timeline_marks.h"
 #include "timeline/timeline_page.h"
 #include "views/cluster_page.h"
 #include "views/event_panel.h"
-#include "timeline/timeline_lanes.h"
-#include "timeline/timeline_marks.h"
 #include "views/isr_strip.h"
 #include "views/time_bar.h"
 #include "window_fixture.h"
@@ -43,14 +43,20 @@ class TimeTest : public WindowTest {
     for (int i = 0; i < 20; ++i) run(100ms);
   }
   TimeTravel& travel() { return window->travel(); }
-  const observe::PartitionSnapshot& shown() { return *observe::findPartition(*window->bridge().snapshot(), kFirstOfOrders); }
-  const observe::PartitionSnapshot& newest() { return *observe::findPartition(*window->bridge().newest(), kFirstOfOrders); }
+  const observe::PartitionSnapshot& shown() {
+    return *observe::findPartition(*window->bridge().snapshot(), kFirstOfOrders);
+  }
+  const observe::PartitionSnapshot& newest() {
+    return *observe::findPartition(*window->bridge().newest(), kFirstOfOrders);
+  }
   void press(Qt::Key key) { QTest::keyClick(window.get(), key); }
   template <class Kind>
   const observe::ObservedEvent* last() {
     const observe::ObservedEvent* found = nullptr;
     for (const observe::ObservedEvent& one : window->bridge().recording().events())
-      if (std::holds_alternative<Kind>(one.event.payload) && one.topic == kFirstOfOrders.topic && one.partition == kFirstOfOrders.partition) found = &one;
+      if (std::holds_alternative<Kind>(one.event.payload) && one.topic == kFirstOfOrders.topic &&
+          one.partition == kFirstOfOrders.partition)
+        found = &one;
     return found;
   }
   void lose(int64_t from, int64_t to, LeaderEpoch epoch = LeaderEpoch(5)) {
@@ -75,7 +81,8 @@ TEST_F(TimeTest, TheWindowSaysLiveAndAnEventThatIsPickedShowsItsMomentInEveryVie
   // As somebody would who goes through the table with the keys.
   const QAbstractItemModel* table = window->events().table()->model();
   for (int row = 0; row < table->rowCount(); ++row)
-    if (table->index(row, 0).data(EventModel::NumberRole).toULongLong() == elected->number) window->events().table()->setCurrentIndex(table->index(row, 0));
+    if (table->index(row, 0).data(EventModel::NumberRole).toULongLong() == elected->number)
+      window->events().table()->setCurrentIndex(table->index(row, 0));
   EXPECT_FALSE(travel().isLive());
   EXPECT_THAT(window->clusterPage().moment().text().toStdString(), HasSubstr("HISTORY"));
   EXPECT_TRUE(window->clusterPage().timeBar().isVisible());
@@ -128,7 +135,8 @@ TEST_F(TimeTest, AClickOnTheStripAndOnTheTimelineShowsThatMoment) {
   window->clusterPage().showView(ClusterPage::View::Timeline);
   QCoreApplication::processEvents();
   TimelineLanes& lanes = window->clusterPage().timeline().lanes();
-  QTest::mouseClick(&lanes, Qt::LeftButton, {}, QPoint(lanes.width() - static_cast<int>(kTimelineRight) - 40, lanes.height() - 60));
+  QTest::mouseClick(&lanes, Qt::LeftButton, {},
+                    QPoint(lanes.width() - static_cast<int>(kTimelineRight) - 40, lanes.height() - 60));
   EXPECT_GT(window->bridge().snapshot()->wall, first);
   EXPECT_EQ(travel().axis().held(), window->bridge().snapshot()->wall);
 }
@@ -195,7 +203,8 @@ TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
   const auto begin = replay->bridge().snapshot()->wall;
   const TimelinePartition* past = replay->travel().past().find(kFirstOfOrders);
   ASSERT_NE(past, nullptr);
-  EXPECT_TRUE(std::ranges::any_of(past->events, [](const auto& one) { return std::holds_alternative<events::LeaderElected>(one.event.payload); }));
+  EXPECT_TRUE(std::ranges::any_of(
+      past->events, [](const auto& one) { return std::holds_alternative<events::LeaderElected>(one.event.payload); }));
   replay->travel().goLive();
   EXPECT_GT(replay->bridge().snapshot()->wall, begin);
   EXPECT_EQ(observe::findPartition(*replay->bridge().snapshot(), kFirstOfOrders)->leader, newest().leader);
@@ -371,7 +380,8 @@ TEST(TimelineMomentTest, AChangeIsAtItsEventsTimeWheneverASnapshotTellsIt) {
   left.event.wall = now.wall + 137ms;
   left.topic = kFirstOfOrders.topic;
   left.partition = kFirstOfOrders.partition;
-  left.event.payload = events::IsrShrunk{{}, {NodeId(1), NodeId(2), NodeId(3)}, {NodeId(1), NodeId(2)}, NodeId(3), PartitionEpoch(9), 3s};
+  left.event.payload = events::IsrShrunk{
+      {}, {NodeId(1), NodeId(2), NodeId(3)}, {NodeId(1), NodeId(2)}, NodeId(3), PartitionEpoch(9), 3s};
   // The event comes with a snapshot that does not know of it yet.
   now.wall += 100ms;
   past.add(now, {left});

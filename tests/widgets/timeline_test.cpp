@@ -156,7 +156,8 @@ TEST_F(TimelineTest, HoverShowsTheCauseAndAClickFindsTheEvent) {
   QMouseEvent move(QEvent::MouseMove, place, lanes.mapToGlobal(place), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
   QCoreApplication::sendEvent(&lanes, &move);
   EXPECT_TRUE(waitFor([this] { return page().card().isVisible(); }));
-  EXPECT_TRUE(page().card().asText().startsWith(QStringLiteral("3 left the ISR"))) << page().card().asText().toStdString();
+  EXPECT_TRUE(page().card().asText().startsWith(QStringLiteral("3 left the ISR")))
+      << page().card().asText().toStdString();
   // Even if a filter hides it.
   window->events().filter().setWords(QStringLiteral("nothing like it"));
   for (QLineEdit* line : window->findChildren<QLineEdit*>())
@@ -212,7 +213,8 @@ TEST_F(TimelineTest, WhatIsPastIsNotDrawnAgain) {
   const auto letPass = [] {
     QElapsedTimer clock;
     clock.start();
-    while (clock.elapsed() < 150) QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 10);
+    while (clock.elapsed() < 150)
+      QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 10);
   };
   letPass();
   const int drawn = page().plot().drawings();
@@ -286,7 +288,8 @@ TEST_F(TimelineTest, TheTableTwinTellsTheChangesWithTheirCauses) {
   ASSERT_TRUE(window->clusterPage().showsTable());
   const QAbstractItemModel* table = page().table().model();
   bool told = false;
-  for (int row = 0; row < table->rowCount(); ++row) told = told || table->index(row, 1).data().toString() == QStringLiteral("3 left the ISR");
+  for (int row = 0; row < table->rowCount(); ++row)
+    told = told || table->index(row, 1).data().toString() == QStringLiteral("3 left the ISR");
   EXPECT_TRUE(told);
 }
 

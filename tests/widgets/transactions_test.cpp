@@ -33,14 +33,30 @@ class TransactionPastTest : public testing::Test {
     past.add(cluster, std::span(&observed, 1));
   }
   void open(int ms, const TopicPartition& where, int64_t first, int16_t epoch = 3) {
-    tell(ms, events::TransactionOpened{.producer = ProducerId(9), .epoch = ProducerEpoch(epoch), .first = Offset(first)}, where);
+    tell(ms,
+         events::TransactionOpened{.producer = ProducerId(9), .epoch = ProducerEpoch(epoch), .first = Offset(first)},
+         where);
     append(ms, where, first);
   }
   void append(int ms, const TopicPartition& where, int64_t first, bool control = false) {
-    tell(ms, events::BatchAppended{.baseOffset = Offset(first), .lastOffset = Offset(first), .producer = ProducerId(9), .transactional = true, .control = control, .asLeader = true}, where);
+    tell(ms,
+         events::BatchAppended{.baseOffset = Offset(first),
+                               .lastOffset = Offset(first),
+                               .producer = ProducerId(9),
+                               .transactional = true,
+                               .control = control,
+                               .asLeader = true},
+         where);
   }
   void mark(int ms, const TopicPartition& where, int64_t first, int64_t marker, bool committed, int16_t epoch = 3) {
-    tell(ms, events::MarkerWritten{.producer = ProducerId(9), .epoch = ProducerEpoch(epoch), .committed = committed, .first = Offset(first), .marker = Offset(marker), .lastStable = Offset(marker + 1)}, where);
+    tell(ms,
+         events::MarkerWritten{.producer = ProducerId(9),
+                               .epoch = ProducerEpoch(epoch),
+                               .committed = committed,
+                               .first = Offset(first),
+                               .marker = Offset(marker),
+                               .lastStable = Offset(marker + 1)},
+         where);
     append(ms, where, marker, true);
   }
 
@@ -114,19 +130,24 @@ TEST_F(TransactionsPageTest, DrawsSpansMarkersAndWhoHoldsBackTheLastStableOffset
   EXPECT_EQ(page().past().transactions().size(), 5u);
   ASSERT_FALSE(scene().logs.empty());
   EXPECT_EQ(scene().logs[0].partition, QStringLiteral("orders-0")) << "what is held back stands first";
-  EXPECT_TRUE(scene().logs[0].held.contains(QStringLiteral("18 offset")) && scene().logs[0].held.contains(QStringLiteral("held back by T3 (ledger-sync)"))) << scene().logs[0].held.toStdString();
+  EXPECT_TRUE(scene().logs[0].held.contains(QStringLiteral("18 offset")) &&
+              scene().logs[0].held.contains(QStringLiteral("held back by T3 (ledger-sync)")))
+      << scene().logs[0].held.toStdString();
   // What is open is looked at by itself.
   EXPECT_EQ(scene().facts.title, QStringLiteral("T3"));
   EXPECT_TRUE(scene().facts.holdsBack);
   EXPECT_NEAR(scene().facts.over, 0.48, 0.02) << "28.8 s of 60 s";
-  EXPECT_TRUE(scene().facts.warning.contains(QStringLiteral("orders-0 from 1 268 on")) || scene().facts.warning.contains(QStringLiteral("268"))) << scene().facts.warning.toStdString();
+  EXPECT_TRUE(scene().facts.warning.contains(QStringLiteral("orders-0 from 1 268 on")) ||
+              scene().facts.warning.contains(QStringLiteral("268")))
+      << scene().facts.warning.toStdString();
   EXPECT_GT(coloursIn(page().view().grab().toImage()), 40);
   keepPicture(*window, QStringLiteral("transactions"));
 }
 
 TEST_F(TransactionsPageTest, TellsOfFencing) {
   const QString text = page().view().asText();
-  EXPECT_TRUE(text.contains(QStringLiteral("InitProducerId by another instance of billing-tx-2"))) << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("InitProducerId by another instance of billing-tx-2")))
+      << text.toStdString();
   EXPECT_TRUE(text.contains(QStringLiteral("INVALID_PRODUCER_EPOCH, nothing appended"))) << text.toStdString();
   bool refused = false;
   for (const ProducerScene& producer : scene().producers)

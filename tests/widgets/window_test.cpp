@@ -115,9 +115,8 @@ TEST_F(MainWindowTest, TooFewReplicasInSyncAreToldInWords) {
   for (int i = 0; i < 60; ++i) run(100ms);
   const auto* topic = observe::findTopic(*window->bridge().snapshot(), "orders");
   ASSERT_NE(topic, nullptr);
-  ASSERT_TRUE(std::ranges::any_of(topic->partitions, [&](const auto& partition) {
-    return observe::isBelowMinInSync(*topic, partition);
-  }));
+  ASSERT_TRUE(std::ranges::any_of(topic->partitions,
+                                  [&](const auto& partition) { return observe::isBelowMinInSync(*topic, partition); }));
   bool told = false;
   for (const QWidget* widget : window->findChildren<QWidget*>())
     told = told || widget->accessibleName().contains(QStringLiteral("below min.insync"));
@@ -138,8 +137,9 @@ TEST_F(MainWindowTest, AnEventThatIsReadKeepsItsPlaceAndTheNewestComeBackOnceItI
   uint64_t sequence = 0;
   const auto append = [&](int count) {
     for (int i = 0; i < count; ++i)
-      cluster.append({.sequence = ++sequence, .at = {}, .wall = {}, .broker = NodeId(1), .payload = events::BatchAppended{}},
-                     "orders", PartitionIndex(0));
+      cluster.append(
+          {.sequence = ++sequence, .at = {}, .wall = {}, .broker = NodeId(1), .payload = events::BatchAppended{}},
+          "orders", PartitionIndex(0));
     window->bridge().refresh();
   };
   append(500);
@@ -444,7 +444,8 @@ class CrowdOf final : public CrowdTest {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
     for (int i = 0; i < 20; ++i) run(20ms);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-    return std::chrono::seconds(after.tv_sec - before.tv_sec) + std::chrono::nanoseconds(after.tv_nsec - before.tv_nsec);
+    return std::chrono::seconds(after.tv_sec - before.tv_sec) +
+           std::chrono::nanoseconds(after.tv_nsec - before.tv_nsec);
   }
 
  private:

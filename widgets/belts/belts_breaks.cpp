@@ -1,5 +1,5 @@
-// What the belts show of logs that broke off: epochs that began, what a follower holds and its leader does not, what it gave
-// up, and what was acknowledged and is lost.
+// What the belts show of logs that broke off: epochs that began, what a follower holds and its leader does not, what it
+// gave up, and what was acknowledged and is lost.
 #include <algorithm>
 #include <cmath>
 
@@ -24,10 +24,14 @@ constexpr double kFadeSeconds = 4;
 constexpr double kGhostTop = 34;
 constexpr double kGhostHeight = 34;
 
-double placeOf(Offset offset) { return static_cast<double>(offset.value()); }
+double placeOf(Offset offset) {
+  return static_cast<double>(offset.value());
+}
 
 /// Text on solid red.
-QColor onBad() { return colors().dark ? colors().onEpoch : QColor(Qt::white); }
+QColor onBad() {
+  return colors().dark ? colors().onEpoch : QColor(Qt::white);
+}
 
 /// "1 283", "1 283 – 1 294".
 QString rangeText(Offset from, Offset to) {
@@ -63,11 +67,14 @@ double BeltsView::freshness(const LogBreak& one) const {
   return std::clamp((kGhostSeconds - gone) / kFadeSeconds, 0.0, 1.0);
 }
 
-void BeltsView::paintParting(QPainter& painter, const observe::PartitionSnapshot& partition, const observe::ReplicaSnapshot& replica, const QRectF& lane, Offset from) const {
+void BeltsView::paintParting(QPainter& painter, const observe::PartitionSnapshot& partition,
+                             const observe::ReplicaSnapshot& replica, const QRectF& lane, Offset from) const {
   const BeltsLayout layout = layoutOfBelts();
   const double x = layout.beltLeft() + m_viewport.x(placeOf(from), now());
   drawTear(painter, x, lane.top() + 18, lane.top() + 84, colors().bad);
-  const QString text = tr("%n record(s) that leader %1 does not have", nullptr, static_cast<int>(std::max<int64_t>(0, replica.logEnd - from))).arg(partition.leader.value());
+  const QString text = tr("%n record(s) that leader %1 does not have", nullptr,
+                          static_cast<int>(std::max<int64_t>(0, replica.logEnd - from)))
+                           .arg(partition.leader.value());
   drawPill(painter, x + 5, lane.top() + 2, text, {layout.beltLeft(), 0, layout.beltWidth(), 1}, false);
 }
 
@@ -93,7 +100,10 @@ void BeltsView::paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& r
       painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
     }
     drawTear(painter, x(one.from), lane.top() + 20, lane.top() + 84, p.bad);
-    drawPill(painter, x(one.from) + 5, lane.top() + 2, tr("truncated: %1, %n record(s) given up", nullptr, static_cast<int>(one.count())).arg(rangeText(one.from, one.to)), room, false);
+    drawPill(painter, x(one.from) + 5, lane.top() + 2,
+             tr("truncated: %1, %n record(s) given up", nullptr, static_cast<int>(one.count()))
+                 .arg(rangeText(one.from, one.to)),
+             room, false);
     painter.setOpacity(1);
   }
 }
@@ -129,7 +139,8 @@ void BeltsView::paintEpochs(QPainter& painter) const {
 void BeltsView::paintLost(QPainter& painter) const {
   const Palette& p = colors();
   const BeltsLayout layout = layoutOfBelts();
-  const QRectF room(layout.beltLeft(), layout.laneTop - 4, layout.beltWidth(), layout.lanesBottom() - layout.laneTop + 8);
+  const QRectF room(layout.beltLeft(), layout.laneTop - 4, layout.beltWidth(),
+                    layout.lanesBottom() - layout.laneTop + 8);
   for (const LogBreak& one : m_breaks) {
     if (one.what != BreakKind::Lost || one.count() == 0) continue;
     const double from = layout.beltLeft() + m_viewport.x(placeOf(one.from), now());
@@ -147,8 +158,10 @@ void BeltsView::paintLost(QPainter& painter) const {
     painter.drawLine(band.topRight(), band.bottomRight());
     painter.restore();
     // Between the first two lanes: no record stands there.
-    const double top = layout.laneCount > 1 ? layout.lane(0).bottom() + layout.laneGap / 2 - 7.5 : layout.lane(0).bottom() - 8;
-    drawPill(painter, band.left(), top, tr("✕ %n acknowledged record(s) lost here", nullptr, static_cast<int>(one.count())), room, !noted);
+    const double top =
+        layout.laneCount > 1 ? layout.lane(0).bottom() + layout.laneGap / 2 - 7.5 : layout.lane(0).bottom() - 8;
+    drawPill(painter, band.left(), top,
+             tr("✕ %n acknowledged record(s) lost here", nullptr, static_cast<int>(one.count())), room, !noted);
   }
 }
 
@@ -171,15 +184,20 @@ void BeltsView::paintBanner(QPainter& painter) const {
   const QFont strong = Theme::body(14, QFont::Bold);
   const QFont plain = Theme::body(12.5, QFont::Medium);
   const double end = box.right() - 44;
-  const QString title = acknowledged ? tr("%n acknowledged record(s) lost: %1", nullptr, static_cast<int>(first.count())).arg(rangeText(first.from, first.to))
-                                     : tr("Unclean election: whatever others held from %1 on is lost").arg(offsetText(first.from));
-  QString rest = tr("unclean election of broker %1, epoch %2, %3").arg(QString::number(first.broker.value()), QString::number(first.epoch.value()), timeText(first.at));
+  const QString title =
+      acknowledged ? tr("%n acknowledged record(s) lost: %1", nullptr, static_cast<int>(first.count()))
+                         .arg(rangeText(first.from, first.to))
+                   : tr("Unclean election: whatever others held from %1 on is lost").arg(offsetText(first.from));
+  QString rest =
+      tr("unclean election of broker %1, epoch %2, %3")
+          .arg(QString::number(first.broker.value()), QString::number(first.epoch.value()), timeText(first.at));
   if (lost.size() > 1) rest += tr(" · and %n loss(es) more", nullptr, static_cast<int>(lost.size()) - 1);
   double x = box.left() + 40;
   const QString shown = QFontMetricsF(strong).elidedText(title, Qt::ElideRight, end - x);
   drawLine(painter, x, middle + 5, shown, strong, ink);
   x += textWidth(shown, strong) + 16;
-  if (end - x > 60) drawLine(painter, x, middle + 4.6, QFontMetricsF(plain).elidedText(rest, Qt::ElideRight, end - x), plain, ink);
+  if (end - x > 60)
+    drawLine(painter, x, middle + 4.6, QFontMetricsF(plain).elidedText(rest, Qt::ElideRight, end - x), plain, ink);
   painter.setPen(QPen(ink, 2));
   const QPointF cross(box.right() - 22, middle);
   painter.drawLine(cross + QPointF(-5, -5), cross + QPointF(5, 5));

@@ -97,9 +97,11 @@ void BeltsView::paintNothing(QPainter& painter) const {
   const Palette& p = colors();
   const double middle = width() / 2.0;
   const bool past = m_partition && m_bridge.moment();
-  drawText(painter, middle, 150, past ? tr("%1 did not exist then").arg(partitionText(*m_partition)) : tr("No partition is chosen"),
+  drawText(painter, middle, 150,
+           past ? tr("%1 did not exist then").arg(partitionText(*m_partition)) : tr("No partition is chosen"),
            Theme::body(16, QFont::DemiBold), p.ink, Qt::AlignHCenter);
-  drawText(painter, middle, 174, past ? tr("Go on in time with . or the bar above.") : tr("Create a topic, or pick one on the left."),
+  drawText(painter, middle, 174,
+           past ? tr("Go on in time with . or the bar above.") : tr("Create a topic, or pick one on the left."),
            Theme::body(13), p.muted, Qt::AlignHCenter);
 }
 
@@ -194,15 +196,16 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
     const bool parted = parts && batch.baseOffset >= *parts;
     const bool committed = !parted && number(batch.lastOffset) + 0.5 <= hw;
     const double width = (number(batch.lastOffset) + 1 - number(batch.baseOffset)) * scale;
-    if (!runs.empty() && runs.back().epoch == batch.epoch && runs.back().committed == committed && runs.back().parted == parted &&
-        runs.back().fate == batch.fate && runs.back().control == batch.control &&
+    if (!runs.empty() && runs.back().epoch == batch.epoch && runs.back().committed == committed &&
+        runs.back().parted == parted && runs.back().fate == batch.fate && runs.back().control == batch.control &&
         (width < 5 || (number(runs.back().last) + 1 - number(runs.back().base)) * scale < 5)) {
       runs.back().last = batch.lastOffset;
       runs.back().records += batch.recordCount;
       ++runs.back().batches;
       continue;
     }
-    runs.push_back({batch.baseOffset, batch.lastOffset, batch.epoch, batch.recordCount, 1, committed, batch.fate, batch.control, parted});
+    runs.push_back({batch.baseOffset, batch.lastOffset, batch.epoch, batch.recordCount, 1, committed, batch.fate,
+                    batch.control, parted});
   }
 
   double labelFree = -1e9;
@@ -456,8 +459,7 @@ void BeltsView::paintAxis(QPainter& painter) const {
     if (x < left) continue;
     painter.setPen(QPen(p.axis, 1));
     painter.drawLine(QPointF(x, y), QPointF(x, y + 5));
-    drawText(painter, x, y + 18, grouped(static_cast<int64_t>(offset)), Theme::mono(10.5), p.muted,
-             Qt::AlignHCenter);
+    drawText(painter, x, y + 18, grouped(static_cast<int64_t>(offset)), Theme::mono(10.5), p.muted, Qt::AlignHCenter);
   }
   drawText(painter, BeltsLayout::kMargin + 14, y + 16, tr("offset"), Theme::body(11.5), p.muted);
   drawText(painter, BeltsLayout::kMargin + 14, layout.readersY() + 24, tr("readers"), Theme::body(11.5), p.muted);
@@ -533,7 +535,8 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
     summary = tr("%n produce acks=all parked", nullptr, produces);
   else if (fetches > 0)
     summary = tr("%n fetch(es) wait for records", nullptr, fetches);
-  drawText(painter, box.left() + 14, box.top() + 24 + (box.height() - 58) / 2, tr("Purgatory"), Theme::body(13, QFont::Bold), p.highWatermark);
+  drawText(painter, box.left() + 14, box.top() + 24 + (box.height() - 58) / 2, tr("Purgatory"),
+           Theme::body(13, QFont::Bold), p.highWatermark);
   drawText(painter, box.left() + 14, box.top() + 43 + (box.height() - 58) / 2, summary, Theme::body(11.5), p.muted);
 
   const double shift = (box.height() - 58) / 2;
@@ -571,7 +574,8 @@ void BeltsView::paintPurgatory(QPainter& painter) const {
     drawText(painter, card.left() + 40, card.top() + 15, text, font, p.ink);
     // A fetch that was answered has no time left, and is asked again at once.
     drawText(painter, card.left() + 40, card.top() + 29,
-             left.count() > 0 ? tr("%1 left").arg(durationText(left)) : tr("being answered"), Theme::body(10.5), p.muted);
+             left.count() > 0 ? tr("%1 left").arg(durationText(left)) : tr("being answered"), Theme::body(10.5),
+             p.muted);
     x += cardWidth + 20;
     ++drawn;
   }

@@ -20,7 +20,8 @@ void BeltsView::paintTransaction(QPainter& painter, const QRectF& box, Transacti
     painter.setPen(Qt::NoPen);
     painter.setBrush(p.panel);
     painter.drawEllipse(box.center(), size + 2, size + 2);
-    drawShape(painter, fate == TransactionFate::Committed ? StateShape::Lozenge : StateShape::Cross, box.center(), size * 1.6, fate == TransactionFate::Committed ? p.ok : p.bad);
+    drawShape(painter, fate == TransactionFate::Committed ? StateShape::Lozenge : StateShape::Cross, box.center(),
+              size * 1.6, fate == TransactionFate::Committed ? p.ok : p.bad);
     return;
   }
   const double radius = std::min(4.0, box.width() / 3);
@@ -39,7 +40,8 @@ void BeltsView::paintTransaction(QPainter& painter, const QRectF& box, Transacti
 
 void BeltsView::paintLastStable(QPainter& painter, const QRectF& lane) const {
   const observe::PartitionSnapshot* partition = shown();
-  if (partition == nullptr || partition->lastStable.value() < 0 || partition->lastStable >= partition->highWatermark) return;
+  if (partition == nullptr || partition->lastStable.value() < 0 || partition->lastStable >= partition->highWatermark)
+    return;
   const Palette& p = colors();
   const BeltsLayout layout = layoutOfBelts();
   const double x = layout.beltLeft() + m_viewport.x(static_cast<double>(partition->lastStable.value()), now());

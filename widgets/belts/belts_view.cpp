@@ -32,7 +32,10 @@ BeltsView::BeltsView(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
   connect(&bridge, &EngineBridge::second, this, [this] {
     if (!isVisible()) return;
     // A ghost fades.
-    if (std::ranges::any_of(m_breaks, [this](const LogBreak& one) { return one.what == LogBreak::What::Truncated && freshness(one) > 0; })) update();
+    if (std::ranges::any_of(m_breaks, [this](const LogBreak& one) {
+          return one.what == LogBreak::What::Truncated && freshness(one) > 0;
+        }))
+      update();
     takeParked();
     const bool parked = std::ranges::any_of(m_parked, [](const Parked& one) { return one.shown.follower == kNoNode; });
     if (parked) update(layoutOfBelts().purgatory().toAlignedRect());
@@ -121,9 +124,10 @@ std::vector<int64_t> BeltsView::digest() const {
   std::vector<int64_t> numbers;
   const PartitionSnapshot* partition = shown();
   if (partition == nullptr) return numbers;
-  numbers.insert(numbers.end(), {partition->highWatermark.value(), partition->logEnd.value(), partition->leader.value(),
-                                 partition->leaderEpoch.value(), static_cast<int64_t>(partition->isr.size()),
-                                 static_cast<int64_t>(m_breaks.size()), m_breaks.empty() ? 0 : m_breaks.back().to.value()});
+  numbers.insert(numbers.end(),
+                 {partition->highWatermark.value(), partition->logEnd.value(), partition->leader.value(),
+                  partition->leaderEpoch.value(), static_cast<int64_t>(partition->isr.size()),
+                  static_cast<int64_t>(m_breaks.size()), m_breaks.empty() ? 0 : m_breaks.back().to.value()});
   for (const ReplicaSnapshot& replica : partition->copies)
     numbers.insert(numbers.end(),
                    {replica.broker.value(), replica.inSync, replica.online, replica.logStart.value(),
@@ -181,7 +185,8 @@ void BeltsView::takeBreaks() {
   const TimelinePartition* past = m_partition ? m_travel.past().find(*m_partition) : nullptr;
   const size_t lost = lostRecords().size();
   // Whether a loss is shown does not depend on how far the clocks of two brokers are apart.
-  m_breaks = past == nullptr ? std::vector<LogBreak>() : breaksOf(*past, m_travel.isLive() ? platform::WallTime::max() : m_snapshot->wall);
+  m_breaks = past == nullptr ? std::vector<LogBreak>()
+                             : breaksOf(*past, m_travel.isLive() ? platform::WallTime::max() : m_snapshot->wall);
   if (lostRecords().size() != lost) updateGeometry();
 }
 
@@ -323,19 +328,21 @@ QString BeltsView::toolTipAt(const QPointF& point) const {
     }
     const auto parts = partsFrom(*partition, replica);
     const bool parted = parts && batch.baseOffset >= *parts;
-    rows += row(tr("visible to consumers"), parted                                          ? tr("no: its leader does not have it")
+    rows += row(tr("visible to consumers"), parted ? tr("no: its leader does not have it")
                                             : batch.lastOffset < partition->highWatermark ? tr("yes")
                                                                                           : tr("not yet"));
     return QStringLiteral("<b>%1</b><table>%2</table>%3")
         .arg(tr("Batch on broker %1").arg(replica.broker.value()), rows, tr("Click: byte by byte"));
   }
   const BeltsLayout layout = layoutOfBelts();
-  if (layout.banner().contains(point)) return tr("Enter or click: the event that tells of it · Esc or ✕: I have taken note");
+  if (layout.banner().contains(point))
+    return tr("Enter or click: the event that tells of it · Esc or ✕: I have taken note");
   for (int i = 0; i < layout.laneCount; ++i) {
     const QRectF lane = layout.lane(i);
     if (!lane.contains(point)) continue;
     for (const LogBreak& one : m_breaks)
-      if (one.what == LogBreak::What::Truncated && one.broker == partition->copies[static_cast<size_t>(i)].broker && freshness(one) > 0 &&
+      if (one.what == LogBreak::What::Truncated && one.broker == partition->copies[static_cast<size_t>(i)].broker &&
+          freshness(one) > 0 &&
           point.x() > layout.beltLeft() + m_viewport.x(static_cast<double>(one.from.value()), now()) - 4 &&
           point.x() < layout.beltLeft() + m_viewport.x(static_cast<double>(one.to.value()), now()))
         return tr("Broker %1 gave up %2 – %3 at %4: its leader does not have them")

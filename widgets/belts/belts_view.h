@@ -58,13 +58,14 @@ struct BeltsLayout {
 };
 
 /// The replicas of one partition as belts: batches coloured by leader epoch, records, index entries, log ends and the
-/// high watermark that move smoothly, segment edges, followers' fetches, readers, and what is parked in purgatory. Where an
-/// epoch began is flagged; what a follower holds and its leader does not is hatched in red; what it gave up stays as a ghost
-/// for a while; records that were acknowledged and are lost stand in a banner until somebody has taken note of it.
+/// high watermark that move smoothly, segment edges, followers' fetches, readers, and what is parked in purgatory.
+/// Where an epoch began is flagged; what a follower holds and its leader does not is hatched in red; what it gave up
+/// stays as a ghost for a while; records that were acknowledged and are lost stand in a banner until somebody has taken
+/// note of it.
 ///
 /// Draws what the last frame brought; no engine call in a paint event. Keys: ←/→ scroll, +/− zoom, 0 automatic zoom,
-/// End or F follow the tail, Home the oldest record, Ctrl+C copies what is selected, Enter goes to where records were lost,
-/// Esc takes note of it.
+/// End or F follow the tail, Home the oldest record, Ctrl+C copies what is selected, Enter goes to where records were
+/// lost, Esc takes note of it.
 class BeltsView : public QWidget {
   Q_OBJECT
 
@@ -150,7 +151,9 @@ class BeltsView : public QWidget {
   QString toolTipAt(const QPointF& point) const;
   QRectF followPill() const;
   /// The moment that is shown.
-  platform::WallTime wall() const { return m_snapshot->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()); }
+  platform::WallTime wall() const {
+    return m_snapshot->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age());
+  }
   void takeBreaks();
   /// 1: it has just happened, 0: it is not shown any more.
   double freshness(const LogBreak& one) const;
@@ -169,8 +172,8 @@ class BeltsView : public QWidget {
   void paintFetches(QPainter& painter, const observe::PartitionSnapshot& partition) const;
   void paintHighWatermark(QPainter& painter, const observe::PartitionSnapshot& partition) const;
   // What broke a log off (belts_breaks.cpp).
-  void paintParting(QPainter& painter, const observe::PartitionSnapshot& partition, const observe::ReplicaSnapshot& replica,
-                    const QRectF& lane, Offset from) const;
+  void paintParting(QPainter& painter, const observe::PartitionSnapshot& partition,
+                    const observe::ReplicaSnapshot& replica, const QRectF& lane, Offset from) const;
   void paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
   void paintEpochs(QPainter& painter) const;
   void paintLost(QPainter& painter) const;

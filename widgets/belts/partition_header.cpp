@@ -25,9 +25,9 @@ void PartitionFigures::setFigures(const observe::TopicSnapshot* topic, const obs
     if (partition->leader == kNoNode) figures.push_back({tr("leader"), tr("none"), false, true});
     figures.push_back({tr("leader epoch"), QString::number(partition->leaderEpoch.value())});
     figures.push_back({tr("high watermark"), offsetText(partition->highWatermark), true});
+    figures.push_back({tr("ISR"), nodesText(partition->isr), false, below});
     figures.push_back(
-        {tr("ISR"), nodesText(partition->isr), false, below});
-    figures.push_back({below ? tr("below min.insync") : tr("min.insync"), QString::number(topic->minInSync), false, below});
+        {below ? tr("below min.insync") : tr("min.insync"), QString::number(topic->minInSync), false, below});
     figures.push_back({tr("last stable"), offsetText(partition->lastStable)});
     figures.push_back({tr("log start"), offsetText(partition->logStart)});
   }

@@ -37,7 +37,8 @@ EngineBridge::EngineBridge(observe::ClusterSource& source, QObject* parent)
   m_clock.start();
   m_sinceSnapshot.start();
   // Of a recording everything is wanted.
-  if (isRecorded()) m_recording = observe::Recording({.events = observe::RecordingReader::kMostEvents, .snapshots = SIZE_MAX});
+  if (isRecorded())
+    m_recording = observe::Recording({.events = observe::RecordingReader::kMostEvents, .snapshots = SIZE_MAX});
   m_live.snapshot = m_source.snapshot();
   m_live.previous = m_live.snapshot;
   m_frame = m_live;
@@ -187,7 +188,8 @@ void EngineBridge::planOffsets(observe::OffsetResetRequest request, QObject* con
   m_source.planOffsets(std::move(request), answer<std::vector<observe::OffsetEdit>>(context, std::move(handler)));
 }
 
-void EngineBridge::editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, QObject* context, Handler handler) {
+void EngineBridge::editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits,
+                               QObject* context, Handler handler) {
   m_source.editOffsets(std::move(group), kind, std::move(edits), done(context, std::move(handler)));
 }
 

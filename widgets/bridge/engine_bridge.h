@@ -59,7 +59,9 @@ class EngineBridge : public QObject {
   /// Age of the snapshot: to be added to every "since" in it, taken from every "left". The past does not get older.
   platform::Duration age() const { return m_moment ? std::chrono::milliseconds(0) : liveAge(); }
   /// Of the newest one. A recording's last moment stays as it is.
-  std::chrono::milliseconds liveAge() const { return std::chrono::milliseconds(isRecorded() ? 0 : m_sinceSnapshot.elapsed()); }
+  std::chrono::milliseconds liveAge() const {
+    return std::chrono::milliseconds(isRecorded() ? 0 : m_sinceSnapshot.elapsed());
+  }
 
   /// A view moves something: ticks go on for `ms` more.
   void keepTicking(int ms);
@@ -91,8 +93,10 @@ class EngineBridge : public QObject {
   void stepFault(int id, size_t count, QObject* context, std::function<void(const Result<size_t>&)> handler);
 
   /// What a reset would change; `handler` gets it by partition.
-  void planOffsets(observe::OffsetResetRequest request, QObject* context, std::function<void(const Result<std::vector<observe::OffsetEdit>>&)> handler);
-  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, QObject* context, Handler handler);
+  void planOffsets(observe::OffsetResetRequest request, QObject* context,
+                   std::function<void(const Result<std::vector<observe::OffsetEdit>>&)> handler);
+  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, QObject* context,
+                   Handler handler);
   void deleteGroup(std::string group, QObject* context, Handler handler);
   /// Fences the producer of a transactional id, which aborts what it has open.
   void abortTransaction(std::string transactionalId, QObject* context, Handler handler);

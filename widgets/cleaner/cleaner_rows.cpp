@@ -78,15 +78,18 @@ std::vector<std::pair<QString, QString>> passFacts(const CleanerRow& row, platfo
           : durationText(pass.took));
   add(CleanerWords::tr("dirty offsets"),
       QStringLiteral("%1 … %2").arg(offsetText(pass.firstDirty), offsetText(pass.endOffset)));
-  add(CleanerWords::tr("keys in the offset map"), CleanerWords::tr("%1 of %2 slots").arg(grouped(pass.keys), grouped(pass.mapSlots)));
-  add(CleanerWords::tr("records kept"), CleanerWords::tr("%1 of %2").arg(grouped(pass.recordsKept), grouped(pass.recordsRead)));
+  add(CleanerWords::tr("keys in the offset map"),
+      CleanerWords::tr("%1 of %2 slots").arg(grouped(pass.keys), grouped(pass.mapSlots)));
+  add(CleanerWords::tr("records kept"),
+      CleanerWords::tr("%1 of %2").arg(grouped(pass.recordsKept), grouped(pass.recordsRead)));
   add(CleanerWords::tr("tombstones kept"), grouped(pass.tombstonesKept));
   add(CleanerWords::tr("tombstones dropped"), grouped(pass.tombstonesDropped));
   if (pass.markersDropped > 0) add(CleanerWords::tr("markers dropped"), grouped(pass.markersDropped));
   if (pass.earliestHorizon) {
     const auto left = std::chrono::duration_cast<platform::Duration>(*pass.earliestHorizon - now);
-    add(CleanerWords::tr("earliest horizon"),
-        left > platform::Duration::zero() ? CleanerWords::tr("in %1").arg(durationText(left)) : CleanerWords::tr("over"));
+    add(CleanerWords::tr("earliest horizon"), left > platform::Duration::zero()
+                                                  ? CleanerWords::tr("in %1").arg(durationText(left))
+                                                  : CleanerWords::tr("over"));
   }
   add(CleanerWords::tr("bytes"),
       QStringLiteral("%1 → %2").arg(binaryBytesText(pass.bytesBefore), binaryBytesText(pass.bytesAfter)));

@@ -138,7 +138,8 @@ struct ProducerLoad::Worker {
       const auto now = Clock::now();
       if (perSecond > 0) {
         // Of a rate that was lower until now.
-        due = std::min(due, now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / perSecond)));
+        due = std::min(due,
+                       now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / perSecond)));
         if (now - due > std::chrono::seconds(1)) due = now;
         if (now < due) {
           // Acknowledgements are taken as they come: their latency ends here.

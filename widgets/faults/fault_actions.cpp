@@ -11,7 +11,8 @@
 
 namespace tidemark::widgets {
 
-FaultActions::FaultActions(EngineBridge& bridge, QWidget* window) : QObject(window), m_bridge(bridge), m_window(window) {}
+FaultActions::FaultActions(EngineBridge& bridge, QWidget* window)
+    : QObject(window), m_bridge(bridge), m_window(window) {}
 
 void FaultActions::set(const faults::Fault& fault) {
   m_bridge.setFault(fault, this, [this, title = faultTitle(fault)](const Result<int>& result) {
@@ -40,13 +41,15 @@ void FaultActions::healAll() {
 
 void FaultActions::step(int id) {
   m_bridge.stepFault(id, 1, this, [this](const Result<size_t>& result) {
-    Q_EMIT said(!result ? tr("Not stepped: %1").arg(errorText(result.error()))
-                        : *result == 0 ? tr("Nothing is held")
-                                       : tr("%n transfer(s) let through", nullptr, static_cast<int>(*result)));
+    Q_EMIT said(!result        ? tr("Not stepped: %1").arg(errorText(result.error()))
+                : *result == 0 ? tr("Nothing is held")
+                               : tr("%n transfer(s) let through", nullptr, static_cast<int>(*result)));
   });
 }
 
-FaultDialog* FaultActions::dialog() const noexcept { return m_dialog; }
+FaultDialog* FaultActions::dialog() const noexcept {
+  return m_dialog;
+}
 
 void FaultActions::openDialog(const faults::Fault& beginning) {
   if (!m_dialog) {
@@ -113,7 +116,8 @@ void FaultActions::fillPartition(QMenu& menu, const TopicPartition& partition) {
 void FaultActions::fillClients(QMenu& menu, const std::string& client) {
   std::vector<const observe::FaultSnapshot*> mine;
   for (const observe::FaultSnapshot& fault : m_bridge.snapshot()->faults)
-    if (const auto* who = std::get_if<faults::ClientsName>(&fault.fault.target); who != nullptr && (who->client.empty() || who->client == client))
+    if (const auto* who = std::get_if<faults::ClientsName>(&fault.fault.target);
+        who != nullptr && (who->client.empty() || who->client == client))
       mine.push_back(&fault);
   addHeals(menu, mine);
   addOffers(menu, offersForClients(client));

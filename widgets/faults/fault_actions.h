@@ -32,8 +32,8 @@ class FaultActions : public QObject {
   void openDialog(const faults::Fault& beginning = {});
   FaultDialog* dialog() const noexcept;
 
-  // Menus: the common faults of what was picked, what can be healed there, and the way to all others. What is impossible
-  // now is greyed, its tooltip says why.
+  // Menus: the common faults of what was picked, what can be healed there, and the way to all others. What is
+  // impossible now is greyed, its tooltip says why.
   void fillBroker(QMenu& menu, NodeId broker);
   void fillLink(QMenu& menu, const faults::LinkEnd& from, const faults::LinkEnd& to);
   void fillPartition(QMenu& menu, const TopicPartition& partition);

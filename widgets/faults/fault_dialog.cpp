@@ -86,7 +86,8 @@ FaultDialog::FaultDialog(EngineBridge& bridge, QWidget* parent)
     check();
   });
   connect(m_kinds, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
-    if (item != nullptr && item->data(kKindRole).isValid()) pickKind(static_cast<faults::Kind>(item->data(kKindRole).toInt()));
+    if (item != nullptr && item->data(kKindRole).isValid())
+      pickKind(static_cast<faults::Kind>(item->data(kKindRole).toInt()));
   });
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
     if (frame.snapshot == frame.previous) return;
@@ -138,7 +139,8 @@ void FaultDialog::setFault(const faults::Fault& fault) {
   m_form->setCluster(*m_bridge.snapshot());
   m_form->setFault(fault);
   for (int i = 0; i < m_kinds->count(); ++i)
-    if (const QVariant kind = m_kinds->item(i)->data(kKindRole); kind.isValid() && kind.toInt() == static_cast<int>(fault.kind)) {
+    if (const QVariant kind = m_kinds->item(i)->data(kKindRole);
+        kind.isValid() && kind.toInt() == static_cast<int>(fault.kind)) {
       m_kinds->setCurrentRow(i);
       m_kinds->scrollToItem(m_kinds->item(i));
     }
@@ -150,7 +152,9 @@ Result<faults::Fault> FaultDialog::fault() const {
   return faults::parseFault(QJsonDocument(m_form->toJson()).toJson(QJsonDocument::Compact).toStdString());
 }
 
-QString FaultDialog::note() const { return m_note->text(); }
+QString FaultDialog::note() const {
+  return m_note->text();
+}
 
 void FaultDialog::check() {
   const auto read = fault();
@@ -161,7 +165,11 @@ void FaultDialog::check() {
     possible = fail(read.error());
   m_set->setEnabled(possible.has_value() && !m_waits);
   if (possible && !m_refusal.isEmpty()) return setNote(m_note, m_refusal, true);
-  setNote(m_note, possible ? tr("As JSON: %1").arg(fromUtf8(faults::toJson(*read)).replace(QStringLiteral(",\""), QStringLiteral(", \""))) : fromUtf8(possible.error().message), !possible);
+  setNote(m_note,
+          possible ? tr("As JSON: %1")
+                         .arg(fromUtf8(faults::toJson(*read)).replace(QStringLiteral(",\""), QStringLiteral(", \"")))
+                   : fromUtf8(possible.error().message),
+          !possible);
 }
 
 void FaultDialog::set() {

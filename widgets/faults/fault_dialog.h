@@ -15,8 +15,8 @@ namespace tidemark::widgets {
 
 class FaultForm;
 
-/// Any fault with all it takes: a list of kinds at the left, those that are impossible here greyed with the reason; what
-/// the kind takes at the right. What is wrong is said at once, in the words of the engine that would refuse it.
+/// Any fault with all it takes: a list of kinds at the left, those that are impossible here greyed with the reason;
+/// what the kind takes at the right. What is wrong is said at once, in the words of the engine that would refuse it.
 class FaultDialog : public QDialog {
   Q_OBJECT
 

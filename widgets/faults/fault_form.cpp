@@ -77,7 +77,8 @@ FaultForm::FaultForm(QWidget* parent) : QWidget(parent), m_form(new QFormLayout(
     connect(box, &QComboBox::editTextChanged, this, &FaultForm::changed);
   }
   for (auto* box : findChildren<QSpinBox*>()) connect(box, &QSpinBox::valueChanged, this, &FaultForm::changed);
-  for (auto* box : findChildren<QDoubleSpinBox*>()) connect(box, &QDoubleSpinBox::valueChanged, this, &FaultForm::changed);
+  for (auto* box : findChildren<QDoubleSpinBox*>())
+    connect(box, &QDoubleSpinBox::valueChanged, this, &FaultForm::changed);
   for (auto* box : findChildren<QCheckBox*>()) connect(box, &QCheckBox::toggled, this, &FaultForm::changed);
   for (QLineEdit* line : {m_left, m_right}) connect(line, &QLineEdit::textChanged, this, &FaultForm::changed);
   takeKind();
@@ -210,12 +211,14 @@ void FaultForm::setCluster(const observe::ClusterSnapshot& cluster) {
     if (topic.internal) continue;
     topics << fromUtf8(topic.name);
     for (const observe::PartitionSnapshot& partition : topic.partitions)
-      if (leaders.size() < 24) leaders << QStringLiteral("leader of %1").arg(partitionText({topic.name, partition.index}));
+      if (leaders.size() < 24)
+        leaders << QStringLiteral("leader of %1").arg(partitionText({topic.name, partition.index}));
   }
   const QStringList symbols = leaders + QStringList{QStringLiteral("the active controller")};
   QStringList clients{QStringLiteral("clients")};
   for (const observe::ConnectionSnapshot& connection : cluster.connections)
-    if (const QString name = QStringLiteral("clients named %1").arg(fromUtf8(connection.client)); !connection.client.empty() && !clients.contains(name))
+    if (const QString name = QStringLiteral("clients named %1").arg(fromUtf8(connection.client));
+        !connection.client.empty() && !clients.contains(name))
       clients << name;
   QStringList controllers;
   for (const QString& end : ends) controllers << QStringLiteral("controller %1").arg(end);
@@ -225,8 +228,12 @@ void FaultForm::setCluster(const observe::ClusterSnapshot& cluster) {
   if (ends.size() > 1 && m_to->currentText() == m_from->currentText()) m_to->setEditText(ends[1]);
   fillBox(m_who, QStringList{QString()} + nodes + clients + symbols);
   fillBox(m_topic, topics);
-  QStringList paths{QString(), QStringLiteral("*.log"), QStringLiteral("*.index"), QStringLiteral("*.timeindex"),
-                    QStringLiteral("*-checkpoint"), QStringLiteral("__cluster_metadata-0/*")};
+  QStringList paths{QString(),
+                    QStringLiteral("*.log"),
+                    QStringLiteral("*.index"),
+                    QStringLiteral("*.timeindex"),
+                    QStringLiteral("*-checkpoint"),
+                    QStringLiteral("__cluster_metadata-0/*")};
   for (const QString& topic : topics)
     if (!topic.isEmpty() && paths.size() < 12) paths << QStringLiteral("%1-0/*.log").arg(topic);
   fillBox(m_path, paths);
@@ -282,7 +289,9 @@ QWidget* FaultForm::field(faults::Parameter parameter) const {
   QWidget* found = nullptr;
   switch (parameter) {
     case faults::kTarget:
-      found = m_form->isRowVisible(m_node) ? static_cast<QWidget*>(m_node) : m_form->isRowVisible(m_link) ? m_link : m_who;
+      found = m_form->isRowVisible(m_node)   ? static_cast<QWidget*>(m_node)
+              : m_form->isRowVisible(m_link) ? m_link
+                                             : m_who;
       break;
     case faults::kDuration:
       found = m_duration;

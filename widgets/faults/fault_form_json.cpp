@@ -16,9 +16,13 @@ namespace tidemark::widgets {
 
 namespace {
 
-int64_t toMs(double seconds) { return qRound64(seconds * 1000); }
+int64_t toMs(double seconds) {
+  return qRound64(seconds * 1000);
+}
 
-double secondsOf(platform::Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double secondsOf(platform::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 /// As parseTarget() takes it, without the word "link".
 QString endWords(const faults::LinkEnd& end) {
@@ -43,7 +47,9 @@ QString FaultForm::targetText() const {
   if (m_form->isRowVisible(m_node)) return m_node->currentText().trimmed();
   if (m_form->isRowVisible(m_who)) return m_who->currentText().trimmed();
   if (!m_form->isRowVisible(m_link)) return {};
-  return QStringLiteral("link %1%2%3").arg(m_from->currentText().trimmed(), m_ways->currentIndex() == 0 ? QStringLiteral("<->") : QStringLiteral("->"), m_to->currentText().trimmed());
+  return QStringLiteral("link %1%2%3")
+      .arg(m_from->currentText().trimmed(), m_ways->currentIndex() == 0 ? QStringLiteral("<->") : QStringLiteral("->"),
+           m_to->currentText().trimmed());
 }
 
 QJsonObject FaultForm::toJson() const {
@@ -102,7 +108,8 @@ void FaultForm::setFault(const faults::Fault& fault) {
       m_from->setEditText(endWords(link->from));
       m_to->setEditText(endWords(link->to));
       m_ways->setCurrentIndex(link->bothWays ? 0 : 1);
-    } else if (const QString target = fromUtf8(faults::textOf(fault.target)); faults::areaOf(fault.kind) == faults::Area::Requests) {
+    } else if (const QString target = fromUtf8(faults::textOf(fault.target));
+               faults::areaOf(fault.kind) == faults::Area::Requests) {
       m_who->setEditText(target);
     } else if (!target.isEmpty()) {
       m_node->setEditText(target);
@@ -127,10 +134,12 @@ void FaultForm::setFault(const faults::Fault& fault) {
     m_wall->setChecked(fault.clocks & faults::kWall);
     m_monotonic->setChecked(fault.clocks & faults::kMonotonic);
     if (fault.rate != 1) m_rate->setValue(fault.rate);
-    m_api->setEditText(fault.api.empty() && fault.kind == faults::Kind::RequestError ? QStringLiteral("Produce") : fromUtf8(fault.api));
+    m_api->setEditText(fault.api.empty() && fault.kind == faults::Kind::RequestError ? QStringLiteral("Produce")
+                                                                                     : fromUtf8(fault.api));
     m_topic->setEditText(fromUtf8(fault.topic));
     m_partition->setValue(fault.partition ? fault.partition->value() : -1);
-    m_error->setEditText(fromUtf8(errorName(fault.error == ErrorCode::None ? ErrorCode::NotEnoughReplicas : fault.error)));
+    m_error->setEditText(
+        fromUtf8(errorName(fault.error == ErrorCode::None ? ErrorCode::NotEnoughReplicas : fault.error)));
     m_which->setCurrentIndex(static_cast<int>(fault.trigger.which));
     m_n->setValue(static_cast<int>(fault.trigger.n));
     if (fault.trigger.which == faults::Trigger::Which::Chance) m_chance->setValue(fault.trigger.chance);

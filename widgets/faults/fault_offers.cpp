@@ -66,7 +66,8 @@ Fault onPartition(Fault fault, const TopicPartition& partition) {
 
 bool fitsEnd(const faults::End& rule, const faults::End& end) noexcept {
   if (rule.node != end.node) return false;
-  if (rule.node != kNoNode) return rule.port == faults::Port::Any || end.port == faults::Port::Any || rule.port == end.port;
+  if (rule.node != kNoNode)
+    return rule.port == faults::Port::Any || end.port == faults::Port::Any || rule.port == end.port;
   return rule.client.empty() || end.client.empty() || rule.client == end.client;
 }
 
@@ -119,11 +120,13 @@ std::vector<FaultOffer> offersForPartition(const TopicPartition& partition) {
   return {{OfferNames::tr("Isolate its leader"), offered(Kind::Isolate, leader)},
           {OfferNames::tr("Pause its leader for 5 s"), offered(Kind::Pause, leader, 5s)},
           {OfferNames::tr("Kill its leader"), offered(Kind::Kill, leader)},
-          {OfferNames::tr("Its files slow by 50 ms, at the leader"), onFiles(delayed(Kind::SlowDisk, leader, 50ms), files), true},
+          {OfferNames::tr("Its files slow by 50 ms, at the leader"),
+           onFiles(delayed(Kind::SlowDisk, leader, 50ms), files), true},
           {OfferNames::tr("No room for it at the leader"), onFiles(offered(Kind::FullDisk, leader), files)},
           {OfferNames::tr("Refuse Produce to it for 10 s"),
            onPartition(refused(anyone, "Produce", ErrorCode::NotEnoughReplicas), partition), true},
-          {OfferNames::tr("Drop Produce to it for 10 s"), onPartition(onRequests(Kind::RequestDrop, anyone, "Produce", 10s), partition)}};
+          {OfferNames::tr("Drop Produce to it for 10 s"),
+           onPartition(onRequests(Kind::RequestDrop, anyone, "Produce", 10s), partition)}};
 }
 
 std::vector<FaultOffer> offersForClients(const std::string& client) {
@@ -172,7 +175,8 @@ std::vector<const observe::FaultSnapshot*> faultsOfBroker(const observe::Cluster
     bool about = fault.broker == broker;
     if (const auto* node = std::get_if<faults::NodeName>(&fault.fault.target); node != nullptr && fault.waits)
       about = observe::resolve(*node, cluster) == broker;
-    for (const faults::LinkRule& rule : fault.links) about = about || rule.from.node == broker || rule.to.node == broker;
+    for (const faults::LinkRule& rule : fault.links)
+      about = about || rule.from.node == broker || rule.to.node == broker;
     if (about) found.push_back(&fault);
   }
   return found;
@@ -182,7 +186,9 @@ std::vector<const observe::FaultSnapshot*> faultsOfLink(const observe::ClusterSn
                                                         const faults::End& other) {
   std::vector<const observe::FaultSnapshot*> found;
   for (const observe::FaultSnapshot& fault : cluster.faults)
-    if (std::ranges::any_of(fault.links, [&](const faults::LinkRule& rule) { return isAbout(rule, one, other) || isAbout(rule, other, one); }))
+    if (std::ranges::any_of(fault.links, [&](const faults::LinkRule& rule) {
+          return isAbout(rule, one, other) || isAbout(rule, other, one);
+        }))
       found.push_back(&fault);
   return found;
 }

@@ -65,17 +65,26 @@ class FaultsPanel::Cards : public QStyledItemDelegate {
       painter->drawArc(ring, 90 * 16, row.part * 96);
       titleRight -= kRing + 8;
     }
-    drawLine(*painter, titleRight, card.top() + 22, row.left, strong, row.part >= 0 ? row.textColor : p.muted, Qt::AlignRight);
+    drawLine(*painter, titleRight, card.top() + 22, row.left, strong, row.part >= 0 ? row.textColor : p.muted,
+             Qt::AlignRight);
     titleRight -= textWidth(row.left, strong) + 10;
     const QFont title = Theme::body(13, QFont::DemiBold);
-    drawLine(*painter, left + 20, card.top() + 22, QFontMetricsF(title).elidedText(row.title, Qt::ElideRight, titleRight - left - 20), title, p.ink);
-    const auto elided = [&](const QString& text, const QFont& font, double room) { return QFontMetricsF(font).elidedText(text, Qt::ElideRight, room); };
+    drawLine(*painter, left + 20, card.top() + 22,
+             QFontMetricsF(title).elidedText(row.title, Qt::ElideRight, titleRight - left - 20), title, p.ink);
+    const auto elided = [&](const QString& text, const QFont& font, double room) {
+      return QFontMetricsF(font).elidedText(text, Qt::ElideRight, room);
+    };
     drawLine(*painter, left, card.top() + 44, elided(row.when, small, right - left), small, p.muted);
-    const QString met = row.fired.isEmpty() ? row.occasions : row.occasions.isEmpty() ? row.fired : FaultsPanel::tr("%1 · %2").arg(row.fired, row.occasions);
-    drawLine(*painter, left, card.top() + 65, elided(met.isEmpty() ? row.target : met, small, right - left - 110), small, p.ink);
+    const QString met = row.fired.isEmpty()       ? row.occasions
+                        : row.occasions.isEmpty() ? row.fired
+                                                  : FaultsPanel::tr("%1 · %2").arg(row.fired, row.occasions);
+    drawLine(*painter, left, card.top() + 65, elided(met.isEmpty() ? row.target : met, small, right - left - 110),
+             small, p.ink);
     const double foot = card.top() + 65;
     drawLine(*painter, right, foot, FaultsPanel::tr("heal"), strong, p.accent, Qt::AlignRight);
-    if (row.steps) drawLine(*painter, right - textWidth(FaultsPanel::tr("heal"), strong) - 16, foot, FaultsPanel::tr("step"), strong, p.accent, Qt::AlignRight);
+    if (row.steps)
+      drawLine(*painter, right - textWidth(FaultsPanel::tr("heal"), strong) - 16, foot, FaultsPanel::tr("step"), strong,
+               p.accent, Qt::AlignRight);
     painter->restore();
   }
 
@@ -90,7 +99,8 @@ FaultsPanel::FaultsPanel(EngineBridge& bridge, FaultActions& actions, QWidget* p
       m_model(new FaultModel(this)),
       m_cards(new Cards(*m_model, this)),
       m_list(new QListView),
-      m_none(new QLabel(tr("Nothing is broken on purpose.\nBrokers, links and clients have a menu of faults each; all of them are under “Fault…”."))),
+      m_none(new QLabel(tr("Nothing is broken on purpose.\nBrokers, links and clients have a menu of faults each; all "
+                           "of them are under “Fault…”."))),
       m_add(new QPushButton(tr("Fault…"))),
       m_healAll(new QPushButton(tr("Heal all"))) {
   setProperty("kind", QStringLiteral("panel"));
@@ -128,7 +138,8 @@ FaultsPanel::FaultsPanel(EngineBridge& bridge, FaultActions& actions, QWidget* p
 
   connect(m_add, &QPushButton::clicked, this, [this] { m_actions.openDialog(); });
   connect(m_healAll, &QPushButton::clicked, &actions, &FaultActions::healAll);
-  connect(m_list, &QListView::customContextMenuRequested, this, [this](const QPoint& at) { showMenu(m_list->viewport()->mapToGlobal(at)); });
+  connect(m_list, &QListView::customContextMenuRequested, this,
+          [this](const QPoint& at) { showMenu(m_list->viewport()->mapToGlobal(at)); });
   auto* copy = new QShortcut(QKeySequence::Copy, m_list);
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(tableText(*m_model)); });
@@ -152,7 +163,9 @@ void FaultsPanel::take() {
   m_healAll->setEnabled(any);
 }
 
-int FaultsPanel::current() const { return m_list->currentIndex().data(FaultModel::kIdRole).toInt(); }
+int FaultsPanel::current() const {
+  return m_list->currentIndex().data(FaultModel::kIdRole).toInt();
+}
 
 void FaultsPanel::showMenu(const QPoint& at) {
   if (current() == 0) return;
@@ -176,7 +189,8 @@ void FaultsPanel::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Menu:
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (m_list->currentIndex().isValid()) showMenu(m_list->viewport()->mapToGlobal(m_list->visualRect(m_list->currentIndex()).center()));
+      if (m_list->currentIndex().isValid())
+        showMenu(m_list->viewport()->mapToGlobal(m_list->visualRect(m_list->currentIndex()).center()));
       return;
     default:
       QWidget::keyPressEvent(event);
@@ -201,7 +215,8 @@ bool FaultsPanel::eventFilter(QObject* watched, QEvent* event) {
       const FaultRow row = m_model->rows()[static_cast<size_t>(index.row())];
       const QRectF heal = Cards::healArea(card);
       if (heal.contains(mouse->position())) m_actions.heal(row.id);
-      if (row.steps && heal.translated(-52, 0).contains(mouse->position()) && !heal.contains(mouse->position())) m_actions.step(row.id);
+      if (row.steps && heal.translated(-52, 0).contains(mouse->position()) && !heal.contains(mouse->position()))
+        m_actions.step(row.id);
     }
   }
   return QWidget::eventFilter(watched, event);

@@ -13,8 +13,8 @@ namespace tidemark::widgets {
 
 class FaultActions;
 
-/// The list of faults as cards: what, where, since when, how long still, how much of it met something. Del or the button
-/// of a card heals it, S steps a hold, N sets another.
+/// The list of faults as cards: what, where, since when, how long still, how much of it met something. Del or the
+/// button of a card heals it, S steps a hold, N sets another.
 class FaultsPanel : public QWidget {
   Q_OBJECT
 

@@ -28,7 +28,8 @@ QString cutTo(const QString& text, const QFont& font, double width) {
 }
 
 /// Does nothing while it is only measured.
-void line(QPainter* painter, double x, double baseline, const QString& text, const QFont& font, const QColor& color, Qt::Alignment align = Qt::AlignLeft) {
+void line(QPainter* painter, double x, double baseline, const QString& text, const QFont& font, const QColor& color,
+          Qt::Alignment align = Qt::AlignLeft) {
   if (painter != nullptr) drawLine(*painter, x, baseline, text, font, color, align);
 }
 
@@ -39,15 +40,19 @@ void rule(QPainter* painter, double left, double right, double y) {
 }
 
 /// The colour of a member: by its place among the members, as with epochs.
-const QColor& memberColor(int row) { return colors().epochs[static_cast<size_t>(row + 2) % 3]; }
+const QColor& memberColor(int row) {
+  return colors().epochs[static_cast<size_t>(row + 2) % 3];
+}
 
-void roundBar(QPainter& painter, const QRectF& rect, const QBrush& fill, const QPen& pen = Qt::NoPen, double radius = 4) {
+void roundBar(QPainter& painter, const QRectF& rect, const QBrush& fill, const QPen& pen = Qt::NoPen,
+              double radius = 4) {
   painter.setPen(pen);
   painter.setBrush(fill);
   painter.drawRoundedRect(pen == Qt::NoPen ? rect : rect.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
 }
 
-double pill(QPainter* painter, double x, double top, const QString& text, const QColor& fill, const QColor& ink, const QColor& edge) {
+double pill(QPainter* painter, double x, double top, const QString& text, const QColor& fill, const QColor& ink,
+            const QColor& edge) {
   const QFont font = Theme::body(12, QFont::DemiBold);
   const double width = textWidth(text, font) + 22;
   if (painter != nullptr) {
@@ -150,7 +155,8 @@ double GroupView::paintStates(QPainter* painter, double left, double y, double r
       x += 20;
     }
     const double begin = x;
-    x += pill(painter, x, y, m_scene.states[i], current ? p.button : p.sunken, current ? p.onButton : p.muted, current ? QColor() : p.line);
+    x += pill(painter, x, y, m_scene.states[i], current ? p.button : p.sunken, current ? p.onButton : p.muted,
+              current ? QColor() : p.line);
     if (m_scene.states[i] == QStringLiteral("Stable")) stableMiddle = (begin + x) / 2;
     if (i == 1) secondMiddle = (begin + x) / 2;
   }
@@ -158,13 +164,16 @@ double GroupView::paintStates(QPainter* painter, double left, double y, double r
   if (painter != nullptr && stableMiddle > secondMiddle && m_scene.states.size() > 3) {
     painter->setPen(QPen(p.arrow, 1.5));
     painter->setBrush(Qt::NoBrush);
-    painter->drawPolyline(QPolygonF{{stableMiddle, y + 25}, {stableMiddle, y + 33}, {secondMiddle, y + 33}, {secondMiddle, y + 29}});
+    painter->drawPolyline(
+        QPolygonF{{stableMiddle, y + 25}, {stableMiddle, y + 33}, {secondMiddle, y + 33}, {secondMiddle, y + 29}});
     painter->setBrush(p.arrow);
     painter->setPen(Qt::NoPen);
     painter->drawPolygon(QPolygonF{{secondMiddle, y + 25}, {secondMiddle - 3.5, y + 31}, {secondMiddle + 3.5, y + 31}});
   }
   const QFont note = Theme::body(12.5);
-  const QString text = known ? m_scene.stateNote : m_scene.state + (m_scene.stateNote.isEmpty() ? QString() : QStringLiteral(" · ") + m_scene.stateNote);
+  const QString text =
+      known ? m_scene.stateNote
+            : m_scene.state + (m_scene.stateNote.isEmpty() ? QString() : QStringLiteral(" · ") + m_scene.stateNote);
   line(painter, x + 16, y + 16.5, cutTo(text, note, right - x - 16), note, p.muted);
   return y + 48;
 }
@@ -213,7 +222,8 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
         line(painter, rect.left() + 8, y + 15.5, text, inside, looks.ink);
       }
     }
-    if (!lane.says.isEmpty()) line(painter, right, y + 36, cutTo(lane.says, note, right - from), note, p.badText, Qt::AlignRight);
+    if (!lane.says.isEmpty())
+      line(painter, right, y + 36, cutTo(lane.says, note, right - from), note, p.badText, Qt::AlignRight);
     y += kLanePitch;
   }
   y = bottom;
@@ -225,12 +235,17 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
       painter->setPen(QPen(p.axis, 1));
       painter->drawLine(QPointF(x, y), QPointF(x, y + 4));
       const int digits = step >= 1 ? 0 : step >= 0.1 ? 1 : 2;
-      if (x < right - 26) line(painter, x, y + 17, QCoreApplication::translate("Groups", "%1 s").arg(QString::number(std::abs(at) < 1e-9 ? 0 : at, 'f', digits)), figure, p.muted, Qt::AlignHCenter);
+      if (x < right - 26)
+        line(painter, x, y + 17,
+             QCoreApplication::translate("Groups", "%1 s")
+                 .arg(QString::number(std::abs(at) < 1e-9 ? 0 : at, 'f', digits)),
+             figure, p.muted, Qt::AlignHCenter);
     }
     if (scene.now) {
       const double x = xOf(*scene.now);
       painter->setPen(QPen(p.accent, 2));
-      painter->drawLine(QPointF(x, bottom - kLanePitch * static_cast<double>(scene.lanes.size()) + 10), QPointF(x, bottom + 4));
+      painter->drawLine(QPointF(x, bottom - kLanePitch * static_cast<double>(scene.lanes.size()) + 10),
+                        QPointF(x, bottom + 4));
       pill(painter, x - 22, y + 4, QCoreApplication::translate("Groups", "now"), p.button, p.onButton, QColor());
     }
   }
@@ -248,7 +263,8 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
   return y + 60;
 }
 
-double GroupView::paintCell(QPainter* painter, const QRectF& place, const AssignmentCell& cell, int row, bool targetHalf) {
+double GroupView::paintCell(QPainter* painter, const QRectF& place, const AssignmentCell& cell, int row,
+                            bool targetHalf) {
   if (painter == nullptr) return place.bottom();
   const Palette& p = colors();
   const QColor& color = memberColor(row);
@@ -256,7 +272,9 @@ double GroupView::paintCell(QPainter* painter, const QRectF& place, const Assign
   const bool owned = !targetHalf && (cell.owned || cell.revoking);
   if (target) {
     roundBar(*painter, place, p.panel, QPen(color, 2));
-    if (place.width() >= 22) line(painter, place.center().x(), place.center().y() + 4, m_scene.assignment.epoch, Theme::mono(11, QFont::DemiBold), p.ink, Qt::AlignHCenter);
+    if (place.width() >= 22)
+      line(painter, place.center().x(), place.center().y() + 4, m_scene.assignment.epoch,
+           Theme::mono(11, QFont::DemiBold), p.ink, Qt::AlignHCenter);
   } else if (!targetHalf && cell.revoking) {
     roundBar(*painter, place, hatch(p.warnSoft, p.warn), QPen(p.warn, 1));
     drawShape(*painter, StateShape::HalfDisc, place.center(), 8, p.warnText);
@@ -288,31 +306,42 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
   const double gap = scene.columns.size() > 14 ? 3 : 5;
   const double each = std::clamp((right - from - states) / count, 8.0, 64.0);
   line(painter, left, y + 10, QCoreApplication::translate("Groups", "member"), head, p.heads);
-  if (scene.hasTarget) line(painter, left + names, y + 10, QCoreApplication::translate("Groups", "epoch"), head, p.heads);
+  if (scene.hasTarget)
+    line(painter, left + names, y + 10, QCoreApplication::translate("Groups", "epoch"), head, p.heads);
   QStringList topics;
   for (const auto& [topic, columns] : scene.topics) topics << topic;
-  QString what = scene.hasTarget ? QCoreApplication::translate("Groups", "%1, one column a partition: the target above, what is owned now below")
-                                 : QCoreApplication::translate("Groups", "%1, one column a partition");
+  QString what = scene.hasTarget
+                     ? QCoreApplication::translate(
+                           "Groups", "%1, one column a partition: the target above, what is owned now below")
+                     : QCoreApplication::translate("Groups", "%1, one column a partition");
   what = what.arg(topics.mid(0, 3).join(QStringLiteral(", ")));
-  if (scene.hidden > 0) what += QStringLiteral(" · ") + QCoreApplication::translate("Groups", "%1 more in the table (T)").arg(scene.hidden);
+  if (scene.hidden > 0)
+    what += QStringLiteral(" · ") + QCoreApplication::translate("Groups", "%1 more in the table (T)").arg(scene.hidden);
   line(painter, from, y + 10, cutTo(what, head, right - from), head, p.heads);
   y += 20;
   for (size_t i = 0; i < scene.columns.size(); ++i)
-    if (each >= 16) line(painter, from + each * static_cast<double>(i) + (each - gap) / 2, y + 10, QString::number(scene.columns[i]), figure, p.muted, Qt::AlignHCenter);
+    if (each >= 16)
+      line(painter, from + each * static_cast<double>(i) + (each - gap) / 2, y + 10, QString::number(scene.columns[i]),
+           figure, p.muted, Qt::AlignHCenter);
   y += 16;
   rule(painter, left, right, y + 2);
   y += 12;
   for (size_t r = 0; r < scene.rows.size(); ++r) {
     const AssignmentRow& row = scene.rows[r];
     const int index = static_cast<int>(r);
-    if (painter != nullptr) roundBar(*painter, QRectF(left, y, 5, scene.hasTarget ? 44 : 24), memberColor(index), Qt::NoPen, 2.5);
+    if (painter != nullptr)
+      roundBar(*painter, QRectF(left, y, 5, scene.hasTarget ? 44 : 24), memberColor(index), Qt::NoPen, 2.5);
     line(painter, left + 14, y + 12, cutTo(row.name, name, names - 24), name, p.ink);
     line(painter, left + 14, y + 27, cutTo(row.note, note, names - 20), note, p.muted);
-    if (painter == nullptr) m_spots.push_back({.rect = QRectF(left, y, names, 34), .tip = QStringLiteral("%1 · %2").arg(row.name, row.note)});
+    if (painter == nullptr)
+      m_spots.push_back({.rect = QRectF(left, y, names, 34), .tip = QStringLiteral("%1 · %2").arg(row.name, row.note)});
     if (scene.hasTarget) {
-      if (painter != nullptr) roundBar(*painter, QRectF(left + names, y - 2, 40, 20), row.behind ? p.warnSoft : p.okSoft, Qt::NoPen, 10);
-      line(painter, left + names + 20, y + 12, row.epoch, Theme::mono(11.5, QFont::DemiBold), row.behind ? p.warnText : p.okText, Qt::AlignHCenter);
-      line(painter, left + names, y + 32, QCoreApplication::translate("Groups", "of %1").arg(scene.epoch), note, p.muted);
+      if (painter != nullptr)
+        roundBar(*painter, QRectF(left + names, y - 2, 40, 20), row.behind ? p.warnSoft : p.okSoft, Qt::NoPen, 10);
+      line(painter, left + names + 20, y + 12, row.epoch, Theme::mono(11.5, QFont::DemiBold),
+           row.behind ? p.warnText : p.okText, Qt::AlignHCenter);
+      line(painter, left + names, y + 32, QCoreApplication::translate("Groups", "of %1").arg(scene.epoch), note,
+           p.muted);
       line(painter, left + names + epochs, y + 12, QCoreApplication::translate("Groups", "target"), note, p.muted);
       line(painter, left + names + epochs, y + 36, QCoreApplication::translate("Groups", "owns"), note, p.muted);
     }
@@ -323,7 +352,12 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
     }
     const double stateLeft = std::max(from + each * count + 14, right - states);
     const bool ok = row.shape == StateShape::Disc;
-    if (painter != nullptr) drawShape(*painter, row.shape, {stateLeft + 5, y + 8}, 9, ok ? p.ok : row.shape == StateShape::Ring ? p.ring : row.shape == StateShape::Cross ? p.bad : p.warn);
+    if (painter != nullptr)
+      drawShape(*painter, row.shape, {stateLeft + 5, y + 8}, 9,
+                ok                               ? p.ok
+                : row.shape == StateShape::Ring  ? p.ring
+                : row.shape == StateShape::Cross ? p.bad
+                                                 : p.warn);
     line(painter, stateLeft + 16, y + 12, cutTo(row.state, name, right - stateLeft - 16), name, p.ink);
     line(painter, stateLeft + 16, y + 28, cutTo(row.says, note, right - stateLeft - 16), note, p.muted);
     if (painter == nullptr) m_spots.push_back({.rect = QRectF(stateLeft, y, right - stateLeft, 34), .tip = row.says});
@@ -340,16 +374,23 @@ double GroupView::paintShared(QPainter* painter, double left, double y, double r
   const QFont note = Theme::body(11.5);
   line(painter, left, y + 10, QCoreApplication::translate("Groups", "in flight"), head, p.heads);
   const double from = left + 190;
-  line(painter, from, y + 10, QCoreApplication::translate("Groups", "records between the group's start and what it has not touched; the number is how often they were delivered"), head, p.heads);
+  line(
+      painter, from, y + 10,
+      QCoreApplication::translate(
+          "Groups",
+          "records between the group's start and what it has not touched; the number is how often they were delivered"),
+      head, p.heads);
   y += 24;
   for (const ShareLane& lane : m_scene.shared) {
     line(painter, left, y + 12, cutTo(lane.partition, name, 180), name, p.ink);
     line(painter, left, y + 27, cutTo(lane.note, note, 184), note, p.muted);
     if (painter != nullptr) roundBar(*painter, QRectF(from, y + 8, right - from, 6), p.rail, Qt::NoPen, 3);
     for (const ShareBatch& batch : lane.batches) {
-      const QRectF rect(from + (right - from) * batch.from, y, std::max(14.0, (right - from) * (batch.to - batch.from) - 2), 22);
+      const QRectF rect(from + (right - from) * batch.from, y,
+                        std::max(14.0, (right - from) * (batch.to - batch.from) - 2), 22);
       if (painter == nullptr) {
-        QStringList tip{batch.offsets, batch.state, QCoreApplication::translate("Groups", "delivered %n time(s)", nullptr, batch.deliveries)};
+        QStringList tip{batch.offsets, batch.state,
+                        QCoreApplication::translate("Groups", "delivered %n time(s)", nullptr, batch.deliveries)};
         if (!batch.member.isEmpty()) tip << batch.member;
         if (!batch.lock.isEmpty()) tip << QCoreApplication::translate("Groups", "lock for %1 more").arg(batch.lock);
         m_spots.push_back({.rect = rect, .tip = tip.join(QStringLiteral(" · "))});
@@ -358,10 +399,24 @@ double GroupView::paintShared(QPainter* painter, double left, double y, double r
       const bool acquired = batch.state == QStringLiteral("Acquired");
       const bool over = batch.state == QStringLiteral("Archived");
       const bool available = batch.state == QStringLiteral("Available");
-      roundBar(*painter, rect, over ? QBrush(hatch(p.badSoft, p.badLine)) : acquired ? QBrush(p.epochs[2]) : available ? QBrush(p.panel) : QBrush(p.okSoft),
-               available ? QPen(p.accent, 1.5, Qt::DashLine) : over ? QPen(p.bad, 1) : QPen(Qt::NoPen));
-      line(painter, rect.center().x(), y + 15, QString::number(batch.deliveries), Theme::mono(11, QFont::DemiBold), acquired ? p.onEpoch : over ? p.badText : p.ink, Qt::AlignHCenter);
-      if (!batch.member.isEmpty()) line(painter, rect.left(), y + 35, cutTo(batch.lock.isEmpty() ? batch.member : QStringLiteral("%1 · %2").arg(batch.member, batch.lock), note, rect.width()), note, p.muted);
+      roundBar(*painter, rect,
+               over        ? QBrush(hatch(p.badSoft, p.badLine))
+               : acquired  ? QBrush(p.epochs[2])
+               : available ? QBrush(p.panel)
+                           : QBrush(p.okSoft),
+               available ? QPen(p.accent, 1.5, Qt::DashLine)
+               : over    ? QPen(p.bad, 1)
+                         : QPen(Qt::NoPen));
+      line(painter, rect.center().x(), y + 15, QString::number(batch.deliveries), Theme::mono(11, QFont::DemiBold),
+           acquired ? p.onEpoch
+           : over   ? p.badText
+                    : p.ink,
+           Qt::AlignHCenter);
+      if (!batch.member.isEmpty())
+        line(painter, rect.left(), y + 35,
+             cutTo(batch.lock.isEmpty() ? batch.member : QStringLiteral("%1 · %2").arg(batch.member, batch.lock), note,
+                   rect.width()),
+             note, p.muted);
     }
     y += 48;
   }
@@ -372,14 +427,16 @@ double GroupView::paintHappened(QPainter* painter, double left, double y, double
   if (m_scene.happened.empty()) return y;
   const Palette& p = colors();
   rule(painter, left, right, y);
-  line(painter, left, y + 20, QCoreApplication::translate("Groups", "What happened"), Theme::body(12, QFont::Bold), p.heads);
+  line(painter, left, y + 20, QCoreApplication::translate("Groups", "What happened"), Theme::body(12, QFont::Bold),
+       p.heads);
   y += 42;
   const QFont time = Theme::mono(11.5);
   const QFont text = Theme::body(12);
   for (const HappenedRow& row : m_scene.happened) {
     line(painter, left, y, row.time, time, p.muted);
     line(painter, left + 100, y, cutTo(row.text, text, right - left - 100), text, p.ink);
-    if (painter == nullptr) m_spots.push_back({.rect = QRectF(left, y - 14, right - left, 20), .event = row.event, .tip = row.text});
+    if (painter == nullptr)
+      m_spots.push_back({.rect = QRectF(left, y - 14, right - left, 20), .event = row.event, .tip = row.text});
     y += 21;
   }
   return y;
@@ -394,7 +451,8 @@ double GroupView::paintLag(QPainter* painter, double left, double y, double righ
   const double end = lag - 50;
   const double committed = end - 62;
   line(painter, left, y + 10, QCoreApplication::translate("Groups", "Lag"), Theme::body(12.5, QFont::Bold), p.ink);
-  line(painter, left + 34, y + 10, QCoreApplication::translate("Groups", "records and seconds"), Theme::body(12), p.muted);
+  line(painter, left + 34, y + 10, QCoreApplication::translate("Groups", "records and seconds"), Theme::body(12),
+       p.muted);
   y += 34;
   line(painter, left, y, QCoreApplication::translate("Groups", "partition"), head, p.heads);
   line(painter, committed, y, QCoreApplication::translate("Groups", "commit"), head, p.heads, Qt::AlignRight);
@@ -417,13 +475,17 @@ double GroupView::paintLag(QPainter* painter, double left, double y, double righ
     line(painter, end, y + 17, row.highWatermark, figure, p.ink, Qt::AlignRight);
     line(painter, lag, y + 17, row.lag, Theme::mono(12, QFont::DemiBold), ink, Qt::AlignRight);
     line(painter, seconds, y + 17, row.seconds, Theme::mono(12, QFont::DemiBold), ink, Qt::AlignRight);
-    if (painter == nullptr) m_spots.push_back({.rect = QRectF(left, y + 2, right - left, 36), .tip = QStringLiteral("%1 · %2").arg(row.partition, row.owner)});
+    if (painter == nullptr)
+      m_spots.push_back({.rect = QRectF(left, y + 2, right - left, 36),
+                         .tip = QStringLiteral("%1 · %2").arg(row.partition, row.owner)});
     if (painter != nullptr && row.history.size() > 1) {
       const QRectF plot(right - history, y + 6, history, 16);
       const double most = std::max(1.0, *std::ranges::max_element(row.history));
       QPolygonF curve;
       for (size_t s = 0; s < row.history.size(); ++s)
-        curve << QPointF(plot.right() - plot.width() * static_cast<double>(row.history.size() - 1 - s) / GroupPast::kLagSeconds, plot.bottom() - plot.height() * row.history[s] / most);
+        curve << QPointF(
+            plot.right() - plot.width() * static_cast<double>(row.history.size() - 1 - s) / GroupPast::kLagSeconds,
+            plot.bottom() - plot.height() * row.history[s] / most);
       const QColor color = row.behind ? p.warn : p.ring;
       QPolygonF area = curve;
       area << plot.bottomRight() << QPointF(curve.first().x(), plot.bottom());
@@ -437,14 +499,20 @@ double GroupView::paintLag(QPainter* painter, double left, double y, double righ
     y += 40;
     rule(painter, left, right, y);
   }
-  if (m_scene.lag.empty()) line(painter, left, y + 20, QCoreApplication::translate("Groups", "nothing is committed"), note, p.muted);
-  if (m_scene.lag.size() > kShown) line(painter, left, y + 20, QCoreApplication::translate("Groups", "%1 more in the table (T)").arg(m_scene.lag.size() - kShown), note, p.muted);
+  if (m_scene.lag.empty())
+    line(painter, left, y + 20, QCoreApplication::translate("Groups", "nothing is committed"), note, p.muted);
+  if (m_scene.lag.size() > kShown)
+    line(painter, left, y + 20,
+         QCoreApplication::translate("Groups", "%1 more in the table (T)").arg(m_scene.lag.size() - kShown), note,
+         p.muted);
   if (m_scene.lag.size() > 1) {
-    line(painter, left + 150, y + 20, QCoreApplication::translate("Groups", "group"), Theme::body(12, QFont::DemiBold), p.ink);
+    line(painter, left + 150, y + 20, QCoreApplication::translate("Groups", "group"), Theme::body(12, QFont::DemiBold),
+         p.ink);
     line(painter, lag, y + 20, m_scene.lagSum, Theme::mono(12, QFont::DemiBold), p.ink, Qt::AlignRight);
   }
   y += 40;
-  line(painter, left, y, QCoreApplication::translate("Groups", "seconds: age of the first record not yet committed"), note, p.muted);
+  line(painter, left, y, QCoreApplication::translate("Groups", "seconds: age of the first record not yet committed"),
+       note, p.muted);
   return y + 22;
 }
 
@@ -454,7 +522,8 @@ double GroupView::paintRebalances(QPainter* painter, double left, double y, doub
   const QFont head = Theme::body(11.5, QFont::Bold);
   const QFont text = Theme::body(12);
   const QFont figure = Theme::mono(12);
-  line(painter, left, y + 12, QCoreApplication::translate("Groups", "Last rebalances"), Theme::body(12.5, QFont::Bold), p.ink);
+  line(painter, left, y + 12, QCoreApplication::translate("Groups", "Last rebalances"), Theme::body(12.5, QFont::Bold),
+       p.ink);
   y += 36;
   const double took = right - 74;
   const double cause = left + 86;

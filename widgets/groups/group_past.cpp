@@ -11,7 +11,9 @@ using namespace events;
 /// What every event of a group keeps of its id.
 constexpr size_t kKeptOfId = 30;
 
-std::string keptOf(std::string_view id) { return std::string(id.substr(0, kKeptOfId)); }
+std::string keptOf(std::string_view id) {
+  return std::string(id.substr(0, kKeptOfId));
+}
 
 RebalanceMember& memberIn(Rebalance& rebalance, std::string_view id) {
   const auto found = std::ranges::find(rebalance.members, id, &RebalanceMember::id);
@@ -32,7 +34,9 @@ platform::Duration Rebalance::idle(GroupTime now) const {
   return sum;
 }
 
-GroupRecord& GroupPast::record(std::string_view group) { return m_groups[keptOf(group)]; }
+GroupRecord& GroupPast::record(std::string_view group) {
+  return m_groups[keptOf(group)];
+}
 
 const GroupRecord* GroupPast::find(std::string_view group) const {
   const auto found = m_groups.find(keptOf(group));
@@ -60,16 +64,23 @@ bool GroupPast::addEvent(const observe::ObservedEvent& observed) {
   if (const auto* change = std::get_if<GroupStateChanged>(&event.payload)) {
     GroupRecord& of = keep(change->group.view());
     of.inState = event.wall;
-    if (Rebalance* now = running(of); now != nullptr && change->to == GroupState::CompletingRebalance) now->gathered = event.wall;
+    if (Rebalance* now = running(of); now != nullptr && change->to == GroupState::CompletingRebalance)
+      now->gathered = event.wall;
     return true;
   }
   if (const auto* started = std::get_if<RebalanceStarted>(&event.payload)) {
     GroupRecord& of = keep(started->group.view());
     // The end of the one before was lost.
     if (Rebalance* before = running(of)) before->completed = event.wall;
-    Rebalance next{.event = observed.number, .kind = started->kind, .cause = started->cause, .by = std::string(started->member.view()), .generation = started->generation, .began = event.wall};
+    Rebalance next{.event = observed.number,
+                   .kind = started->kind,
+                   .cause = started->cause,
+                   .by = std::string(started->member.view()),
+                   .generation = started->generation,
+                   .began = event.wall};
     // Its coordinator tells who came before it tells what that means.
-    for (auto at = of.happenings.rbegin(); at != of.happenings.rend() && event.wall - at->at < std::chrono::milliseconds(5); ++at)
+    for (auto at = of.happenings.rbegin();
+         at != of.happenings.rend() && event.wall - at->at < std::chrono::milliseconds(5); ++at)
       if (const auto* joined = std::get_if<MemberJoined>(&at->what)) {
         RebalanceMember& member = memberIn(next, joined->member.view());
         member.isNew = true;
@@ -105,7 +116,8 @@ bool GroupPast::addEvent(const observe::ObservedEvent& observed) {
       RebalanceMember& member = memberIn(*now, left->member.view());
       member.left = event.wall;
       member.leftBecause = left->cause;
-      if (left->silent > left->allowed && left->allowed > platform::Duration::zero()) member.late = left->silent - left->allowed;
+      if (left->silent > left->allowed && left->allowed > platform::Duration::zero())
+        member.late = left->silent - left->allowed;
     }
     return true;
   }
@@ -113,7 +125,9 @@ bool GroupPast::addEvent(const observe::ObservedEvent& observed) {
     GroupRecord& of = keep(step->group.view());
     // The last assignments go out in the moment in which the rebalance is told as complete.
     Rebalance* now = running(of);
-    if (now == nullptr && !of.rebalances.empty() && event.wall - *of.rebalances.back().completed < std::chrono::seconds(1)) now = &of.rebalances.back();
+    if (now == nullptr && !of.rebalances.empty() &&
+        event.wall - *of.rebalances.back().completed < std::chrono::seconds(1))
+      now = &of.rebalances.back();
     if (now == nullptr) return true;
     RebalanceMember& member = memberIn(*now, step->member.view());
     member.partitions = step->partitions;

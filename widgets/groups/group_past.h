@@ -28,7 +28,8 @@ struct RebalanceMember {
   std::string id;
   /// It was not in the group before.
   bool isNew = false;
-  /// Classic: its JoinGroup came, its assignment went out. Consumer: it was told to give back, it owns what it is to own.
+  /// Classic: its JoinGroup came, its assignment went out. Consumer: it was told to give back, it owns what it is to
+  /// own.
   std::optional<GroupTime> rejoined;
   std::optional<GroupTime> synced;
   std::optional<GroupTime> revoking;

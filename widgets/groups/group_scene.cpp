@@ -71,7 +71,8 @@ AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
   scene.epoch = QString::number(group.assignmentEpoch);
   std::set<TopicPartition> all;
   for (const observe::GroupMemberSnapshot& member : group.members)
-    for (const auto* list : {&member.assigned, &member.target, &member.revoking}) all.insert(list->begin(), list->end());
+    for (const auto* list : {&member.assigned, &member.target, &member.revoking})
+      all.insert(list->begin(), list->end());
   for (const observe::GroupPartitionSnapshot& one : group.partitions)
     if (!group.members.empty()) all.insert(one.partition);
   std::vector<TopicPartition> columns;
@@ -81,13 +82,18 @@ AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
       break;
     }
     columns.push_back(one);
-    if (scene.topics.empty() || scene.topics.back().first != fromUtf8(one.topic)) scene.topics.emplace_back(fromUtf8(one.topic), 0);
+    if (scene.topics.empty() || scene.topics.back().first != fromUtf8(one.topic))
+      scene.topics.emplace_back(fromUtf8(one.topic), 0);
     ++scene.topics.back().second;
     scene.columns.push_back(one.partition.value());
   }
-  const auto has = [](const std::vector<TopicPartition>& list, const TopicPartition& one) { return std::ranges::find(list, one) != list.end(); };
+  const auto has = [](const std::vector<TopicPartition>& list, const TopicPartition& one) {
+    return std::ranges::find(list, one) != list.end();
+  };
   for (const observe::GroupMemberSnapshot& member : group.members) {
-    AssignmentRow row{.name = memberName(member, group.members), .epoch = QString::number(member.epoch), .state = fromUtf8(member.state)};
+    AssignmentRow row{.name = memberName(member, group.members),
+                      .epoch = QString::number(member.epoch),
+                      .state = fromUtf8(member.state)};
     QStringList notes;
     if (!member.software.empty()) notes << fromUtf8(member.software);
     notes << fromUtf8(member.host).remove(QLatin1Char('/'));
@@ -98,7 +104,8 @@ AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
     row.behind = scene.hasTarget && member.epoch < group.generation;
     QStringList gives, waits;
     for (const TopicPartition& one : columns) {
-      AssignmentCell cell{.target = has(member.target, one), .owned = has(member.assigned, one), .revoking = has(member.revoking, one)};
+      AssignmentCell cell{
+          .target = has(member.target, one), .owned = has(member.assigned, one), .revoking = has(member.revoking, one)};
       cell.waits = scene.hasTarget && cell.target && !cell.owned;
       if (cell.revoking) gives << QString::number(one.partition.value());
       if (cell.waits)
@@ -113,7 +120,10 @@ AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
       row.says = SceneTexts::tr("waits for %1").arg(waits.join(QStringLiteral(", ")));
     else if (member.sessionTimeout > platform::Duration::zero())
       row.says = SceneTexts::tr("session %1").arg(durationText(member.sessionTimeout));
-    row.shape = !gives.isEmpty() ? StateShape::HalfDisc : !waits.isEmpty() || member.state == "Joining" || member.state == "Syncing" ? StateShape::Ring : member.state == "Away" || member.state == "LEFT" ? StateShape::Cross : StateShape::Disc;
+    row.shape = !gives.isEmpty()                                                             ? StateShape::HalfDisc
+                : !waits.isEmpty() || member.state == "Joining" || member.state == "Syncing" ? StateShape::Ring
+                : member.state == "Away" || member.state == "LEFT"                           ? StateShape::Cross
+                                                                                             : StateShape::Disc;
     scene.rows.push_back(std::move(row));
   }
   return scene;
@@ -127,7 +137,9 @@ std::vector<ShareLane> shareLanes(const observe::GroupSnapshot& group) {
     const double count = static_cast<double>(std::max<int64_t>(1, shared.end - shared.start));
     for (const observe::ShareBatchSnapshot& batch : shared.batches) {
       ShareBatch shown{.state = fromUtf8(batch.state), .deliveries = batch.deliveryCount};
-      shown.offsets = batch.first == batch.last ? offsetText(batch.first) : QStringLiteral("%1 … %2").arg(offsetText(batch.first), offsetText(batch.last));
+      shown.offsets = batch.first == batch.last
+                          ? offsetText(batch.first)
+                          : QStringLiteral("%1 … %2").arg(offsetText(batch.first), offsetText(batch.last));
       shown.member = memberName(batch.member, &group);
       if (batch.lockLeft > platform::Duration::zero()) shown.lock = durationText(batch.lockLeft);
       shown.from = static_cast<double>(std::max<int64_t>(0, batch.first - shared.start)) / count;
@@ -141,12 +153,18 @@ std::vector<ShareLane> shareLanes(const observe::GroupSnapshot& group) {
 
 QString factsOf(const observe::GroupSnapshot& group) {
   QStringList facts;
-  if (!group.protocol.empty()) facts << (group.kind == GroupKind::Classic ? fromUtf8(group.protocol) : SceneTexts::tr("%1, server side").arg(fromUtf8(group.protocol)));
+  if (!group.protocol.empty())
+    facts << (group.kind == GroupKind::Classic ? fromUtf8(group.protocol)
+                                               : SceneTexts::tr("%1, server side").arg(fromUtf8(group.protocol)));
   if (group.kind == GroupKind::Classic)
     facts << SceneTexts::tr("generation %1").arg(group.generation);
   else
-    facts << SceneTexts::tr("group epoch %1").arg(group.generation) << SceneTexts::tr("target epoch %1").arg(group.assignmentEpoch);
-  if (group.coordinator != kNoNode) facts << SceneTexts::tr("coordinator broker %1, __consumer_offsets-%2").arg(group.coordinator.value()).arg(group.coordinatorPartition.value());
+    facts << SceneTexts::tr("group epoch %1").arg(group.generation)
+          << SceneTexts::tr("target epoch %1").arg(group.assignmentEpoch);
+  if (group.coordinator != kNoNode)
+    facts << SceneTexts::tr("coordinator broker %1, __consumer_offsets-%2")
+                 .arg(group.coordinator.value())
+                 .arg(group.coordinatorPartition.value());
   return facts.join(QStringLiteral(" · "));
 }
 
@@ -156,11 +174,17 @@ QString stateNoteOf(const observe::GroupSnapshot& group, const GroupRecord* reco
   if (record != nullptr && record->inState) notes << SceneTexts::tr("for %1").arg(durationText(now - *record->inState));
   QStringList away;
   for (const observe::GroupMemberSnapshot& member : group.members)
-    if (member.state == "Away" || (group.kind == GroupKind::Consumer && member.epoch < group.generation)) away << memberName(member, group.members);
+    if (member.state == "Away" || (group.kind == GroupKind::Consumer && member.epoch < group.generation))
+      away << memberName(member, group.members);
   const bool waits = group.state != "Stable" && group.state != "Empty" && group.state != "Dead";
-  if (waits && !away.isEmpty()) notes << SceneTexts::tr("waits for %1").arg(away.mid(0, 3).join(QStringLiteral(", ")) + (away.size() > 3 ? QStringLiteral(" …") : QString()));
+  if (waits && !away.isEmpty())
+    notes << SceneTexts::tr("waits for %1")
+                 .arg(away.mid(0, 3).join(QStringLiteral(", ")) + (away.size() > 3 ? QStringLiteral(" …") : QString()));
   if (group.kind == GroupKind::Consumer && waits)
-    notes << SceneTexts::tr("%1 of %2 at epoch %3").arg(group.members.size() - static_cast<size_t>(away.size())).arg(group.members.size()).arg(group.generation);
+    notes << SceneTexts::tr("%1 of %2 at epoch %3")
+                 .arg(group.members.size() - static_cast<size_t>(away.size()))
+                 .arg(group.members.size())
+                 .arg(group.generation);
   return notes.join(QStringLiteral(" · "));
 }
 
@@ -180,7 +204,8 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
   scene.end = end + room;
   const bool classic = rebalance.kind == GroupKind::Classic;
   const QString by = memberName(rebalance.by, group);
-  scene.title = classic ? SceneTexts::tr("what happened, in seconds since the rebalance began") : SceneTexts::tr("what happened, in seconds since the group epoch rose");
+  scene.title = classic ? SceneTexts::tr("what happened, in seconds since the rebalance began")
+                        : SceneTexts::tr("what happened, in seconds since the group epoch rose");
   // Who was there before stands first.
   std::vector<const RebalanceMember*> members;
   for (const RebalanceMember& member : rebalance.members) members.push_back(&member);
@@ -191,7 +216,8 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
       for (const observe::GroupMemberSnapshot& one : group->members)
         if (one.memberId.starts_with(member->id)) {
           lane.note = fromUtf8(one.software);
-          if (one.leader) lane.note += (lane.note.isEmpty() ? QString() : QStringLiteral(" · ")) + SceneTexts::tr("leader");
+          if (one.leader)
+            lane.note += (lane.note.isEmpty() ? QString() : QStringLiteral(" · ")) + SceneTexts::tr("leader");
         }
     if (member->isNew) lane.note += (lane.note.isEmpty() ? QString() : QStringLiteral(" · ")) + SceneTexts::tr("new");
     const QString got = SceneTexts::tr("%n partition(s)", nullptr, member->partitions);
@@ -205,10 +231,13 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
       if (!member->isNew) add(Kind::Owns, scene.begin, std::min(joined, gone), SceneTexts::tr("works on"));
       if (member->rejoined) {
         const double until = member->synced ? at(*member->synced) : member->left && gone > joined ? gone : end;
-        const auto waited = std::chrono::duration_cast<platform::Duration>(std::chrono::duration<double>(until - joined));
+        const auto waited =
+            std::chrono::duration_cast<platform::Duration>(std::chrono::duration<double>(until - joined));
         add(Kind::Waits, joined, until, SceneTexts::tr("joined, waits %1").arg(durationText(waited)));
       }
-      if (member->synced) add(Kind::Synced, at(*member->synced), std::min(scene.end, std::max(gone, at(*member->synced))), SceneTexts::tr("got %1").arg(got));
+      if (member->synced)
+        add(Kind::Synced, at(*member->synced), std::min(scene.end, std::max(gone, at(*member->synced))),
+            SceneTexts::tr("got %1").arg(got));
     } else {
       const double revokes = member->revoking ? at(*member->revoking) : scene.end;
       const double done = member->reconciled ? at(*member->reconciled) : scene.end;
@@ -219,12 +248,19 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
     }
     if (member->left) {
       add(Kind::Lost, gone, scene.end, SceneTexts::tr("not a member"));
-      lane.says = causeText(member->leftBecause == events::GroupCause::Unknown ? events::GroupCause::MemberLeft : member->leftBecause, lane.name);
-      if (member->late > platform::Duration::zero()) lane.says = SceneTexts::tr("%1 by %2").arg(lane.says, durationText(member->late));
+      lane.says = causeText(
+          member->leftBecause == events::GroupCause::Unknown ? events::GroupCause::MemberLeft : member->leftBecause,
+          lane.name);
+      if (member->late > platform::Duration::zero())
+        lane.says = SceneTexts::tr("%1 by %2").arg(lane.says, durationText(member->late));
     }
     scene.lanes.push_back(std::move(lane));
   }
-  SequenceLane coordinator{.name = SceneTexts::tr("Coordinator"), .note = group != nullptr && group->coordinator != kNoNode ? SceneTexts::tr("broker %1").arg(group->coordinator.value()) : QString(), .coordinator = true};
+  SequenceLane coordinator{.name = SceneTexts::tr("Coordinator"),
+                           .note = group != nullptr && group->coordinator != kNoNode
+                                       ? SceneTexts::tr("broker %1").arg(group->coordinator.value())
+                                       : QString(),
+                           .coordinator = true};
   const auto state = [&](SequenceBar::Kind kind, double from, double to, const QString& text) {
     if (to > from) coordinator.bars.push_back({kind, from, to, text});
   };
@@ -234,27 +270,39 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
     const double completed = rebalance.completed ? at(*rebalance.completed) : end;
     state(Kind::Coordinator, 0, std::min(gathered, completed), QStringLiteral("PreparingRebalance"));
     state(Kind::Coordinator, std::min(gathered, completed), completed, QStringLiteral("CompletingRebalance"));
-    if (rebalance.completed) state(Kind::CoordinatorStable, completed, scene.end, SceneTexts::tr("generation %1").arg(rebalance.completedGeneration));
+    if (rebalance.completed)
+      state(Kind::CoordinatorStable, completed, scene.end,
+            SceneTexts::tr("generation %1").arg(rebalance.completedGeneration));
   } else {
     state(Kind::Coordinator, 0, rebalance.completed ? at(*rebalance.completed) : end, QStringLiteral("Reconciling"));
-    if (rebalance.completed) state(Kind::CoordinatorStable, at(*rebalance.completed), scene.end, SceneTexts::tr("epoch %1").arg(rebalance.completedGeneration));
+    if (rebalance.completed)
+      state(Kind::CoordinatorStable, at(*rebalance.completed), scene.end,
+            SceneTexts::tr("epoch %1").arg(rebalance.completedGeneration));
   }
   scene.lanes.push_back(std::move(coordinator));
 
-  scene.facts.emplace_back(SceneTexts::tr("began"), SceneTexts::tr("%1: %2").arg(timeText(rebalance.began), causeText(rebalance.cause, by)));
+  scene.facts.emplace_back(SceneTexts::tr("began"),
+                           SceneTexts::tr("%1: %2").arg(timeText(rebalance.began), causeText(rebalance.cause, by)));
   QStringList waitsFor;
   for (const RebalanceMember& member : rebalance.members)
-    if (!rebalance.completed && !member.left && (classic ? !member.rejoined : !member.reconciled)) waitsFor << memberName(member.id, group);
+    if (!rebalance.completed && !member.left && (classic ? !member.rejoined : !member.reconciled))
+      waitsFor << memberName(member.id, group);
   if (rebalance.completed)
     scene.facts.emplace_back(SceneTexts::tr("took"), durationText(*rebalance.completed - rebalance.began));
   else
-    scene.facts.emplace_back(SceneTexts::tr("waits for"), waitsFor.isEmpty() ? SceneTexts::tr("its coordinator") : waitsFor.join(QStringLiteral(", ")));
-  scene.facts.emplace_back(SceneTexts::tr("stood still"), SceneTexts::tr("%1, summed over members").arg(durationText(rebalance.idle(last))));
+    scene.facts.emplace_back(SceneTexts::tr("waits for"), waitsFor.isEmpty() ? SceneTexts::tr("its coordinator")
+                                                                             : waitsFor.join(QStringLiteral(", ")));
+  scene.facts.emplace_back(SceneTexts::tr("stood still"),
+                           SceneTexts::tr("%1, summed over members").arg(durationText(rebalance.idle(last))));
   return scene;
 }
 
 GroupScene groupScene(const observe::GroupSnapshot& group, const GroupRecord* record, size_t picked, GroupTime now) {
-  GroupScene scene{.id = fromUtf8(group.id), .kind = kindText(group.kind), .facts = factsOf(group), .states = statesOf(group.kind), .state = fromUtf8(group.state)};
+  GroupScene scene{.id = fromUtf8(group.id),
+                   .kind = kindText(group.kind),
+                   .facts = factsOf(group),
+                   .states = statesOf(group.kind),
+                   .state = fromUtf8(group.state)};
   scene.stateNote = stateNoteOf(group, record, now);
   scene.assignment = assignmentScene(group);
   scene.shared = shareLanes(group);
@@ -268,15 +316,18 @@ GroupScene groupScene(const observe::GroupSnapshot& group, const GroupRecord* re
     for (size_t i = 0; i < std::min<size_t>(count, 6); ++i) {
       const Rebalance& one = record->rebalances[count - 1 - i];
       RebalanceRow row{.current = i == shown};
-      row.generation = one.completed ? QStringLiteral("%1 → %2").arg(one.generation).arg(one.completedGeneration) : QStringLiteral("%1 → …").arg(one.generation);
+      row.generation = one.completed ? QStringLiteral("%1 → %2").arg(one.generation).arg(one.completedGeneration)
+                                     : QStringLiteral("%1 → …").arg(one.generation);
       row.cause = causeText(one.cause, memberName(one.by, &group));
       row.took = one.completed ? durationText(*one.completed - one.began) : SceneTexts::tr("runs");
       row.idle = durationText(one.idle(one.completed.value_or(now)));
       scene.rebalances.push_back(std::move(row));
     }
   }
-  for (auto one = record->happenings.rbegin(); one != record->happenings.rend() && scene.happened.size() < kMostHappened; ++one)
-    if (QString text = happeningText(*one, *record); !text.isEmpty()) scene.happened.push_back({timeText(one->at), std::move(text), one->event});
+  for (auto one = record->happenings.rbegin();
+       one != record->happenings.rend() && scene.happened.size() < kMostHappened; ++one)
+    if (QString text = happeningText(*one, *record); !text.isEmpty())
+      scene.happened.push_back({timeText(one->at), std::move(text), one->event});
   return scene;
 }
 

@@ -156,7 +156,8 @@ struct GroupScene {
 inline constexpr int kMostColumns = 24;
 inline constexpr size_t kMostHappened = 10;
 
-/// `record` may be null. `picked`: which rebalance is drawn, counted from the newest; `now`: the moment that is looked at.
+/// `record` may be null. `picked`: which rebalance is drawn, counted from the newest; `now`: the moment that is looked
+/// at.
 GroupScene groupScene(const observe::GroupSnapshot& group, const GroupRecord* record, size_t picked, GroupTime now);
 SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnapshot* group, GroupTime now);
 

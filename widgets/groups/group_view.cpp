@@ -29,9 +29,13 @@ void GroupView::setScene(GroupScene scene) {
   update();
 }
 
-QSize GroupView::sizeHint() const { return {1000, heightForWidth(std::max(560, width()))}; }
+QSize GroupView::sizeHint() const {
+  return {1000, heightForWidth(std::max(560, width()))};
+}
 
-int GroupView::heightForWidth(int width) const { return static_cast<int>(const_cast<GroupView*>(this)->layOut(nullptr, width)) + 1; }
+int GroupView::heightForWidth(int width) const {
+  return static_cast<int>(const_cast<GroupView*>(this)->layOut(nullptr, width)) + 1;
+}
 
 void GroupView::paintEvent(QPaintEvent*) {
   ++m_paintings;
@@ -85,9 +89,13 @@ bool GroupView::event(QEvent* event) {
 QString GroupView::asText() const {
   QStringList lines{QStringLiteral("%1\t%2\t%3").arg(m_scene.id, m_scene.kind, m_scene.state)};
   lines << m_scene.facts;
-  for (const AssignmentRow& row : m_scene.assignment.rows) lines << QStringLiteral("%1\t%2\t%3\t%4").arg(row.name, row.epoch, row.state, row.says);
-  for (const LagRow& row : m_scene.lag) lines << QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6").arg(row.partition, row.owner, row.committed, row.highWatermark, row.lag, row.seconds);
-  for (const RebalanceRow& row : m_scene.rebalances) lines << QStringLiteral("%1\t%2\t%3\t%4").arg(row.generation, row.cause, row.took, row.idle);
+  for (const AssignmentRow& row : m_scene.assignment.rows)
+    lines << QStringLiteral("%1\t%2\t%3\t%4").arg(row.name, row.epoch, row.state, row.says);
+  for (const LagRow& row : m_scene.lag)
+    lines << QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6")
+                 .arg(row.partition, row.owner, row.committed, row.highWatermark, row.lag, row.seconds);
+  for (const RebalanceRow& row : m_scene.rebalances)
+    lines << QStringLiteral("%1\t%2\t%3\t%4").arg(row.generation, row.cause, row.took, row.idle);
   for (const HappenedRow& row : m_scene.happened) lines << QStringLiteral("%1\t%2").arg(row.time, row.text);
   return lines.join(QLatin1Char('\n'));
 }

@@ -24,7 +24,9 @@ constexpr int kShortName = 22;
 /// For a shell: in quotes if it has to be.
 QString quoted(const QString& text) {
   static const QString kPlain = QStringLiteral("-_.:,/=@+");
-  const bool plain = !text.isEmpty() && std::ranges::all_of(text, [](QChar c) { return c.unicode() < 128 && (c.isLetterOrNumber() || kPlain.contains(c)); });
+  const bool plain = !text.isEmpty() && std::ranges::all_of(text, [](QChar c) {
+    return c.unicode() < 128 && (c.isLetterOrNumber() || kPlain.contains(c));
+  });
   if (plain) return text;
   return QLatin1Char('\'') + QString(text).replace(QLatin1Char('\''), QStringLiteral("'\\''")) + QLatin1Char('\'');
 }
@@ -34,7 +36,8 @@ QString topicOptions(const std::vector<TopicPartition>& partitions) {
   std::map<std::string, QStringList> topics;
   for (const TopicPartition& one : partitions) topics[one.topic] << QString::number(one.partition.value());
   QString text;
-  for (const auto& [topic, list] : topics) text += QStringLiteral(" --topic ") + quoted(fromUtf8(topic) + QLatin1Char(':') + list.join(QLatin1Char(',')));
+  for (const auto& [topic, list] : topics)
+    text += QStringLiteral(" --topic ") + quoted(fromUtf8(topic) + QLatin1Char(':') + list.join(QLatin1Char(',')));
   return text;
 }
 
@@ -47,7 +50,9 @@ QString plainName(QString id) {
   // A UUID in Java's or Kafka's form, or a part of one where the id was cut off.
   for (qsizetype dash = id.indexOf(QLatin1Char('-')); dash > 0; dash = id.indexOf(QLatin1Char('-'), dash + 1)) {
     const QString rest = id.mid(dash + 1);
-    const auto hexUpTo = static_cast<qsizetype>(std::ranges::find_if(rest, [](QChar c) { return !QStringLiteral("0123456789abcdef").contains(c); }) - rest.begin());
+    const auto hexUpTo = static_cast<qsizetype>(
+        std::ranges::find_if(rest, [](QChar c) { return !QStringLiteral("0123456789abcdef").contains(c); }) -
+        rest.begin());
     if (hexUpTo >= 8 || (hexUpTo == rest.size() && hexUpTo >= 4)) return id.left(dash);
   }
   return id.size() > kShortName ? id.left(kShortName - 1) + QStringLiteral("…") : id;
@@ -83,9 +88,11 @@ QString causeText(GroupCause cause, const QString& member) {
     case GroupCause::RebalanceTimedOut:
       return known ? GroupTexts::tr("%1 did not come in time").arg(member) : GroupTexts::tr("the time was over");
     case GroupCause::SyncTimedOut:
-      return known ? GroupTexts::tr("%1 did not ask for its assignment in time").arg(member) : GroupTexts::tr("an assignment was not asked for in time");
+      return known ? GroupTexts::tr("%1 did not ask for its assignment in time").arg(member)
+                   : GroupTexts::tr("an assignment was not asked for in time");
     case GroupCause::MemberReplaced:
-      return known ? GroupTexts::tr("%1 came back under a new id").arg(member) : GroupTexts::tr("a static member came back");
+      return known ? GroupTexts::tr("%1 came back under a new id").arg(member)
+                   : GroupTexts::tr("a static member came back");
     case GroupCause::SubscriptionChanged:
       return known ? GroupTexts::tr("%1 wants other topics").arg(member) : GroupTexts::tr("a subscription changed");
     case GroupCause::TopicsChanged:
@@ -118,7 +125,8 @@ QString memberName(std::string_view cutId, const observe::GroupSnapshot* group) 
   return plainName(fromUtf8(cutId));
 }
 
-QString memberName(const observe::GroupMemberSnapshot& member, const std::vector<observe::GroupMemberSnapshot>& others) {
+QString memberName(const observe::GroupMemberSnapshot& member,
+                   const std::vector<observe::GroupMemberSnapshot>& others) {
   if (!member.instanceId.empty()) return plainName(fromUtf8(member.instanceId));
   const std::string& named = member.clientId.empty() ? member.memberId : member.clientId;
   QString name = fromUtf8(named);
@@ -138,22 +146,31 @@ QString happeningText(const GroupHappening& happening, const GroupRecord& of) {
     for (const GroupHappening& other : of.happenings) {
       const auto away = other.at - happening.at;
       if (away > std::chrono::milliseconds(5) || away < std::chrono::milliseconds(-5)) continue;
-      if (const auto* joined = std::get_if<MemberJoined>(&other.what); joined && change->cause == GroupCause::MemberJoined) member = who(joined->member);
+      if (const auto* joined = std::get_if<MemberJoined>(&other.what);
+          joined && change->cause == GroupCause::MemberJoined)
+        member = who(joined->member);
       if (const auto* left = std::get_if<MemberLeft>(&other.what); left && left->cause == change->cause) {
         member = who(left->member);
         if (left->silent > left->allowed && left->allowed > platform::Duration::zero())
           return GroupTexts::tr("%1 → %2: %3 by %4")
-              .arg(fromUtf8(nameOf(change->from)), fromUtf8(nameOf(change->to)), causeText(change->cause, member), durationText(left->silent - left->allowed));
+              .arg(fromUtf8(nameOf(change->from)), fromUtf8(nameOf(change->to)), causeText(change->cause, member),
+                   durationText(left->silent - left->allowed));
       }
-      if (const auto* started = std::get_if<RebalanceStarted>(&other.what); started && started->cause == change->cause && !started->member.view().empty()) member = who(started->member);
+      if (const auto* started = std::get_if<RebalanceStarted>(&other.what);
+          started && started->cause == change->cause && !started->member.view().empty())
+        member = who(started->member);
     }
-    return GroupTexts::tr("%1 → %2: %3").arg(fromUtf8(nameOf(change->from)), fromUtf8(nameOf(change->to)), causeText(change->cause, member));
+    return GroupTexts::tr("%1 → %2: %3")
+        .arg(fromUtf8(nameOf(change->from)), fromUtf8(nameOf(change->to)), causeText(change->cause, member));
   }
   if (const auto* joined = std::get_if<MemberJoined>(&happening.what))
-    return joined->isStatic ? GroupTexts::tr("%1 joins as a static member").arg(who(joined->member)) : GroupTexts::tr("%1 joins").arg(who(joined->member));
+    return joined->isStatic ? GroupTexts::tr("%1 joins as a static member").arg(who(joined->member))
+                            : GroupTexts::tr("%1 joins").arg(who(joined->member));
   if (const auto* left = std::get_if<MemberLeft>(&happening.what)) {
-    const QString text = causeText(left->cause == GroupCause::Unknown ? GroupCause::MemberLeft : left->cause, who(left->member));
-    if (left->silent > left->allowed && left->allowed > platform::Duration::zero()) return GroupTexts::tr("%1 by %2").arg(text, durationText(left->silent - left->allowed));
+    const QString text =
+        causeText(left->cause == GroupCause::Unknown ? GroupCause::MemberLeft : left->cause, who(left->member));
+    if (left->silent > left->allowed && left->allowed > platform::Duration::zero())
+      return GroupTexts::tr("%1 by %2").arg(text, durationText(left->silent - left->allowed));
     return text;
   }
   if (const auto* step = std::get_if<MemberProgressed>(&happening.what)) {
@@ -163,30 +180,42 @@ QString happeningText(const GroupHappening& happening, const GroupRecord& of) {
         return GroupTexts::tr("%1 joined again after %2").arg(name, durationText(step->took));
       case MemberStep::Synced:
         // The last ones are told when the rebalance is over already.
-        if (step->took <= platform::Duration::zero()) return GroupTexts::tr("%1 got %2").arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions));
-        return GroupTexts::tr("%1 got %2 after %3").arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions), durationText(step->took));
+        if (step->took <= platform::Duration::zero())
+          return GroupTexts::tr("%1 got %2").arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions));
+        return GroupTexts::tr("%1 got %2 after %3")
+            .arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions), durationText(step->took));
       case MemberStep::Revoking:
-        return GroupTexts::tr("%1 is to give back %2; its epoch stays %3 of %4").arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions)).arg(step->epoch).arg(step->target);
+        return GroupTexts::tr("%1 is to give back %2; its epoch stays %3 of %4")
+            .arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions))
+            .arg(step->epoch)
+            .arg(step->target);
       case MemberStep::Waiting:
         return GroupTexts::tr("%1 is at epoch %2 and waits for what others still hold").arg(name).arg(step->epoch);
       case MemberStep::Reconciled:
-        return GroupTexts::tr("%1 owns all it is to own, %2, at epoch %3, after %4").arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions)).arg(step->epoch).arg(durationText(step->took));
+        return GroupTexts::tr("%1 owns all it is to own, %2, at epoch %3, after %4")
+            .arg(name, GroupTexts::tr("%n partition(s)", nullptr, step->partitions))
+            .arg(step->epoch)
+            .arg(durationText(step->took));
     }
   }
-  if (const auto* done = std::get_if<RebalanceCompleted>(&happening.what)) return GroupTexts::tr("the rebalance took %1, generation %2").arg(durationText(done->took)).arg(done->generation);
+  if (const auto* done = std::get_if<RebalanceCompleted>(&happening.what))
+    return GroupTexts::tr("the rebalance took %1, generation %2").arg(durationText(done->took)).arg(done->generation);
   return {};
 }
 
 std::vector<QString> statesOf(GroupKind kind) {
   switch (kind) {
     case GroupKind::Classic:
-      return {QStringLiteral("Empty"), QStringLiteral("PreparingRebalance"), QStringLiteral("CompletingRebalance"), QStringLiteral("Stable"), QStringLiteral("Dead")};
+      return {QStringLiteral("Empty"), QStringLiteral("PreparingRebalance"), QStringLiteral("CompletingRebalance"),
+              QStringLiteral("Stable"), QStringLiteral("Dead")};
     case GroupKind::Consumer:
-      return {QStringLiteral("Empty"), QStringLiteral("Assigning"), QStringLiteral("Reconciling"), QStringLiteral("Stable"), QStringLiteral("Dead")};
+      return {QStringLiteral("Empty"), QStringLiteral("Assigning"), QStringLiteral("Reconciling"),
+              QStringLiteral("Stable"), QStringLiteral("Dead")};
     case GroupKind::Share:
       return {QStringLiteral("Empty"), QStringLiteral("Stable"), QStringLiteral("Dead")};
     case GroupKind::Streams:
-      return {QStringLiteral("Empty"), QStringLiteral("NotReady"), QStringLiteral("Assigning"), QStringLiteral("Reconciling"), QStringLiteral("Stable"), QStringLiteral("Dead")};
+      return {QStringLiteral("Empty"),       QStringLiteral("NotReady"), QStringLiteral("Assigning"),
+              QStringLiteral("Reconciling"), QStringLiteral("Stable"),   QStringLiteral("Dead")};
   }
   return {};
 }
@@ -212,16 +241,20 @@ QString resetCommand(const QString& bootstrap, const observe::OffsetResetRequest
       text += QStringLiteral(" --shift-by %1").arg(request.value);
       break;
     case Kind::Datetime:
-      text += QStringLiteral(" --to-datetime ") + QDateTime::fromMSecsSinceEpoch(request.value, Qt::UTC).toString(Qt::ISODateWithMs);
+      text += QStringLiteral(" --to-datetime ") +
+              QDateTime::fromMSecsSinceEpoch(request.value, Qt::UTC).toString(Qt::ISODateWithMs);
       break;
   }
   return execute ? text + QStringLiteral(" --execute") : text;
 }
 
-QString deleteOffsetsCommand(const QString& bootstrap, const QString& group, const std::vector<TopicPartition>& partitions) {
+QString deleteOffsetsCommand(const QString& bootstrap, const QString& group,
+                             const std::vector<TopicPartition>& partitions) {
   return commandStart(bootstrap, "delete-offsets", group) + topicOptions(partitions);
 }
 
-QString deleteGroupCommand(const QString& bootstrap, const QString& group) { return commandStart(bootstrap, "delete", group); }
+QString deleteGroupCommand(const QString& bootstrap, const QString& group) {
+  return commandStart(bootstrap, "delete", group);
+}
 
 }  // namespace tidemark::widgets

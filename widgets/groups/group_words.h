@@ -10,7 +10,8 @@ namespace tidemark::widgets {
 QString kindText(events::GroupKind kind);
 /// "a member joined", "c-2 missed its session", …; `member` empty: nobody in particular.
 QString causeText(events::GroupCause cause, const QString& member = {});
-/// "c-2 missed its session by 1.3 s", "Stable → PreparingRebalance: c-3 joined", …; empty for what is no news of a group.
+/// "c-2 missed its session by 1.3 s", "Stable → PreparingRebalance: c-3 joined", …; empty for what is no news of a
+/// group.
 QString happeningText(const GroupHappening& happening, const GroupRecord& of);
 /// A member as it is called in few words: the name that its client has given itself, with what tells it from others of
 /// the same name. `others`: all members.
@@ -22,7 +23,8 @@ std::vector<QString> statesOf(events::GroupKind kind);
 
 /// What a shell would be told to do the same: "tidemark groups reset-offsets …".
 QString resetCommand(const QString& bootstrap, const observe::OffsetResetRequest& request, bool execute);
-QString deleteOffsetsCommand(const QString& bootstrap, const QString& group, const std::vector<TopicPartition>& partitions);
+QString deleteOffsetsCommand(const QString& bootstrap, const QString& group,
+                             const std::vector<TopicPartition>& partitions);
 QString deleteGroupCommand(const QString& bootstrap, const QString& group);
 
 }  // namespace tidemark::widgets

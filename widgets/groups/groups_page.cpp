@@ -45,7 +45,9 @@ QTableView* groupTable(QAbstractItemModel* model, const QString& name) {
   table->horizontalHeader()->setStretchLastSection(true);
   auto* copy = new QShortcut(QKeySequence::Copy, table);
   copy->setContext(Qt::WidgetShortcut);
-  QObject::connect(copy, &QShortcut::activated, table, [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
+  QObject::connect(copy, &QShortcut::activated, table, [table] {
+    QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel()));
+  });
   return table;
 }
 
@@ -66,12 +68,13 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
       m_stack(new QStackedWidget),
       m_detail(new QStackedWidget),
       m_view(new GroupView) {
-  m_listModel = new RowsModel<GroupListRow>({{tr("group"), [](const GroupListRow& row, int) { return fromUtf8(row.id); }},
-                                             {tr("type"), [](const GroupListRow& row, int) { return row.kind; }},
-                                             {tr("state"), [](const GroupListRow& row, int) { return row.state; }},
-                                             {tr("members"), [](const GroupListRow& row, int) { return grouped(row.members); }, true},
-                                             {tr("lag"), [](const GroupListRow& row, int) { return grouped(row.lag); }, true}},
-                                            this);
+  m_listModel = new RowsModel<GroupListRow>(
+      {{tr("group"), [](const GroupListRow& row, int) { return fromUtf8(row.id); }},
+       {tr("type"), [](const GroupListRow& row, int) { return row.kind; }},
+       {tr("state"), [](const GroupListRow& row, int) { return row.state; }},
+       {tr("members"), [](const GroupListRow& row, int) { return grouped(row.members); }, true},
+       {tr("lag"), [](const GroupListRow& row, int) { return grouped(row.lag); }, true}},
+      this);
   m_memberModel = new RowsModel<MemberTableRow>(
       {{tr("member"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.memberId); }},
        {tr("instance"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.instanceId); }},
@@ -81,21 +84,36 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
        {tr("epoch"), [](const MemberTableRow& row, int) { return QString::number(row.member.epoch); }, true},
        {tr("state"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.state); }},
        {tr("owns"), [](const MemberTableRow& row, int) { return partitionsCell(row.member.assigned); }},
-       {tr("target"), [](const MemberTableRow& row, int) { return row.hasTarget ? partitionsCell(row.member.target) : QStringLiteral("–"); }},
+       {tr("target"), [](const MemberTableRow& row,
+                         int) { return row.hasTarget ? partitionsCell(row.member.target) : QStringLiteral("–"); }},
        {tr("gives back"), [](const MemberTableRow& row, int) { return partitionsCell(row.member.revoking); }}},
       this);
-  const auto optional = [](const std::optional<Offset>& offset) { return offset ? offsetText(*offset) : QStringLiteral("–"); };
+  const auto optional = [](const std::optional<Offset>& offset) {
+    return offset ? offsetText(*offset) : QStringLiteral("–");
+  };
   m_lagModel = new RowsModel<LagTableRow>(
       {{tr("partition"), [](const LagTableRow& row, int) { return partitionText(row.partition.partition); }},
        {tr("committed"), [optional](const LagTableRow& row, int) { return optional(row.partition.committed); }, true},
-       {tr("high watermark"), [optional](const LagTableRow& row, int) { return optional(row.partition.highWatermark); }, true},
-       {tr("lag"), [](const LagTableRow& row, int) { return row.partition.lag() ? grouped(*row.partition.lag()) : QStringLiteral("–"); }, true},
+       {tr("high watermark"), [optional](const LagTableRow& row, int) { return optional(row.partition.highWatermark); },
+        true},
+       {tr("lag"),
+        [](const LagTableRow& row, int) {
+          return row.partition.lag() ? grouped(*row.partition.lag()) : QStringLiteral("–");
+        },
+        true},
        {tr("seconds"), [](const LagTableRow& row, int) { return row.seconds; }, true},
-       {tr("committed at"), [](const LagTableRow& row, int) { return row.partition.committedAt ? momentText(row.partition.committedAt->time_since_epoch().count()) : QStringLiteral("–"); }},
+       {tr("committed at"),
+        [](const LagTableRow& row, int) {
+          return row.partition.committedAt ? momentText(row.partition.committedAt->time_since_epoch().count())
+                                           : QStringLiteral("–");
+        }},
        {tr("member"), [](const LagTableRow& row, int) { return row.owner; }},
        {tr("metadata"), [](const LagTableRow& row, int) { return fromUtf8(row.partition.metadata); }}},
       this);
-  m_pastModel = new RowsModel<HappeningTableRow>({{tr("time"), [](const HappeningTableRow& row, int) { return row.time; }}, {tr("what happened"), [](const HappeningTableRow& row, int) { return row.what; }}}, this);
+  m_pastModel = new RowsModel<HappeningTableRow>(
+      {{tr("time"), [](const HappeningTableRow& row, int) { return row.time; }},
+       {tr("what happened"), [](const HappeningTableRow& row, int) { return row.what; }}},
+      this);
 
   auto* head = new QWidget;
   auto* row = new QHBoxLayout(head);
@@ -149,7 +167,8 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   m_list->setMaximumHeight(30 + 5 * 25 + 4);
   down->addWidget(m_list);
   down->addWidget(m_detail, 1);
-  auto* nothing = new QLabel(tr("No group yet. Connect a consumer with a group.id to %1 and it appears here.").arg(tr("the bootstrap address")));
+  auto* nothing = new QLabel(tr("No group yet. Connect a consumer with a group.id to %1 and it appears here.")
+                                 .arg(tr("the bootstrap address")));
   nothing->setAlignment(Qt::AlignCenter);
   nothing->setWordWrap(true);
   nothing->setProperty("kind", QStringLiteral("muted"));
@@ -165,7 +184,8 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   connect(m_offsets, &QPushButton::clicked, this, &GroupsPage::openOffsets);
   connect(m_delete, &QPushButton::clicked, this, &GroupsPage::deleteGroup);
   connect(m_list->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
-    if (index.isValid() && index.row() < static_cast<int>(m_listModel->rows().size())) showGroup(m_listModel->rows()[static_cast<size_t>(index.row())].id);
+    if (index.isValid() && index.row() < static_cast<int>(m_listModel->rows().size()))
+      showGroup(m_listModel->rows()[static_cast<size_t>(index.row())].id);
   });
   connect(m_view, &GroupView::rebalanceStepped, this, [this](int by) {
     if (by > 0 || m_rebalance > 0) pickRebalance(m_rebalance + static_cast<size_t>(by));
@@ -176,7 +196,9 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   });
   connect(m_view, &GroupView::rebalancePicked, this, [this](int index) { pickRebalance(static_cast<size_t>(index)); });
   connect(m_view, &GroupView::eventWanted, this, &GroupsPage::eventWanted);
-  connect(m_pastTable, &QTableView::activated, this, [this](const QModelIndex& index) { Q_EMIT eventWanted(m_pastModel->rows()[static_cast<size_t>(index.row())].event); });
+  connect(m_pastTable, &QTableView::activated, this, [this](const QModelIndex& index) {
+    Q_EMIT eventWanted(m_pastModel->rows()[static_cast<size_t>(index.row())].event);
+  });
   connect(&bridge, &EngineBridge::live, this, &GroupsPage::onFrame);
   // Another moment is shown.
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
@@ -190,7 +212,9 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
 
 GroupsPage::~GroupsPage() = default;
 
-GroupTime GroupsPage::now() const { return m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()); }
+GroupTime GroupsPage::now() const {
+  return m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age());
+}
 
 const observe::GroupSnapshot* GroupsPage::current() const {
   const auto& groups = m_bridge.snapshot()->groups;
@@ -238,12 +262,14 @@ void GroupsPage::fill() {
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
   std::vector<GroupListRow> rows;
   for (const observe::GroupSnapshot& group : cluster.groups)
-    rows.push_back({group.id, kindText(group.kind), fromUtf8(group.state), static_cast<int>(group.members.size()), group.lag()});
+    rows.push_back(
+        {group.id, kindText(group.kind), fromUtf8(group.state), static_cast<int>(group.members.size()), group.lag()});
   if (!rows.empty() && std::ranges::find(rows, m_shown, &GroupListRow::id) == rows.end()) {
     m_shown = rows.front().id;
     m_rebalance = 0;
   }
-  const QString note = tr("%1 · their coordinators read them from __consumer_offsets").arg(tr("%n group(s)", nullptr, static_cast<int>(rows.size())));
+  const QString note = tr("%1 · their coordinators read them from __consumer_offsets")
+                           .arg(tr("%n group(s)", nullptr, static_cast<int>(rows.size())));
   if (m_note->text() != note) m_note->setText(note);
   m_stack->setCurrentIndex(rows.empty() ? 1 : 0);
   const auto place = std::ranges::find(rows, m_shown, &GroupListRow::id);
@@ -266,15 +292,18 @@ void GroupsPage::fill() {
 void GroupsPage::fillTables(const observe::GroupSnapshot& group) {
   const GroupScene scene = groupScene(group, m_past.find(m_shown), m_rebalance, now());
   std::vector<MemberTableRow> members;
-  for (const observe::GroupMemberSnapshot& member : group.members) members.push_back({member, memberName(member, group.members), scene.assignment.hasTarget});
+  for (const observe::GroupMemberSnapshot& member : group.members)
+    members.push_back({member, memberName(member, group.members), scene.assignment.hasTarget});
   m_memberModel->setRows(std::move(members));
   std::vector<LagTableRow> lags;
-  for (size_t i = 0; i < group.partitions.size(); ++i) lags.push_back({group.partitions[i], scene.lag[i].owner, scene.lag[i].seconds});
+  for (size_t i = 0; i < group.partitions.size(); ++i)
+    lags.push_back({group.partitions[i], scene.lag[i].owner, scene.lag[i].seconds});
   m_lagModel->setRows(std::move(lags));
   std::vector<HappeningTableRow> past;
   if (const GroupRecord* record = m_past.find(m_shown))
     for (auto one = record->happenings.rbegin(); one != record->happenings.rend(); ++one)
-      if (QString text = happeningText(*one, *record); !text.isEmpty()) past.push_back({timeText(one->at), std::move(text), one->event});
+      if (QString text = happeningText(*one, *record); !text.isEmpty())
+        past.push_back({timeText(one->at), std::move(text), one->event});
   m_pastModel->setRows(std::move(past));
 }
 
@@ -283,7 +312,8 @@ OffsetsDialog* GroupsPage::openOffsets() {
   if (m_dialog) m_dialog->deleteLater();
   m_dialog = new OffsetsDialog(m_bridge, m_shown, this);
   m_dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(m_dialog, &QDialog::accepted, this, [this, id = m_shown] { Q_EMIT told(tr("The offsets of %1 are changed").arg(fromUtf8(id))); });
+  connect(m_dialog, &QDialog::accepted, this,
+          [this, id = m_shown] { Q_EMIT told(tr("The offsets of %1 are changed").arg(fromUtf8(id))); });
   m_dialog->show();
   return m_dialog;
 }
@@ -292,14 +322,22 @@ void GroupsPage::deleteGroup() {
   const observe::GroupSnapshot* group = current();
   if (group == nullptr) return;
   const QString name = fromUtf8(group->id);
-  QMessageBox box(QMessageBox::Warning, tr("Delete %1?").arg(name), tr("What it has committed for %n partition(s) is forgotten.", nullptr, static_cast<int>(group->partitions.size())), QMessageBox::Cancel, this);
-  box.setInformativeText(group->members.empty() ? tr("Same in a shell: %1").arg(deleteGroupCommand(fromUtf8(m_bridge.snapshot()->bootstrap), name))
-                                                : tr("It has %n member(s), so that its coordinator will refuse: stop its clients first.", nullptr, static_cast<int>(group->members.size())));
+  QMessageBox box(QMessageBox::Warning, tr("Delete %1?").arg(name),
+                  tr("What it has committed for %n partition(s) is forgotten.", nullptr,
+                     static_cast<int>(group->partitions.size())),
+                  QMessageBox::Cancel, this);
+  box.setInformativeText(
+      group->members.empty()
+          ? tr("Same in a shell: %1").arg(deleteGroupCommand(fromUtf8(m_bridge.snapshot()->bootstrap), name))
+          : tr("It has %n member(s), so that its coordinator will refuse: stop its clients first.", nullptr,
+               static_cast<int>(group->members.size())));
   QPushButton* go = box.addButton(tr("Delete the group"), QMessageBox::DestructiveRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();
   if (box.clickedButton() != go) return;
-  m_bridge.deleteGroup(name.toStdString(), this, [this, name](const Result<void>& done) { Q_EMIT told(done ? tr("Group %1 is deleted").arg(name) : tr("Not deleted: %1").arg(errorText(done.error()))); });
+  m_bridge.deleteGroup(name.toStdString(), this, [this, name](const Result<void>& done) {
+    Q_EMIT told(done ? tr("Group %1 is deleted").arg(name) : tr("Not deleted: %1").arg(errorText(done.error())));
+  });
 }
 
 void GroupsPage::keyPressEvent(QKeyEvent* event) {

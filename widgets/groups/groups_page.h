@@ -46,8 +46,9 @@ struct HappeningTableRow {
   friend bool operator==(const HappeningTableRow&, const HappeningTableRow&) = default;
 };
 
-/// The Groups view: a list of all groups, and one of them drawn, or as tables (T). O opens its offsets, ← → go through its
-/// rebalances, ↑ ↓ through the groups. Fed with each snapshot and the events of each frame, also while it is not shown.
+/// The Groups view: a list of all groups, and one of them drawn, or as tables (T). O opens its offsets, ← → go through
+/// its rebalances, ↑ ↓ through the groups. Fed with each snapshot and the events of each frame, also while it is not
+/// shown.
 class GroupsPage : public QWidget {
   Q_OBJECT
 

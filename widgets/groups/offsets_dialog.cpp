@@ -38,13 +38,14 @@ OffsetsDialog::OffsetsDialog(EngineBridge& bridge, std::string group, QWidget* p
       m_apply(new QPushButton(tr("Reset offsets"))) {
   setWindowTitle(tr("Offsets of %1").arg(fromUtf8(m_id)));
   resize(760, 620);
-  const std::pair<Action, QString> actions[] = {{Action::Earliest, tr("to the beginning of each log")},
-                                                {Action::Latest, tr("to the end of each log")},
-                                                {Action::Offset, tr("to an offset")},
-                                                {Action::ShiftBy, tr("by so many records on, or back")},
-                                                {Action::Datetime, tr("to the first record of a moment")},
-                                                {Action::Current, tr("to what is committed, where the log still has it")},
-                                                {Action::Forget, tr("forget what is committed")}};
+  const std::pair<Action, QString> actions[] = {
+      {Action::Earliest, tr("to the beginning of each log")},
+      {Action::Latest, tr("to the end of each log")},
+      {Action::Offset, tr("to an offset")},
+      {Action::ShiftBy, tr("by so many records on, or back")},
+      {Action::Datetime, tr("to the first record of a moment")},
+      {Action::Current, tr("to what is committed, where the log still has it")},
+      {Action::Forget, tr("forget what is committed")}};
   for (const auto& [which, text] : actions) m_action->addItem(text, static_cast<int>(which));
   m_number->setText(QStringLiteral("0"));
   m_time->setDisplayFormat(QStringLiteral("yyyy-MM-dd HH:mm:ss.zzz"));
@@ -62,11 +63,14 @@ OffsetsDialog::OffsetsDialog(EngineBridge& bridge, std::string group, QWidget* p
       item->setData(Qt::UserRole, fromUtf8(one.partition.topic));
       item->setData(Qt::UserRole + 1, one.partition.partition.value());
     }
-  const auto offset = [](const std::optional<Offset>& value) { return value ? offsetText(*value) : QStringLiteral("–"); };
+  const auto offset = [](const std::optional<Offset>& value) {
+    return value ? offsetText(*value) : QStringLiteral("–");
+  };
   m_model = new RowsModel<observe::OffsetEdit>(
       {{tr("partition"), [](const observe::OffsetEdit& edit, int) { return partitionText(edit.partition); }},
        {tr("committed"), [offset](const observe::OffsetEdit& edit, int) { return offset(edit.from); }, true},
-       {tr("then"), [offset](const observe::OffsetEdit& edit, int) { return edit.to ? offset(edit.to) : tr("forgotten"); }, true},
+       {tr("then"),
+        [offset](const observe::OffsetEdit& edit, int) { return edit.to ? offset(edit.to) : tr("forgotten"); }, true},
        {tr("change"),
         [](const observe::OffsetEdit& edit, int) {
           if (!edit.from || !edit.to) return QStringLiteral("–");
@@ -75,7 +79,8 @@ OffsetsDialog::OffsetsDialog(EngineBridge& bridge, std::string group, QWidget* p
           return by > 0 ? tr("%1 skipped").arg(grouped(by)) : tr("%1 again").arg(grouped(-by));
         },
         true},
-       {tr("note"), [](const observe::OffsetEdit& edit, int) { return edit.clipped ? tr("the nearest that exists") : QString(); }}},
+       {tr("note"),
+        [](const observe::OffsetEdit& edit, int) { return edit.clipped ? tr("the nearest that exists") : QString(); }}},
       this);
   m_table->setModel(m_model);
   frameTable(*m_table, tr("What would change"));
@@ -91,7 +96,8 @@ OffsetsDialog::OffsetsDialog(EngineBridge& bridge, std::string group, QWidget* p
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(m_command, 1);
   row->addWidget(copy);
-  DialogParts parts(*this, tr("Offsets of %1").arg(fromUtf8(m_id)), tr("Nothing is written before you say so below. The group must have no members."));
+  DialogParts parts(*this, tr("Offsets of %1").arg(fromUtf8(m_id)),
+                    tr("Nothing is written before you say so below. The group must have no members."));
   parts.add(tr("Move"), m_action);
   parts.add(tr("Value"), m_values);
   parts.add(tr("Partitions"), m_partitions);
@@ -117,9 +123,13 @@ const observe::GroupSnapshot* OffsetsDialog::group() const {
   return found == groups.end() ? nullptr : &*found;
 }
 
-OffsetsDialog::Action OffsetsDialog::action() const { return static_cast<Action>(m_action->currentData().toInt()); }
+OffsetsDialog::Action OffsetsDialog::action() const {
+  return static_cast<Action>(m_action->currentData().toInt());
+}
 
-void OffsetsDialog::setAction(Action action) { m_action->setCurrentIndex(m_action->findData(static_cast<int>(action))); }
+void OffsetsDialog::setAction(Action action) {
+  m_action->setCurrentIndex(m_action->findData(static_cast<int>(action)));
+}
 
 void OffsetsDialog::setValue(qint64 value) {
   if (action() == Action::Datetime)
@@ -131,7 +141,8 @@ void OffsetsDialog::setValue(qint64 value) {
 void OffsetsDialog::setPartitions(const std::vector<TopicPartition>& partitions) {
   for (int i = 0; i < m_partitions->count(); ++i) {
     QListWidgetItem* item = m_partitions->item(i);
-    const TopicPartition which{item->data(Qt::UserRole).toString().toStdString(), PartitionIndex(item->data(Qt::UserRole + 1).toInt())};
+    const TopicPartition which{item->data(Qt::UserRole).toString().toStdString(),
+                               PartitionIndex(item->data(Qt::UserRole + 1).toInt())};
     item->setCheckState(std::ranges::find(partitions, which) != partitions.end() ? Qt::Checked : Qt::Unchecked);
   }
 }
@@ -140,7 +151,8 @@ std::vector<TopicPartition> OffsetsDialog::ticked() const {
   std::vector<TopicPartition> partitions;
   for (int i = 0; i < m_partitions->count(); ++i)
     if (const QListWidgetItem* item = m_partitions->item(i); item->checkState() == Qt::Checked)
-      partitions.push_back({item->data(Qt::UserRole).toString().toStdString(), PartitionIndex(item->data(Qt::UserRole + 1).toInt())});
+      partitions.push_back(
+          {item->data(Qt::UserRole).toString().toStdString(), PartitionIndex(item->data(Qt::UserRole + 1).toInt())});
   return partitions;
 }
 
@@ -188,7 +200,8 @@ void OffsetsDialog::plan() {
   m_apply->setText(what == Action::Forget ? tr("Forget offsets") : tr("Reset offsets"));
   const observe::OffsetResetRequest wanted = request();
   const QString bootstrap = fromUtf8(m_bridge.snapshot()->bootstrap);
-  m_command->setText(what == Action::Forget ? deleteOffsetsCommand(bootstrap, fromUtf8(m_id), wanted.partitions) : resetCommand(bootstrap, wanted, true));
+  m_command->setText(what == Action::Forget ? deleteOffsetsCommand(bootstrap, fromUtf8(m_id), wanted.partitions)
+                                            : resetCommand(bootstrap, wanted, true));
   m_command->setCursorPosition(0);
   ++m_plan;
   if (wanted.partitions.empty()) {
@@ -205,7 +218,8 @@ void OffsetsDialog::plan() {
     std::vector<observe::OffsetEdit> edits;
     if (const observe::GroupSnapshot* found = group())
       for (const observe::GroupPartitionSnapshot& one : found->partitions)
-        if (one.committed && std::ranges::find(wanted.partitions, one.partition) != wanted.partitions.end()) edits.push_back({.partition = one.partition, .from = one.committed, .to = std::nullopt});
+        if (one.committed && std::ranges::find(wanted.partitions, one.partition) != wanted.partitions.end())
+          edits.push_back({.partition = one.partition, .from = one.committed, .to = std::nullopt});
     return take(edits);
   }
   refuse({});
@@ -222,15 +236,22 @@ void OffsetsDialog::take(const Result<std::vector<observe::OffsetEdit>>& planned
   m_model->setRows(*planned);
   const observe::GroupSnapshot* found = group();
   if (found != nullptr && !found->members.empty() && action() != Action::Forget)
-    return refuse(tr("The group has %n member(s): stop its clients first.", nullptr, static_cast<int>(found->members.size())));
+    return refuse(
+        tr("The group has %n member(s): stop its clients first.", nullptr, static_cast<int>(found->members.size())));
   m_planned = !planned->empty();
   m_apply->setEnabled(m_planned);
   setNote(m_note, m_planned ? QString() : tr("nothing is committed there"), false);
 }
 
-QString OffsetsDialog::commandLine() const { return m_command->text(); }
-QString OffsetsDialog::note() const { return m_note->text(); }
-bool OffsetsDialog::canApply() const { return m_apply->isEnabled(); }
+QString OffsetsDialog::commandLine() const {
+  return m_command->text();
+}
+QString OffsetsDialog::note() const {
+  return m_note->text();
+}
+bool OffsetsDialog::canApply() const {
+  return m_apply->isEnabled();
+}
 
 void OffsetsDialog::apply() {
   if (!m_planned) return;

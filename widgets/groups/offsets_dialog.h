@@ -17,8 +17,8 @@ class QTableView;
 
 namespace tidemark::widgets {
 
-/// Resets, edits or forgets what a group has committed. Nothing is written before what would change was shown; beside it
-/// stands what a shell would be told to do the same.
+/// Resets, edits or forgets what a group has committed. Nothing is written before what would change was shown; beside
+/// it stands what a shell would be told to do the same.
 class OffsetsDialog : public QDialog {
   Q_OBJECT
 

@@ -304,8 +304,7 @@ QWidget* LaunchPage::makeCard() {
   m_load->setAccessibleName(tr("Records a second"));
   loadRow->addWidget(m_withLoad);
   loadRow->addWidget(m_load);
-  auto* loadNote =
-      makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all"));
+  auto* loadNote = makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all"));
   loadRow->addWidget(loadNote, 1);
   topic->addLayout(topicRow);
   topic->addLayout(loadRow);
@@ -409,11 +408,11 @@ void LaunchPage::describe() {
   m_topicNote->setText(!topicProblem.isEmpty() ? topicProblem
                                                : tr("partitions, %n replica(s) each", nullptr, std::min(3, brokers)));
   const std::vector<observe::Setting> profile = m_bridge.profile(brokers);
-  m_settingsNote->setText(brokers == 1
-                              ? tr("Kafka 4.4 defaults but for %n: shorter times, fewer threads, one copy of each topic:",
-                                   nullptr, static_cast<int>(profile.size()))
-                              : tr("Kafka 4.4 defaults but for %n: shorter times, fewer threads, copies of each topic:",
-                                   nullptr, static_cast<int>(profile.size())));
+  m_settingsNote->setText(
+      brokers == 1 ? tr("Kafka 4.4 defaults but for %n: shorter times, fewer threads, one copy of each topic:", nullptr,
+                        static_cast<int>(profile.size()))
+                   : tr("Kafka 4.4 defaults but for %n: shorter times, fewer threads, copies of each topic:", nullptr,
+                        static_cast<int>(profile.size())));
   m_settings->setSettings(profile);
   QString command = QStringLiteral("tidemark serve --brokers %1 --port %2").arg(brokers).arg(chosen.port);
   if (chosen.host != "127.0.0.1") command += QStringLiteral(" --host %1").arg(fromUtf8(chosen.host));

@@ -38,7 +38,8 @@ MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) : m_links(scene.
   const auto most = static_cast<size_t>(std::max(1.0, (bottom - kMapTop) / kClientPitch));
   const size_t shown = std::min(most, scene.clients.size());
   m_hidden = static_cast<int>(scene.clients.size() - shown);
-  const double pitch = shown < 2 ? kClientPitch : std::min(168.0, (bottom - kMapTop - kClientHeight) / static_cast<double>(shown - 1));
+  const double pitch =
+      shown < 2 ? kClientPitch : std::min(168.0, (bottom - kMapTop - kClientHeight) / static_cast<double>(shown - 1));
   const double column = shown == 0 ? 0 : kClientHeight + pitch * static_cast<double>(shown - 1);
   double y = kMapTop + (bottom - kMapTop - column) / 2;
   const double clientWidth = std::min(kClientWidth, size.width() * 0.26);
@@ -55,7 +56,11 @@ MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) : m_links(scene.
   for (size_t i = 0; i < count; ++i) {
     // Two stand one above the other; three as a triangle that points to the right; more from the top, clockwise.
     const double first = count == 3 ? -120.0 : count == 4 ? -135.0 : -90.0;
-    const double turn = count == 3 ? (i == 0 ? -120.0 : i == 1 ? 120.0 : 0.0) : first + 360.0 * static_cast<double>(i) / static_cast<double>(std::max<size_t>(1, count));
+    const double turn = count == 3
+                            ? (i == 0   ? -120.0
+                               : i == 1 ? 120.0
+                                        : 0.0)
+                            : first + 360.0 * static_cast<double>(i) / static_cast<double>(std::max<size_t>(1, count));
     const double angle = turn * std::numbers::pi / 180;
     double x = std::cos(angle);
     double z = std::sin(angle);
@@ -70,7 +75,8 @@ MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) : m_links(scene.
       z = z > 0 ? 1 : -1;
     }
     const QPointF middle(room.center().x() + x * across, room.center().y() + z * down);
-    m_brokers.emplace_back(scene.brokers[i].id, QRectF(middle.x() - card.width() / 2, middle.y() - card.height() / 2, card.width(), card.height()));
+    m_brokers.emplace_back(scene.brokers[i].id, QRectF(middle.x() - card.width() / 2, middle.y() - card.height() / 2,
+                                                       card.width(), card.height()));
   }
   for (const auto& [name, rect] : m_clients) m_picks.push_back({MapPick::What::Client, {}, {}, name});
   for (const auto& [id, rect] : m_brokers) {
@@ -98,11 +104,16 @@ QRectF MapLayout::client(const std::string& name) const {
 }
 
 QRectF MapLayout::rectOf(const MapLink& link, bool ofBroker) const {
-  return ofBroker ? broker(link.broker) : link.client.empty() && link.other != kNoNode ? broker(link.other) : client(link.client);
+  return ofBroker                                       ? broker(link.broker)
+         : link.client.empty() && link.other != kNoNode ? broker(link.other)
+                                                        : client(link.client);
 }
 
 std::optional<QPointF> MapLayout::leaves(const QRectF& rect, const QLineF& line) {
-  const QLineF sides[] = {{rect.topLeft(), rect.topRight()}, {rect.topRight(), rect.bottomRight()}, {rect.bottomRight(), rect.bottomLeft()}, {rect.bottomLeft(), rect.topLeft()}};
+  const QLineF sides[] = {{rect.topLeft(), rect.topRight()},
+                          {rect.topRight(), rect.bottomRight()},
+                          {rect.bottomRight(), rect.bottomLeft()},
+                          {rect.bottomLeft(), rect.topLeft()}};
   std::optional<QPointF> best;
   for (const QLineF& side : sides) {
     QPointF point;
@@ -120,7 +131,9 @@ QLineF MapLayout::link(const MapLink& link) const {
   // Of a client's card the middle of its right side; lines to different brokers do not cross there.
   if (!link.client.empty()) line.setP2({to.right(), to.center().y() + (from.center().y() - to.center().y()) * 0.05});
   const QPointF begin = leaves(from.adjusted(-4, -4, 4, 4), line).value_or(line.p1());
-  const QPointF end = link.client.empty() ? leaves(to.adjusted(-4, -4, 4, 4), QLineF(line.p2(), line.p1())).value_or(line.p2()) : line.p2() + QPointF(3, 0);
+  const QPointF end = link.client.empty()
+                          ? leaves(to.adjusted(-4, -4, 4, 4), QLineF(line.p2(), line.p1())).value_or(line.p2())
+                          : line.p2() + QPointF(3, 0);
   return {begin, end};
 }
 

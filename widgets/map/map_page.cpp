@@ -46,7 +46,9 @@ QString wayText(const MapDirection& direction) {
   return direction.fault.isEmpty() ? MapPage::tr("open") : direction.fault;
 }
 
-QString rateCell(const MapDirection& direction) { return direction.rate < 0 ? QStringLiteral("–") : QString::number(direction.rate, 'f', 1); }
+QString rateCell(const MapDirection& direction) {
+  return direction.rate < 0 ? QStringLiteral("–") : QString::number(direction.rate, 'f', 1);
+}
 
 }  // namespace
 
@@ -111,7 +113,10 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
       m_table(new QTableView) {
   m_model = new RowsModel<MapLink>(
       {{tr("one end"), [](const MapLink& link, int) { return tr("broker %1").arg(link.broker.value()); }},
-       {tr("other end"), [](const MapLink& link, int) { return link.client.empty() ? tr("broker %1").arg(link.other.value()) : fromUtf8(link.client); }},
+       {tr("other end"),
+        [](const MapLink& link, int) {
+          return link.client.empty() ? tr("broker %1").arg(link.other.value()) : fromUtf8(link.client);
+        }},
        {tr("there"), [](const MapLink& link, int) { return link.down ? tr("not connected") : wayText(link.from); }},
        {tr("records/s"), [](const MapLink& link, int) { return rateCell(link.from); }, true},
        {tr("back"), [](const MapLink& link, int) { return link.down ? tr("not connected") : wayText(link.to); }},
@@ -134,7 +139,8 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
   m_table->horizontalHeader()->setHighlightSections(false);
   auto* copy = new QShortcut(QKeySequence::Copy, m_table);
   copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
+  connect(copy, &QShortcut::activated, this,
+          [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
   m_stack->addWidget(m_map);
   m_stack->addWidget(m_table);
   auto* inside = new QVBoxLayout;
@@ -178,8 +184,9 @@ void MapPage::fill() {
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
   MapScene scene = mapScene(cluster, m_rates);
   const int external = static_cast<int>(std::ranges::count(scene.clients, false, &MapClient::own));
-  const QString note = tr("%1 · %2").arg(tr("%n broker(s), each also a controller", nullptr, static_cast<int>(scene.brokers.size())),
-                                         tr("%n external client(s)", nullptr, external));
+  const QString note =
+      tr("%1 · %2").arg(tr("%n broker(s), each also a controller", nullptr, static_cast<int>(scene.brokers.size())),
+                        tr("%n external client(s)", nullptr, external));
   if (m_note->text() != note) m_note->setText(note);
   m_consequences->setList(scene.consequences);
   if (m_asTable) m_model->setRows(scene.links);

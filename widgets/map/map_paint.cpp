@@ -30,7 +30,9 @@ void drawArrow(QPainter& painter, const QLineF& line, const QColor& color, doubl
   painter.drawPath(head);
 }
 
-QString elidedTo(const QString& text, const QFont& font, double room) { return QFontMetricsF(font).elidedText(text, Qt::ElideRight, room); }
+QString elidedTo(const QString& text, const QFont& font, double room) {
+  return QFontMetricsF(font).elidedText(text, Qt::ElideRight, room);
+}
 
 /// "12 rec/s"; empty if nothing is known.
 QString recordsText(double rate) {
@@ -66,7 +68,8 @@ void MapView::paintEvent(QPaintEvent*) {
   paintLegend(painter);
 }
 
-void MapView::paintStroke(QPainter& painter, const QLineF& line, const MapDirection& direction, bool down, bool arrow) const {
+void MapView::paintStroke(QPainter& painter, const QLineF& line, const MapDirection& direction, bool down,
+                          bool arrow) const {
   const Palette& p = colors();
   QColor color = direction.rate > 0 ? p.arrow : p.axis;
   QPen pen(color, direction.rate > 0 ? 2.4 : 1.6);
@@ -119,7 +122,8 @@ void MapView::paintLink(QPainter& painter, const MapLink& link, std::vector<Labe
   const auto softOf = [&p](MapWay way) { return way == MapWay::Cut ? p.badSoft : p.warnSoft; };
   const QString one = QString::number(link.broker.value());
   const QString other = link.client.empty() ? QString::number(link.other.value()) : fromUtf8(link.client);
-  const bool together = link.from.way != MapWay::Open && link.from.way == link.to.way && link.from.fault == link.to.fault;
+  const bool together =
+      link.from.way != MapWay::Open && link.from.way == link.to.way && link.from.fault == link.to.fault;
   if (together || !link.client.empty()) {
     // One stroke: both ways are the same, or it is a client's.
     const bool toClient = !link.client.empty() && link.from.rate > 0;
@@ -131,12 +135,15 @@ void MapView::paintLink(QPainter& painter, const MapLink& link, std::vector<Labe
       painter.setBrush(p.panel);
       painter.setPen(QPen(shown.way == MapWay::Cut ? p.bad : p.warn, 2.2));
       painter.drawEllipse(middle, 12, 12);
-      drawShape(painter, shown.way == MapWay::Cut ? StateShape::Cross : StateShape::Bars, middle, 10, shown.way == MapWay::Cut ? p.bad : p.warn);
+      drawShape(painter, shown.way == MapWay::Cut ? StateShape::Cross : StateShape::Bars, middle, 10,
+                shown.way == MapWay::Cut ? p.bad : p.warn);
     }
     if (shown.way != MapWay::Open) {
       const QString arrow = together ? QStringLiteral("↔") : QStringLiteral("→");
       const bool fromBroker = link.from.way >= link.to.way;
-      labels.push_back({whole.pointAt(0.5) + QPointF(0, 26), tr("%1 %2 %3  %4").arg(fromBroker ? one : other, arrow, fromBroker ? other : one, shown.fault), inkOf(shown.way), softOf(shown.way), true});
+      labels.push_back({whole.pointAt(0.5) + QPointF(0, 26),
+                        tr("%1 %2 %3  %4").arg(fromBroker ? one : other, arrow, fromBroker ? other : one, shown.fault),
+                        inkOf(shown.way), softOf(shown.way), true});
     } else if (showsRate(link) && !recordsText(link.from.rate).isEmpty() && link.from.rate > 0) {
       labels.push_back({whole.pointAt(0.62), recordsText(link.from.rate), p.ink, p.panel, false});
     }
@@ -152,10 +159,12 @@ void MapView::paintLink(QPainter& painter, const MapLink& link, std::vector<Labe
       painter.setBrush(p.panel);
       painter.setPen(QPen(direction.way == MapWay::Cut ? p.bad : p.warn, 2));
       painter.drawEllipse(line.pointAt(0.72), 9, 9);
-      drawShape(painter, direction.way == MapWay::Cut ? StateShape::Cross : StateShape::Bars, line.pointAt(0.72), 8, direction.way == MapWay::Cut ? p.bad : p.warn);
+      drawShape(painter, direction.way == MapWay::Cut ? StateShape::Cross : StateShape::Bars, line.pointAt(0.72), 8,
+                direction.way == MapWay::Cut ? p.bad : p.warn);
     }
     if (direction.way != MapWay::Open)
-      labels.push_back({at, tr("%1  %2").arg(name, direction.fault), inkOf(direction.way), softOf(direction.way), true});
+      labels.push_back(
+          {at, tr("%1  %2").arg(name, direction.fault), inkOf(direction.way), softOf(direction.way), true});
     else if (!link.down && showsRate(link) && direction.rate > 0)
       labels.push_back({at, tr("%1  %2").arg(name, recordsText(direction.rate)), p.accent, p.selection, true});
   }
@@ -180,7 +189,9 @@ void MapView::paintLabels(QPainter& painter, const std::vector<Label>& labels) c
     for (const MapBroker& broker : m_scene.brokers) beside(m_layout.broker(broker.id));
     for (const MapClient& client : m_scene.clients) beside(m_layout.client(client.name));
     // Two that would lie on each other are told one below the other.
-    for (int moves = 0; moves < 4 && std::ranges::any_of(taken, [&box](const QRectF& one) { return one.intersects(box); }); ++moves) box.translate(0, 22);
+    for (int moves = 0;
+         moves < 4 && std::ranges::any_of(taken, [&box](const QRectF& one) { return one.intersects(box); }); ++moves)
+      box.translate(0, 22);
     taken.push_back(box);
     painter.setPen(QPen(label.ground == p.panel ? p.line : mixed(label.ground, label.ink, 0.25), 1));
     painter.setBrush(label.ground);
@@ -223,7 +234,8 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   const QFont strong = Theme::body(11.5, QFont::DemiBold);
   double y = card.top() + 49;
   if (!broker.trouble.isEmpty()) {
-    drawLine(painter, left, y, elidedTo(roomy ? broker.trouble : broker.shortTrouble, strong, right - left), strong, look.textColor);
+    drawLine(painter, left, y, elidedTo(roomy ? broker.trouble : broker.shortTrouble, strong, right - left), strong,
+             look.textColor);
     y += 17;
   }
   if (!broker.faults.isEmpty()) {
@@ -246,7 +258,10 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
     drawShape(painter, StateShape::Crown, {left + 6, middle}, 12, p.controllerCrown);
   else if (broker.isVoter)
     drawShape(painter, StateShape::Ring, {left + 6, middle}, 10, p.violet);
-  drawLine(painter, left + 20, middle + 4.3, elidedTo(roomy ? broker.controller : broker.shortController, broker.isController ? strong : line, right - left - 20), broker.isController ? strong : line, broker.isController ? p.violet : p.muted);
+  drawLine(painter, left + 20, middle + 4.3,
+           elidedTo(roomy ? broker.controller : broker.shortController, broker.isController ? strong : line,
+                    right - left - 20),
+           broker.isController ? strong : line, broker.isController ? p.violet : p.muted);
   if (broker.warning.isEmpty()) return;
   // Links pass below it: it stands on a ground of its own.
   const QRectF ground(card.left(), card.bottom() + 4, textWidth(broker.warning, strong) + 12, 18);
@@ -273,7 +288,8 @@ void MapView::paintClient(QPainter& painter, const MapClient& client) const {
   const QFont line = Theme::body(11.5);
   const QString name = client.name.empty() ? tr("without a name") : fromUtf8(client.name);
   drawLine(painter, left, card.top() + 24, elidedTo(name, title, room), title, p.ink);
-  drawLine(painter, left, card.top() + 43, elidedTo(client.software.isEmpty() ? tr("software not told") : client.software, line, room), line, p.muted);
+  drawLine(painter, left, card.top() + 43,
+           elidedTo(client.software.isEmpty() ? tr("software not told") : client.software, line, room), line, p.muted);
   if (client.faults.isEmpty()) {
     drawLine(painter, left, card.top() + 61, elidedTo(client.does, line, room), line, p.ink);
     return;
@@ -301,9 +317,11 @@ void MapView::paintLegend(QPainter& painter) const {
   sample(tr("slowed"), {MapWay::Slowed, {}, 0}, true);
   sample(tr("held"), {MapWay::Held, {}, 0}, false);
   sample(tr("cut"), {MapWay::Cut, {}, 0}, false);
-  const QString help = m_layout.hiddenClients() > 0 ? tr("%n client(s) more, in the table (T)", nullptr, m_layout.hiddenClients())
-                                                    : tr("click a link, or go with the arrows and press Enter");
-  if (x + 20 + textWidth(help, font) < width()) drawLine(painter, width() - 20, y + 4, help, font, p.muted, Qt::AlignRight);
+  const QString help = m_layout.hiddenClients() > 0
+                           ? tr("%n client(s) more, in the table (T)", nullptr, m_layout.hiddenClients())
+                           : tr("click a link, or go with the arrows and press Enter");
+  if (x + 20 + textWidth(help, font) < width())
+    drawLine(painter, width() - 20, y + 4, help, font, p.muted, Qt::AlignRight);
 }
 
 }  // namespace tidemark::widgets

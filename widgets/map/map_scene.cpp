@@ -25,12 +25,15 @@ QString wholeSeconds(platform::Duration duration) {
   return seconds < std::chrono::minutes(1) ? MapNames::tr("%1 s").arg(seconds.count()) : durationText(seconds);
 }
 
-bool isDown(BrokerState state) { return state == BrokerState::Killed || state == BrokerState::Stopped; }
+bool isDown(BrokerState state) {
+  return state == BrokerState::Killed || state == BrokerState::Stopped;
+}
 
 MapDirection directionOf(const observe::ClusterSnapshot& cluster, const faults::End& from, const faults::End& to) {
   MapDirection result;
   for (const observe::FaultSnapshot& fault : cluster.faults) {
-    if (std::ranges::none_of(fault.links, [&](const faults::LinkRule& rule) { return isAbout(rule, from, to); })) continue;
+    if (std::ranges::none_of(fault.links, [&](const faults::LinkRule& rule) { return isAbout(rule, from, to); }))
+      continue;
     MapWay way = MapWay::Cut;
     QString text = MapNames::tr("cut");
     switch (fault.fault.kind) {
@@ -63,7 +66,8 @@ MapDirection directionOf(const observe::ClusterSnapshot& cluster, const faults::
 QString faultAge(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker) {
   const QString word = lookOf(broker.state).word;
   for (const observe::FaultSnapshot& fault : cluster.faults)
-    if (fault.broker == broker.id && fault.fault.kind == faults::Kind::Pause && fault.fault.duration > platform::Duration{})
+    if (fault.broker == broker.id && fault.fault.kind == faults::Kind::Pause &&
+        fault.fault.duration > platform::Duration{})
       return MapNames::tr("%1 %2 of %3").arg(word, wholeSeconds(fault.since), wholeSeconds(fault.fault.duration));
   return MapNames::tr("%1 for %2").arg(word, wholeSeconds(broker.inState));
 }
@@ -78,10 +82,14 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
     shown.shortTrouble = MapNames::tr("%1 %2").arg(lookOf(broker.state).word, wholeSeconds(broker.inState));
   }
   const bool mute = broker.state == BrokerState::Paused || isDown(broker.state);
-  shown.leads = mute && broker.leaderCount > 0 ? MapNames::tr("leads %1: their clients wait").arg(broker.leaderCount)
-                                               : MapNames::tr("leads %1 of %n partition(s)", nullptr, broker.replicaCount).arg(broker.leaderCount);
+  shown.leads = mute && broker.leaderCount > 0
+                    ? MapNames::tr("leads %1: their clients wait").arg(broker.leaderCount)
+                    : MapNames::tr("leads %1 of %n partition(s)", nullptr, broker.replicaCount).arg(broker.leaderCount);
   shown.shortLeads = MapNames::tr("leads %1 of %2").arg(broker.leaderCount).arg(broker.replicaCount);
-  shown.machine = MapNames::tr("%1 net · %2 io · log %3").arg(broker.networkThreads).arg(broker.handlerThreads).arg(bytesText(broker.diskBytes));
+  shown.machine = MapNames::tr("%1 net · %2 io · log %3")
+                      .arg(broker.networkThreads)
+                      .arg(broker.handlerThreads)
+                      .arg(bytesText(broker.diskBytes));
   shown.isController = cluster.quorum.leader == broker.id;
   const auto voter = std::ranges::find(cluster.quorum.voters, broker.id, &observe::VoterSnapshot::id);
   shown.isVoter = voter != cluster.quorum.voters.end() && !voter->observer;
@@ -93,18 +101,19 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
     const int64_t behind = cluster.quorum.highWatermark - voter->logEnd;
     // How long the active controller has had no fetch of it.
     const QString silence = wholeSeconds(voter->sinceFetch.value_or(broker.inState));
-    shown.controller = isDown(broker.state)           ? MapNames::tr("%1, down").arg(role)
-                       : voter->logEnd == kNoOffset   ? role
-                       : mute                         ? MapNames::tr("%1, silent for %2").arg(role, silence)
-                       : behind > 50                  ? MapNames::tr("%1, %2 behind").arg(role, grouped(behind))
-                                                      : MapNames::tr("%1, follows").arg(role);
+    shown.controller = isDown(broker.state)         ? MapNames::tr("%1, down").arg(role)
+                       : voter->logEnd == kNoOffset ? role
+                       : mute                       ? MapNames::tr("%1, silent for %2").arg(role, silence)
+                       : behind > 50                ? MapNames::tr("%1, %2 behind").arg(role, grouped(behind))
+                                                    : MapNames::tr("%1, follows").arg(role);
     shown.shortController = mute && !isDown(broker.state) ? MapNames::tr("silent %1").arg(silence) : shown.controller;
   } else {
     shown.shortController = shown.controller = MapNames::tr("no voter");
   }
   if (broker.fencedIn) shown.warning = MapNames::tr("fenced in %1").arg(wholeSeconds(*broker.fencedIn));
   for (const observe::FaultSnapshot& fault : cluster.faults)
-    if (fault.broker == broker.id && fault.links.empty() && fault.fault.kind != faults::Kind::Pause && fault.fault.kind != faults::Kind::Kill)
+    if (fault.broker == broker.id && fault.links.empty() && fault.fault.kind != faults::Kind::Pause &&
+        fault.fault.kind != faults::Kind::Kill)
       shown.faults << faultTitle(fault.fault);
   return shown;
 }
@@ -119,7 +128,8 @@ std::vector<MapClient> clientsOf(const observe::ClusterSnapshot& cluster) {
       found->own = connection.own;
     }
     if (found->software.isEmpty() && !connection.softwareName.empty())
-      found->software = MapNames::tr("%1 %2").arg(fromUtf8(connection.softwareName), fromUtf8(connection.softwareVersion)).trimmed();
+      found->software =
+          MapNames::tr("%1 %2").arg(fromUtf8(connection.softwareName), fromUtf8(connection.softwareVersion)).trimmed();
   }
   std::ranges::sort(clients, {}, &MapClient::name);
   for (MapClient& client : clients) {
@@ -127,8 +137,11 @@ std::vector<MapClient> clientsOf(const observe::ClusterSnapshot& cluster) {
     for (const observe::ReaderSnapshot& reader : cluster.readers)
       if (reader.client == client.name && reads.size() < 3) reads << partitionText(reader.partition);
     client.reads = !reads.isEmpty();
-    client.does = client.reads ? MapNames::tr("reads %1").arg(reads.join(QStringLiteral(", "))) : client.own ? MapNames::tr("of this window") : MapNames::tr("writes or asks");
-    // Whoever reads fetches, and whoever does not writes: a fault of requests that a client does not send is none of its own.
+    client.does = client.reads ? MapNames::tr("reads %1").arg(reads.join(QStringLiteral(", ")))
+                  : client.own ? MapNames::tr("of this window")
+                               : MapNames::tr("writes or asks");
+    // Whoever reads fetches, and whoever does not writes: a fault of requests that a client does not send is none of
+    // its own.
     const auto sends = [&client](const faults::Fault& fault) {
       return fault.api.empty() || (fault.api == "Fetch" ? client.reads : fault.api != "Produce" || !client.reads);
     };
@@ -154,16 +167,21 @@ std::vector<MapConsequence> consequencesOf(const observe::ClusterSnapshot& clust
     }
   }
   std::vector<MapConsequence> list;
-  if (cluster.quorum.leader == kNoNode) list.push_back({Kind::NoController, MapNames::tr("no controller is active: nothing is decided")});
+  if (cluster.quorum.leader == kNoNode)
+    list.push_back({Kind::NoController, MapNames::tr("no controller is active: nothing is decided")});
   if (offline > 0) list.push_back({Kind::Offline, MapNames::tr("%n partition(s) have no leader", nullptr, offline)});
   if (below > 0) list.push_back({Kind::BelowMinimum, MapNames::tr("%n partition(s) refuse acks=all", nullptr, below)});
-  if (under > 0) list.push_back({Kind::UnderReplicated, MapNames::tr("%n partition(s) under-replicated", nullptr, under)});
+  if (under > 0)
+    list.push_back({Kind::UnderReplicated, MapNames::tr("%n partition(s) under-replicated", nullptr, under)});
   for (const observe::BrokerSnapshot& broker : cluster.brokers) {
     const bool mute = broker.state == BrokerState::Paused || isDown(broker.state);
     if (mute && broker.leaderCount > 0)
-      list.push_back({Kind::Mute, MapNames::tr("%n partition(s) led by %1 do not answer", nullptr, broker.leaderCount).arg(broker.id.value())});
+      list.push_back({Kind::Mute, MapNames::tr("%n partition(s) led by %1 do not answer", nullptr, broker.leaderCount)
+                                      .arg(broker.id.value())});
     if (broker.fencedIn)
-      list.push_back({Kind::Fencing, MapNames::tr("%1 is fenced in %2").arg(QString::number(broker.id.value()), wholeSeconds(*broker.fencedIn))});
+      list.push_back(
+          {Kind::Fencing,
+           MapNames::tr("%1 is fenced in %2").arg(QString::number(broker.id.value()), wholeSeconds(*broker.fencedIn))});
   }
   return list;
 }
@@ -175,12 +193,16 @@ const MapLink* MapScene::link(const MapPick& pick) const noexcept {
   return found == links.end() ? nullptr : &*found;
 }
 
-void MapRates::clear() { *this = {}; }
+void MapRates::clear() {
+  *this = {};
+}
 
 void MapRates::add(const observe::ClusterSnapshot& cluster) {
   const auto count = [this](const TopicPartition& partition, const Key& key, Offset at) {
     if (at == kNoOffset) return;
-    auto [seen, isNew] = m_seen.try_emplace({partition, key.client.empty() ? std::to_string(key.follower.value()) : 'c' + key.client}, Seen{key.leader, at});
+    auto [seen, isNew] =
+        m_seen.try_emplace({partition, key.client.empty() ? std::to_string(key.follower.value()) : 'c' + key.client},
+                           Seen{key.leader, at});
     if (!isNew && seen->second.leader == key.leader && at > seen->second.at) m_counts[key] += at - seen->second.at;
     seen->second = {key.leader, at};
     m_counts.try_emplace(key, 0);
@@ -193,7 +215,8 @@ void MapRates::add(const observe::ClusterSnapshot& cluster) {
           count({topic.name, partition.index}, {partition.leader, copy.broker, {}}, copy.fetchOffset);
   }
   for (const observe::ReaderSnapshot& reader : cluster.readers)
-    if (const auto* partition = observe::findPartition(cluster, reader.partition); partition != nullptr && !reader.client.empty())
+    if (const auto* partition = observe::findPartition(cluster, reader.partition);
+        partition != nullptr && !reader.client.empty())
       count(reader.partition, {partition->leader, kNoNode, reader.client}, reader.fetchOffset);
   // Names of clients that come and go are not kept for ever.
   if (m_seen.size() > kMostSeen) m_seen.clear();
@@ -201,7 +224,8 @@ void MapRates::add(const observe::ClusterSnapshot& cluster) {
   const auto gone = cluster.at - *m_since;
   if (gone < kSpan) return;
   m_rates.clear();
-  for (const auto& [key, records] : m_counts) m_rates[key] = static_cast<double>(records) / std::chrono::duration<double>(gone).count();
+  for (const auto& [key, records] : m_counts)
+    m_rates[key] = static_cast<double>(records) / std::chrono::duration<double>(gone).count();
   m_counts.clear();
   m_since = cluster.at;
 }
@@ -239,7 +263,8 @@ MapScene mapScene(const observe::ClusterSnapshot& cluster, const MapRates& rates
   for (const MapClient& client : scene.clients) {
     std::vector<NodeId> connected;
     for (const observe::ConnectionSnapshot& connection : cluster.connections)
-      if (connection.client == client.name && std::ranges::find(connected, connection.broker) == connected.end()) connected.push_back(connection.broker);
+      if (connection.client == client.name && std::ranges::find(connected, connection.broker) == connected.end())
+        connected.push_back(connection.broker);
     std::ranges::sort(connected);
     const faults::End self{.node = kNoNode, .port = {}, .client = client.name};
     for (const NodeId broker : connected) {

@@ -29,7 +29,9 @@ void MapView::setScene(MapScene scene) {
   update();
 }
 
-void MapView::resizeEvent(QResizeEvent*) { m_layout = MapLayout(m_scene, size()); }
+void MapView::resizeEvent(QResizeEvent*) {
+  m_layout = MapLayout(m_scene, size());
+}
 
 void MapView::pick(const MapPick& pick) {
   if (pick == m_picked) return;
@@ -45,8 +47,10 @@ QString MapView::textOf(const MapPick& pick) const {
     case MapPick::What::Controller:
       for (const MapBroker& broker : m_scene.brokers) {
         if (broker.id != pick.broker) continue;
-        if (pick.what == MapPick::What::Controller) return tr("Controller %1: %2").arg(QString::number(broker.id.value()), broker.controller);
-        QStringList lines{tr("Broker %1 on %2").arg(QString::number(broker.id.value()), broker.port), broker.leads, broker.machine};
+        if (pick.what == MapPick::What::Controller)
+          return tr("Controller %1: %2").arg(QString::number(broker.id.value()), broker.controller);
+        QStringList lines{tr("Broker %1 on %2").arg(QString::number(broker.id.value()), broker.port), broker.leads,
+                          broker.machine};
         if (!broker.trouble.isEmpty()) lines.insert(1, broker.trouble);
         return (lines + broker.faults).join(QLatin1Char('\n'));
       }
@@ -54,7 +58,8 @@ QString MapView::textOf(const MapPick& pick) const {
     case MapPick::What::Client:
       for (const MapClient& client : m_scene.clients)
         if (client.name == pick.client)
-          return (QStringList{fromUtf8(client.name), client.software, client.does} + client.faults).join(QLatin1Char('\n'));
+          return (QStringList{fromUtf8(client.name), client.software, client.does} + client.faults)
+              .join(QLatin1Char('\n'));
       break;
     case MapPick::What::Link:
       if (const MapLink* link = m_scene.link(pick)) {

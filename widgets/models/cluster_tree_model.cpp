@@ -82,7 +82,8 @@ std::vector<ClusterTreeModel::Row> ClusterTreeModel::groupRows(const observe::Cl
   std::vector<Row> rows;
   for (const observe::GroupSnapshot& group : cluster.groups) {
     Row row{.kind = Kind::Group, .name = fromUtf8(group.id), .text = fromUtf8(group.id)};
-    row.note = tr("%1 · lag %2").arg(tr("%n member(s)", nullptr, static_cast<int>(group.members.size())), grouped(group.lag()));
+    row.note = tr("%1 · lag %2")
+                   .arg(tr("%n member(s)", nullptr, static_cast<int>(group.members.size())), grouped(group.lag()));
     row.noteColor = colors().muted;
     rows.push_back(row);
   }

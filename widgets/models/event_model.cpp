@@ -103,7 +103,8 @@ void EventModel::forget(bool chatter) {
     size_t begin = end - 1;
     while (begin > 0 && end - begin < over && m_rows[begin - 1].chatter == chatter) --begin;
     beginRemoveRows({}, static_cast<int>(begin), static_cast<int>(end) - 1);
-    m_rows.erase(m_rows.begin() + static_cast<std::ptrdiff_t>(begin), m_rows.begin() + static_cast<std::ptrdiff_t>(end));
+    m_rows.erase(m_rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                 m_rows.begin() + static_cast<std::ptrdiff_t>(end));
     if (chatter) m_chatterRows -= end - begin;
     m_forgotten += end - begin;
     endRemoveRows();

@@ -16,8 +16,8 @@
 namespace tidemark::widgets {
 
 /// The newest events, newest first; bounded, what comes with every record on its own: it never drives out what happens
-/// once. While paused, what comes is held back (bounded as well) and counted. What is left out, and what was forgotten, is
-/// counted as well.
+/// once. While paused, what comes is held back (bounded as well) and counted. What is left out, and what was forgotten,
+/// is counted as well.
 class EventModel : public QAbstractTableModel {
   Q_OBJECT
 

@@ -33,9 +33,12 @@ std::vector<FaultRow> faultRows(const observe::ClusterSnapshot& cluster, platfor
     if (!fault.waits) row.fired = faultFiredText(fault.fault.kind, fault.fired);
     const platform::Duration lasts = fault.fault.duration;
     const auto set = cluster.wall - std::chrono::duration_cast<std::chrono::milliseconds>(fault.since);
-    const auto begun = set + std::chrono::duration_cast<std::chrono::milliseconds>(fault.waits ? fault.since : platform::Duration{});
-    const QString whole = lasts > platform::Duration{} ? FaultModel::tr(", for %1").arg(durationText(lasts)) : QString();
-    const platform::Duration left = fault.left ? std::max(*fault.left - age, platform::Duration{}) : platform::Duration{};
+    const auto begun =
+        set + std::chrono::duration_cast<std::chrono::milliseconds>(fault.waits ? fault.since : platform::Duration{});
+    const QString whole =
+        lasts > platform::Duration{} ? FaultModel::tr(", for %1").arg(durationText(lasts)) : QString();
+    const platform::Duration left =
+        fault.left ? std::max(*fault.left - age, platform::Duration{}) : platform::Duration{};
     if (fault.waits) {
       row.left = FaultModel::tr("in %1").arg(durationText(left));
       row.when = FaultModel::tr("begins by itself%1").arg(whole);

@@ -18,7 +18,8 @@ std::vector<LogBreak> breaksOf(const TimelinePartition& past, platform::WallTime
   std::vector<LogBreak> breaks;
   for (const observe::ObservedEvent& event : past.events) {
     if (event.event.wall > by) continue;
-    LogBreak one{.broker = event.event.broker, .epoch = {}, .from = {}, .to = {}, .at = event.event.wall, .event = event.number};
+    LogBreak one{
+        .broker = event.event.broker, .epoch = {}, .from = {}, .to = {}, .at = event.event.wall, .event = event.number};
     if (const auto* began = std::get_if<events::BecameLeader>(&event.event.payload)) {
       one.what = What::EpochBegan;
       one.epoch = began->epoch;
@@ -34,8 +35,10 @@ std::vector<LogBreak> breaksOf(const TimelinePartition& past, platform::WallTime
       one.epoch = lost->epoch;
       one.from = lost->from;
       // The new leader cannot know what others were promised; whoever watched does.
-      one.to = std::max({lost->from, lost->to, lost->to == kNoOffset ? highestSeen(past, event.event.wall) : kNoOffset});
-      const auto known = std::ranges::find_if(breaks, [&one](const LogBreak& other) { return other.what == What::Lost && other.epoch == one.epoch; });
+      one.to =
+          std::max({lost->from, lost->to, lost->to == kNoOffset ? highestSeen(past, event.event.wall) : kNoOffset});
+      const auto known = std::ranges::find_if(
+          breaks, [&one](const LogBreak& other) { return other.what == What::Lost && other.epoch == one.epoch; });
       if (known != breaks.end()) {
         known->from = std::min(known->from, one.from);
         known->to = std::max(known->to, one.to);

@@ -15,7 +15,8 @@ struct LogBreak {
     EpochBegan,
     /// `broker` gave up [from, to), which its leader does not have.
     Truncated,
-    /// [from, to) had been acknowledged to acks=all and is no more, since `broker` was elected uncleanly. Equal: whatever
+    /// [from, to) had been acknowledged to acks=all and is no more, since `broker` was elected uncleanly. Equal:
+    /// whatever
     /// others had from there on is gone, and none of it is known to have been acknowledged.
     Lost,
   };
@@ -38,8 +39,8 @@ std::vector<LogBreak> breaksOf(const TimelinePartition& past, platform::WallTime
 /// The highest watermark that had been seen by then: whatever lies below was acknowledged.
 Offset highestSeen(const TimelinePartition& past, platform::WallTime by);
 
-/// From which offset on the copy holds what is not in its leader's log: a batch of an older epoch where the leader has a
-/// newer one already, or behind the leader's end. Nothing: as far as their batches are known they agree.
+/// From which offset on the copy holds what is not in its leader's log: a batch of an older epoch where the leader has
+/// a newer one already, or behind the leader's end. Nothing: as far as their batches are known they agree.
 std::optional<Offset> partsFrom(const observe::PartitionSnapshot& partition, const observe::ReplicaSnapshot& copy);
 
 }  // namespace tidemark::widgets

@@ -18,17 +18,20 @@ bool holdsOne(const events::Payload& payload) noexcept {
 }
 
 bool isOfPartition(const events::Payload& payload) noexcept {
-  return holdsOne<events::IsrShrunk, events::IsrExpanded, events::LeaderElected, events::LogTruncated, events::RecordsLost, events::LogDiverged>(payload);
+  return holdsOne<events::IsrShrunk, events::IsrExpanded, events::LeaderElected, events::LogTruncated,
+                  events::RecordsLost, events::LogDiverged>(payload);
 }
 
 bool isOfCluster(const events::Payload& payload) noexcept {
-  return holdsOne<events::BrokerFenced, events::BrokerUnfenced, events::BrokerDown, events::BrokerStarted, events::BrokerPaused,
-                  events::BrokerResumed, events::QuorumLeaderChanged>(payload);
+  return holdsOne<events::BrokerFenced, events::BrokerUnfenced, events::BrokerDown, events::BrokerStarted,
+                  events::BrokerPaused, events::BrokerResumed, events::QuorumLeaderChanged>(payload);
 }
 
 }  // namespace
 
-bool isMarked(const events::Payload& payload) noexcept { return isOfPartition(payload) || isOfCluster(payload); }
+bool isMarked(const events::Payload& payload) noexcept {
+  return isOfPartition(payload) || isOfCluster(payload);
+}
 
 void TimelineSeries::add(WallTime at, int64_t value, platform::WallClock::duration step) {
   if (!m_points.empty()) {
@@ -73,12 +76,15 @@ const TimelineStretch* TimelineCopy::at(WallTime time) const noexcept {
 
 std::optional<WallTime> TimelineCopy::leftIsr(WallTime by) const noexcept {
   for (size_t i = stretches.size(); i-- > 1;)
-    if (stretches[i].begin <= by && stretches[i].state != TimelineStretch::State::InSync && stretches[i - 1].state == TimelineStretch::State::InSync)
+    if (stretches[i].begin <= by && stretches[i].state != TimelineStretch::State::InSync &&
+        stretches[i - 1].state == TimelineStretch::State::InSync)
       return stretches[i].begin;
   return std::nullopt;
 }
 
-void TimelinePast::clear() { *this = {}; }
+void TimelinePast::clear() {
+  *this = {};
+}
 
 const TimelinePartition* TimelinePast::find(const TopicPartition& partition) const {
   const auto found = m_partitions.find(partition);
@@ -89,7 +95,8 @@ size_t TimelinePast::size() const noexcept {
   size_t all = m_events.size() + m_faults.size();
   for (const auto& [name, partition] : m_partitions) {
     all += partition.highWatermark.points().size() + partition.events.size();
-    for (const auto& [id, copy] : partition.copies) all += copy.stretches.size() + copy.logEnd.points().size() + copy.lag.points().size();
+    for (const auto& [id, copy] : partition.copies)
+      all += copy.stretches.size() + copy.logEnd.points().size() + copy.lag.points().size();
   }
   return all;
 }
@@ -122,7 +129,8 @@ void TimelinePast::addEvent(const observe::ObservedEvent& event) {
   }
   std::deque<observe::ObservedEvent>* kept = nullptr;
   // Where an epoch began the belts show; the timeline has its election.
-  if ((isOfPartition(payload) || std::holds_alternative<events::BecameLeader>(payload)) && !event.topic.empty() && !event.topic.starts_with("__")) {
+  if ((isOfPartition(payload) || std::holds_alternative<events::BecameLeader>(payload)) && !event.topic.empty() &&
+      !event.topic.starts_with("__")) {
     TimelinePartition& past = m_partitions[{event.topic, event.partition}];
     correct(past, event);
     kept = &past.events;
@@ -142,7 +150,8 @@ void TimelinePast::correct(TimelinePartition& past, const observe::ObservedEvent
     const WallTime at = event.event.wall;
     if (stretches.back().state == state) {
       // A snapshot was first.
-      if (stretches.size() > 1 && std::chrono::abs(stretches.back().begin - at) < kSnapshotLag && at > stretches[stretches.size() - 2].begin)
+      if (stretches.size() > 1 && std::chrono::abs(stretches.back().begin - at) < kSnapshotLag &&
+          at > stretches[stretches.size() - 2].begin)
         stretches.back().begin = at;
       return;
     }
@@ -197,16 +206,17 @@ void TimelinePast::addPartition(const observe::ClusterSnapshot& cluster, const o
     const BrokerState state = broker == nullptr ? BrokerState::Stopped : broker->state;
     const bool down = state == BrokerState::Killed || state == BrokerState::Stopped;
     TimelineStretch now{.begin = cluster.wall,
-                        .state = down                            ? TimelineStretch::State::Down
-                                 : replica.inSync                ? TimelineStretch::State::InSync
-                                 : state == BrokerState::Fenced  ? TimelineStretch::State::Fenced
-                                                                 : TimelineStretch::State::Behind,
+                        .state = down                           ? TimelineStretch::State::Down
+                                 : replica.inSync               ? TimelineStretch::State::InSync
+                                 : state == BrokerState::Fenced ? TimelineStretch::State::Fenced
+                                                                : TimelineStretch::State::Behind,
                         .leader = replica.leader && !down,
                         .epoch = partition.leaderEpoch};
     // One that was made before what an event has told since says nothing new.
     const bool stale = !copy.stretches.empty() && now.begin < copy.stretches.back().begin;
     if (copy.stretches.empty() || (!stale && !copy.stretches.back().sameAs(now))) copy.stretches.push_back(now);
-    while (copy.stretches.size() > 1 && (copy.stretches[1].begin < oldest || copy.stretches.size() > kEvents)) copy.stretches.pop_front();
+    while (copy.stretches.size() > 1 && (copy.stretches[1].begin < oldest || copy.stretches.size() > kEvents))
+      copy.stretches.pop_front();
     if (replica.logEnd != kNoOffset) copy.logEnd.add(cluster.wall, replica.logEnd.value(), step);
     if (const auto lag = observe::lagOf(partition, replica)) copy.lag.addPeak(cluster.wall, *lag, step);
     copy.logEnd.forget(oldest);
@@ -225,7 +235,8 @@ void TimelinePast::add(const observe::ClusterSnapshot& cluster, const std::vecto
   const auto step = std::max<platform::WallClock::duration>(kStep, kStepOfEach * static_cast<int64_t>(partitions));
   for (const observe::TopicSnapshot& topic : cluster.topics)
     if (!topic.internal)
-      for (const observe::PartitionSnapshot& partition : topic.partitions) addPartition(cluster, topic, partition, step);
+      for (const observe::PartitionSnapshot& partition : topic.partitions)
+        addPartition(cluster, topic, partition, step);
   const WallTime oldest = cluster.wall - kKept;
   while (!m_events.empty() && m_events.front().event.wall < oldest) m_events.pop_front();
   while (!m_faults.empty() && m_faults.front().end && *m_faults.front().end < oldest) m_faults.pop_front();

@@ -80,8 +80,8 @@ struct TimelineFault {
 };
 
 /// What the window remembers for the timeline: of partitions that are not internal who led and who was in the ISR, log
-/// ends, high watermark and lag, each change with the event that tells its cause; and what was broken meanwhile. Bounded
-/// by time, by number, and by a step that grows with the number of partitions. Fed with each frame.
+/// ends, high watermark and lag, each change with the event that tells its cause; and what was broken meanwhile.
+/// Bounded by time, by number, and by a step that grows with the number of partitions. Fed with each frame.
 class TimelinePast {
  public:
   static constexpr auto kKept = std::chrono::minutes(15);

@@ -57,7 +57,8 @@ class FakeCluster : public observe::ClusterSource {
   void stopBroker(NodeId broker, Done done) override;
   void createTopic(observe::TopicOptions topic, Done done) override;
   void planOffsets(observe::OffsetResetRequest request, OffsetsPlanned done) override;
-  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits, Done done) override;
+  void editOffsets(std::string group, events::GroupKind kind, std::vector<observe::OffsetEdit> edits,
+                   Done done) override;
   void deleteGroup(std::string group, Done done) override;
   void abortTransaction(std::string transactionalId, Done done) override;
   void look(observe::LookPlace place, Look look) override;

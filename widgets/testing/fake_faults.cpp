@@ -21,7 +21,8 @@ events::FaultKind tagOf(faults::Kind kind) {
 }
 
 events::FaultInjected setEvent(const observe::FaultSnapshot& fault) {
-  return {fault.id, tagOf(fault.fault.kind), fault.broker, std::string_view(faults::textOf(fault.fault)), fault.fault.duration};
+  return {fault.id, tagOf(fault.fault.kind), fault.broker, std::string_view(faults::textOf(fault.fault)),
+          fault.fault.duration};
 }
 
 events::FaultHealed endEvent(const observe::FaultSnapshot& fault) {
@@ -55,7 +56,9 @@ Result<void> FakeCluster::harm(NodeId id, faults::Kind kind) {
   if (kind == faults::Kind::Pause && !broker->runs()) return fail(ErrorCode::BrokerNotAvailable, "it does not run");
   broker->shown.state = kind == faults::Kind::Pause ? BrokerState::Paused : BrokerState::Killed;
   broker->changed = m_now;
-  std::erase_if(m_faults, [id](const SetFault& fault) { return fault.shown.broker == id && fault.shown.fault.kind == faults::Kind::Pause; });
+  std::erase_if(m_faults, [id](const SetFault& fault) {
+    return fault.shown.broker == id && fault.shown.fault.kind == faults::Kind::Pause;
+  });
   SetFault& fault = m_faults.emplace_back();
   fault.at = m_now;
   fault.shown.id = m_nextFault++;
@@ -89,33 +92,31 @@ Result<void> FakeCluster::mend(NodeId id) {
 void FakeCluster::setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) {
   commands.push_back("fault " + faults::toJson(fault));
   auto number = std::make_shared<int>(0);
-  answer(
-      [number, done = std::move(done)](Result<void> result) mutable {
-        done(result ? Result<int>(*number) : fail(std::move(result).error()));
-      },
-      [this, number, fault = std::move(fault)]() -> Result<void> {
-        if (m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
-        const observe::ClusterSnapshot now = take();
-        if (auto possible = observe::checkFault(fault, now); !possible) return possible;
-        const auto place = faults::placeOf(fault, Names(now));
-        *number = m_nextFault;
-        if (fault.kind == faults::Kind::Kill || fault.kind == faults::Kind::Pause) {
-          const Result<void> harmed = harm(place->node, fault.kind);
-          if (harmed) m_faults.back().shown.fault = fault;
-          return harmed;
-        }
-        ++m_nextFault;
-        SetFault set;
-        set.at = m_now;
-        set.shown.id = *number;
-        set.shown.fault = fault;
-        set.shown.broker = place ? place->node : kNoNode;
-        if (place) set.shown.links = place->links;
-        set.shown.waits = fault.trigger.after > 0ns;
-        if (!set.shown.waits) emit(kNoNode, setEvent(set.shown));
-        if (!faults::isMomentary(fault.kind)) m_faults.push_back(std::move(set));
-        return {};
-      });
+  answer([number, done = std::move(done)](
+             Result<void> result) mutable { done(result ? Result<int>(*number) : fail(std::move(result).error())); },
+         [this, number, fault = std::move(fault)]() -> Result<void> {
+           if (m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
+           const observe::ClusterSnapshot now = take();
+           if (auto possible = observe::checkFault(fault, now); !possible) return possible;
+           const auto place = faults::placeOf(fault, Names(now));
+           *number = m_nextFault;
+           if (fault.kind == faults::Kind::Kill || fault.kind == faults::Kind::Pause) {
+             const Result<void> harmed = harm(place->node, fault.kind);
+             if (harmed) m_faults.back().shown.fault = fault;
+             return harmed;
+           }
+           ++m_nextFault;
+           SetFault set;
+           set.at = m_now;
+           set.shown.id = *number;
+           set.shown.fault = fault;
+           set.shown.broker = place ? place->node : kNoNode;
+           if (place) set.shown.links = place->links;
+           set.shown.waits = fault.trigger.after > 0ns;
+           if (!set.shown.waits) emit(kNoNode, setEvent(set.shown));
+           if (!faults::isMomentary(fault.kind)) m_faults.push_back(std::move(set));
+           return {};
+         });
 }
 
 Result<void> FakeCluster::endFault(int id) {
@@ -144,7 +145,8 @@ void FakeCluster::healAll(Done done) {
 
 void FakeCluster::stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) {
   commands.push_back("step " + std::to_string(id) + " " + std::to_string(count));
-  answer([count, done = std::move(done)](Result<void> result) mutable { done(result ? Result<size_t>(count) : fail(std::move(result).error())); },
+  answer([count, done = std::move(done)](
+             Result<void> result) mutable { done(result ? Result<size_t>(count) : fail(std::move(result).error())); },
          []() -> Result<void> { return {}; });
 }
 

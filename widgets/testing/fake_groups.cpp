@@ -20,7 +20,9 @@ void FakeCluster::planOffsets(observe::OffsetResetRequest request, OffsetsPlanne
         const auto group = std::ranges::find(groups, request.group, &observe::GroupSnapshot::id);
         if (group == groups.end()) return fail(ErrorCode::GroupIdNotFound, "there is no such group");
         for (const observe::GroupPartitionSnapshot& one : group->partitions) {
-          if (!request.partitions.empty() && std::ranges::find(request.partitions, one.partition) == request.partitions.end()) continue;
+          if (!request.partitions.empty() &&
+              std::ranges::find(request.partitions, one.partition) == request.partitions.end())
+            continue;
           using Kind = observe::OffsetResetRequest::Kind;
           const Offset end = one.highWatermark.value_or(Offset(0));
           const Offset wanted = request.kind == Kind::Earliest  ? Offset(0)

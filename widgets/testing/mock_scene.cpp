@@ -60,7 +60,9 @@ constexpr Batch kBatches[] = {{1205, 5, 4}, {1210, 6, 4}, {1216, 3, 4}, {1219, 7
                               {1252, 3, 4}, {1255, 6, 5}, {1261, 2, 5}, {1263, 5, 5}, {1268, 4, 5},
                               {1272, 3, 5}, {1275, 5, 5}, {1280, 6, 5}, {1286, 3, 5}, {1289, 2, 5}};
 
-faults::NodeName node(int id) { return {.by = {}, .id = NodeId(id), .partition = {}}; }
+faults::NodeName node(int id) {
+  return {.by = {}, .id = NodeId(id), .partition = {}};
+}
 
 faults::LinkName link(int from, int to, bool bothWays) {
   return {.from = {.isClients = false, .node = node(from), .port = {}, .client = {}},
@@ -224,8 +226,7 @@ observe::ClusterSnapshot mockMoment(double before) {
                                    "2.0.2",
                                    {"127.0.0.1", static_cast<uint16_t>(40'000 + i)},
                                    false});
-  if (before < 12.4)
-    addFault(cluster, 1, makeFault(faults::Kind::Pause, node(3), 25s), 12.4, before);
+  if (before < 12.4) addFault(cluster, 1, makeFault(faults::Kind::Pause, node(3), 25s), 12.4, before);
   if (before < 6) addFault(cluster, 2, makeFault(faults::Kind::Cut, link(2, 3, true), 15s), 6, before);
   if (before < 68) {
     faults::Fault slowed = makeFault(faults::Kind::Delay, link(1, 3, false), 2min);

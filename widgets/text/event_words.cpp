@@ -155,10 +155,10 @@ QString detailOf(const Payload& payload) {
           [](const LogCut& e) {
             const QString file =
                 EventNames::tr("%1 from byte %2 on").arg(segmentFileName(e.segmentBaseOffset), grouped(e.position));
-            const QString offsets = e.lastOffset < e.from
-                                        ? EventNames::tr("offsets from %1 on").arg(offsetText(e.from))
-                                        : EventNames::tr("offsets %1 to %2 at least")
-                                              .arg(offsetText(e.from), offsetText(e.lastOffset));
+            const QString offsets =
+                e.lastOffset < e.from
+                    ? EventNames::tr("offsets from %1 on").arg(offsetText(e.from))
+                    : EventNames::tr("offsets %1 to %2 at least").arg(offsetText(e.from), offsetText(e.lastOffset));
             return file + gap() + EventNames::tr("%1 given up").arg(bytesText(e.bytes)) + gap() + offsets + gap() +
                    text(e.reason);
           },
@@ -174,25 +174,33 @@ QString detailOf(const Payload& payload) {
                 .arg(offsetText(e.baseOffset));
           },
           [](const TransactionOpened& e) {
-            return EventNames::tr("producer %1, epoch %2: from %3 on").arg(e.producer.value()).arg(e.epoch.value()).arg(offsetText(e.first));
+            return EventNames::tr("producer %1, epoch %2: from %3 on")
+                .arg(e.producer.value())
+                .arg(e.epoch.value())
+                .arg(offsetText(e.first));
           },
           [](const MarkerWritten& e) {
-            const QString what = e.committed ? EventNames::tr("COMMIT at %1").arg(offsetText(e.marker)) : EventNames::tr("ABORT at %1").arg(offsetText(e.marker));
-            return EventNames::tr("producer %1, epoch %2: %3").arg(e.producer.value()).arg(e.epoch.value()).arg(what) + gap() +
-                   EventNames::tr("from %1 on").arg(offsetText(e.first)) + gap() + EventNames::tr("LSO %1").arg(offsetText(e.lastStable));
+            const QString what = e.committed ? EventNames::tr("COMMIT at %1").arg(offsetText(e.marker))
+                                             : EventNames::tr("ABORT at %1").arg(offsetText(e.marker));
+            return EventNames::tr("producer %1, epoch %2: %3").arg(e.producer.value()).arg(e.epoch.value()).arg(what) +
+                   gap() + EventNames::tr("from %1 on").arg(offsetText(e.first)) + gap() +
+                   EventNames::tr("LSO %1").arg(offsetText(e.lastStable));
           },
           [](const ProducerFenced& e) {
-            return EventNames::tr("producer %1, epoch %2 is fenced: INVALID_PRODUCER_EPOCH, nothing appended").arg(e.producer.value()).arg(e.epoch.value());
+            return EventNames::tr("producer %1, epoch %2 is fenced: INVALID_PRODUCER_EPOCH, nothing appended")
+                .arg(e.producer.value())
+                .arg(e.epoch.value());
           },
           [](const CleanerPassStarted& e) {
-            return EventNames::tr("dirty from %1 to %2").arg(offsetText(e.firstDirty), offsetText(e.firstUncleanable)) + gap() +
-                   EventNames::tr("%1 clean, %2 dirty").arg(bytesText(e.cleanBytes), bytesText(e.dirtyBytes));
+            return EventNames::tr("dirty from %1 to %2").arg(offsetText(e.firstDirty), offsetText(e.firstUncleanable)) +
+                   gap() + EventNames::tr("%1 clean, %2 dirty").arg(bytesText(e.cleanBytes), bytesText(e.dirtyBytes));
           },
           [](const CleanerPassFinished& e) {
             return EventNames::tr("clean up to %1").arg(offsetText(e.endOffset)) + gap() +
                    EventNames::tr("%1 of %2 records kept").arg(grouped(e.recordsKept), grouped(e.recordsRead)) + gap() +
                    EventNames::tr("%1 → %2").arg(bytesText(e.bytesBefore), bytesText(e.bytesAfter)) + gap() +
-                   EventNames::tr("tombstones: %1 wait, %2 went").arg(grouped(e.tombstonesKept), grouped(e.tombstonesDropped));
+                   EventNames::tr("tombstones: %1 wait, %2 went")
+                       .arg(grouped(e.tombstonesKept), grouped(e.tombstonesDropped));
           },
           [](const CleanerSetAside& e) { return text(e.reason); },
           [](const ReplicaMoveStarted& e) { return EventNames::tr("%1 → %2").arg(text(e.from), text(e.to)); },
@@ -200,10 +208,13 @@ QString detailOf(const Payload& payload) {
             return EventNames::tr("%1 → %2").arg(text(e.from), text(e.to)) + gap() +
                    EventNames::tr("log end %1").arg(offsetText(e.logEnd));
           },
-          [](const ReplicaMoveCancelled& e) { return EventNames::tr("to %1").arg(text(e.to)) + gap() + text(e.reason); },
+          [](const ReplicaMoveCancelled& e) {
+            return EventNames::tr("to %1").arg(text(e.to)) + gap() + text(e.reason);
+          },
           [](const HighWatermarkAdvanced& e) {
             QString result = EventNames::tr("%1 → %2").arg(offsetText(e.from), offsetText(e.to));
-            if (e.slowest != kNoNode) result += gap() + EventNames::tr("slowest in-sync replica: %1").arg(node(e.slowest));
+            if (e.slowest != kNoNode)
+              result += gap() + EventNames::tr("slowest in-sync replica: %1").arg(node(e.slowest));
             return result;
           },
           [](const IsrShrunk& e) {
@@ -221,21 +232,26 @@ QString detailOf(const Payload& payload) {
                    EventNames::tr("epoch %1").arg(e.epoch.value()) + gap() + cause(e.cause);
           },
           [](const RecordsLost& e) {
-            const QString under = gap() + EventNames::tr("leader %1, epoch %2").arg(node(e.leader)).arg(e.epoch.value());
-            if (e.to == kNoOffset) return EventNames::tr("whatever others held from %1 on").arg(offsetText(e.from)) + under;
+            const QString under =
+                gap() + EventNames::tr("leader %1, epoch %2").arg(node(e.leader)).arg(e.epoch.value());
+            if (e.to == kNoOffset)
+              return EventNames::tr("whatever others held from %1 on").arg(offsetText(e.from)) + under;
             return EventNames::tr("committed: %1 → %2").arg(offsetText(e.from), offsetText(e.to)) + gap() +
                    EventNames::tr("%n record(s)", nullptr, static_cast<int>(e.to - e.from)) + under;
           },
           [](const LogDiverged& e) {
-            return EventNames::tr("with leader %1, epoch %2 ends at %3").arg(QString::number(e.leader.value()), QString::number(e.inEpoch.value()), offsetText(e.leaderEnd)) +
+            return EventNames::tr("with leader %1, epoch %2 ends at %3")
+                       .arg(QString::number(e.leader.value()), QString::number(e.inEpoch.value()),
+                            offsetText(e.leaderEnd)) +
                    gap() + EventNames::tr("gives up %1 → %2").arg(offsetText(e.from), offsetText(e.logEnd));
           },
           [](const BecameLeader& e) {
             return EventNames::tr("epoch %1 from offset %2").arg(e.epoch.value()).arg(offsetText(e.epochStart));
           },
           [](const BecameFollower& e) {
-            return EventNames::tr("of broker %1").arg(node(e.leader)) + gap() + EventNames::tr("epoch %1").arg(e.epoch.value()) +
-                   gap() + EventNames::tr("log end %1").arg(offsetText(e.logEnd));
+            return EventNames::tr("of broker %1").arg(node(e.leader)) + gap() +
+                   EventNames::tr("epoch %1").arg(e.epoch.value()) + gap() +
+                   EventNames::tr("log end %1").arg(offsetText(e.logEnd));
           },
           [](const FollowerFetched& e) {
             return EventNames::tr("broker %1 from %2").arg(node(e.follower), offsetText(e.fetchOffset)) + gap() +
@@ -249,10 +265,12 @@ QString detailOf(const Payload& payload) {
                    gap() + EventNames::tr("purgatory size %1").arg(e.parkedCount);
           },
           [](const ProduceCompleted& e) {
-            return finished(EventNames::tr("%1, correlation %2: answered after %3"), e.client, e.correlation, e.parkedFor);
+            return finished(EventNames::tr("%1, correlation %2: answered after %3"), e.client, e.correlation,
+                            e.parkedFor);
           },
           [](const ProduceExpired& e) {
-            return finished(EventNames::tr("%1, correlation %2: timed out after %3"), e.client, e.correlation, e.parkedFor);
+            return finished(EventNames::tr("%1, correlation %2: timed out after %3"), e.client, e.correlation,
+                            e.parkedFor);
           },
           [](const FetchParked& e) {
             return EventNames::tr("%1, correlation %2: waits for %3 from %4")
@@ -261,7 +279,8 @@ QString detailOf(const Payload& payload) {
                 .arg(bytesText(e.minBytes), offsetText(e.needs));
           },
           [](const FetchCompleted& e) {
-            return finished(EventNames::tr("%1, correlation %2: answered after %3"), e.client, e.correlation, e.parkedFor);
+            return finished(EventNames::tr("%1, correlation %2: answered after %3"), e.client, e.correlation,
+                            e.parkedFor);
           },
           [](const FetchExpired& e) {
             return finished(EventNames::tr("%1, correlation %2: answered at its time, %3"), e.client, e.correlation,
@@ -280,7 +299,8 @@ QString detailOf(const Payload& payload) {
                 .arg(e.epoch.value());
           },
           [](const QuorumLeaderChanged& e) {
-            return EventNames::tr("leader %1").arg(node(e.leader)) + gap() + EventNames::tr("epoch %1").arg(e.epoch.value());
+            return EventNames::tr("leader %1").arg(node(e.leader)) + gap() +
+                   EventNames::tr("epoch %1").arg(e.epoch.value());
           },
           [](const ControllerActivated& e) { return EventNames::tr("epoch %1").arg(e.epoch.value()); },
           [](const SnapshotTaken& e) {
@@ -355,7 +375,8 @@ QString detailOf(const Payload& payload) {
             QString what = e.kind == FaultKind::Kill    ? EventNames::tr("killed by you")
                            : e.kind == FaultKind::Pause ? EventNames::tr("paused by you")
                                                         : text(e.target);
-            return e.duration > Duration::zero() ? EventNames::tr("%1, for %2").arg(what, durationText(e.duration)) : what;
+            return e.duration > Duration::zero() ? EventNames::tr("%1, for %2").arg(what, durationText(e.duration))
+                                                 : what;
           },
           [](const FaultHealed& e) { return e.kind == FaultKind::Other ? text(e.target) : EventNames::tr("healed"); },
           [](const events::InvariantBroken& e) { return text(e.rule); },
@@ -394,7 +415,8 @@ std::pair<StateShape, QColor> markOf(const Payload& payload) {
   if (isOneOf<IsrExpanded, BrokerUnfenced, BrokerStarted, BrokerResumed, FaultHealed>(payload))
     return {StateShape::Disc, p.ok};
   if (isOneOf<BrokerFenced>(payload)) return {StateShape::BarredRing, p.fenced};
-  if (isOneOf<BrokerDown, events::InvariantBroken, ProduceExpired, RecordsLost>(payload)) return {StateShape::Cross, p.bad};
+  if (isOneOf<BrokerDown, events::InvariantBroken, ProduceExpired, RecordsLost>(payload))
+    return {StateShape::Cross, p.bad};
   if (isOneOf<ProducerFenced>(payload)) return {StateShape::BarredRing, p.fenced};
   if (const auto* marker = std::get_if<MarkerWritten>(&payload))
     return marker->committed ? std::pair{StateShape::Lozenge, p.ok} : std::pair{StateShape::Cross, p.bad};
@@ -420,19 +442,22 @@ Weight weightOf(const Payload& payload) noexcept {
   // An answer that nobody had to wait for is no news.
   if (const auto* answered = std::get_if<ProduceCompleted>(&payload); answered && answered->parkedFor < kNoticed)
     return Weight::Chatty;
-  if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted, BecameLeader, BecameFollower, TransactionOpened, MarkerWritten>(payload))
+  if (isOneOf<HighWatermarkAdvanced, ProduceParked, ProduceCompleted, BecameLeader, BecameFollower, TransactionOpened,
+              MarkerWritten>(payload))
     return Weight::Frequent;
-  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogCut, LogTruncated, LogDiverged, RecordsLost, LogDirectoryFailed>(payload))
+  if (isOneOf<IsrShrunk, BrokerDown, BrokerFenced, events::InvariantBroken, LogCut, LogTruncated, LogDiverged,
+              RecordsLost, LogDirectoryFailed>(payload))
     return Weight::Grave;
   return Weight::Normal;
 }
 
 EventGroup groupOf(const Payload& payload) noexcept {
   if (isOneOf<BatchAppended, SegmentRolled, SegmentDeleted, IndexEntryAdded, LogStartAdvanced, LogTruncated,
-              LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, TransactionOpened, MarkerWritten, ProducerFenced, CleanerPassStarted, CleanerPassFinished, CleanerSetAside>(payload))
+              LogRecovered, LogCut, RecoveryProgressed, LogDirectoryFailed, DuplicateAnswered, TransactionOpened,
+              MarkerWritten, ProducerFenced, CleanerPassStarted, CleanerPassFinished, CleanerSetAside>(payload))
     return EventGroup::Log;
-  if (isOneOf<HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected, BecameLeader, BecameFollower,
-              RecordsLost, LogDiverged, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled>(payload))
+  if (isOneOf<HighWatermarkAdvanced, IsrShrunk, IsrExpanded, LeaderElected, BecameLeader, BecameFollower, RecordsLost,
+              LogDiverged, FollowerFetched, ReplicaMoveStarted, ReplicaMoved, ReplicaMoveCancelled>(payload))
     return EventGroup::Replication;
   if (isOneOf<ProduceParked, ProduceCompleted, ProduceExpired, FetchParked, FetchCompleted, FetchExpired>(payload))
     return EventGroup::Purgatory;
@@ -440,7 +465,8 @@ EventGroup groupOf(const Payload& payload) noexcept {
               SnapshotTaken>(payload))
     return EventGroup::Quorum;
   if (isOneOf<ConnectionOpened, ConnectionIdentified, ConnectionClosed, GroupStateChanged, MemberJoined, MemberLeft,
-              RebalanceStarted, RebalanceCompleted, MemberProgressed, OffsetCommitted, TransactionStateChanged>(payload))
+              RebalanceStarted, RebalanceCompleted, MemberProgressed, OffsetCommitted, TransactionStateChanged>(
+          payload))
     return EventGroup::Clients;
   if (isOneOf<FaultInjected, FaultHealed>(payload)) return EventGroup::Lab;
   return EventGroup::Brokers;

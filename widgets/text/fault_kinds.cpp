@@ -96,7 +96,8 @@ QString faultKindMeaning(faults::Kind kind) {
   using faults::Kind;
   switch (kind) {
     case Kind::Cut:
-      return FaultKindNames::tr("What is sent is held, connecting waits; after healing all of it arrives, unless somebody gave up.");
+      return FaultKindNames::tr(
+          "What is sent is held, connecting waits; after healing all of it arrives, unless somebody gave up.");
     case Kind::Delay:
       return FaultKindNames::tr("Each transfer arrives later, behind those before it.");
     case Kind::Reset:

@@ -34,12 +34,14 @@ QString endName(const faults::LinkEnd& end) {
 }
 
 QString linkText(const faults::LinkName& link) {
-  return FaultNames::tr("%1 %2 %3").arg(endName(link.from), link.bothWays ? QStringLiteral("↔") : QStringLiteral("→"), endName(link.to));
+  return FaultNames::tr("%1 %2 %3")
+      .arg(endName(link.from), link.bothWays ? QStringLiteral("↔") : QStringLiteral("→"), endName(link.to));
 }
 
 /// With a capital letter: it begins a title.
 QString subject(const faults::Fault& fault) {
-  if (const auto* link = std::get_if<faults::LinkName>(&fault.target)) return FaultNames::tr("Link %1").arg(linkText(*link));
+  if (const auto* link = std::get_if<faults::LinkName>(&fault.target))
+    return FaultNames::tr("Link %1").arg(linkText(*link));
   if (const auto* clients = std::get_if<faults::ClientsName>(&fault.target))
     return clients->client.empty() ? FaultNames::tr("Clients") : fromUtf8(clients->client);
   const auto* node = std::get_if<faults::NodeName>(&fault.target);
@@ -50,7 +52,9 @@ QString subject(const faults::Fault& fault) {
   return name;
 }
 
-QString msText(std::chrono::milliseconds ms) { return durationText(ms); }
+QString msText(std::chrono::milliseconds ms) {
+  return durationText(ms);
+}
 
 QString lateText(const faults::Fault& fault) {
   QString text = QStringLiteral("+%1").arg(msText(fault.delay));
@@ -78,9 +82,11 @@ QString signedText(std::chrono::milliseconds offset) {
 QString faultTargetText(const faults::Target& target) {
   if (const auto* link = std::get_if<faults::LinkName>(&target)) return FaultNames::tr("link %1").arg(linkText(*link));
   if (const auto* clients = std::get_if<faults::ClientsName>(&target))
-    return clients->client.empty() ? FaultNames::tr("clients") : FaultNames::tr("clients named %1").arg(fromUtf8(clients->client));
+    return clients->client.empty() ? FaultNames::tr("clients")
+                                   : FaultNames::tr("clients named %1").arg(fromUtf8(clients->client));
   if (const auto* node = std::get_if<faults::NodeName>(&target))
-    return node->by == faults::NodeName::By::Number ? FaultNames::tr("broker %1").arg(nodeName(*node)) : nodeName(*node);
+    return node->by == faults::NodeName::By::Number ? FaultNames::tr("broker %1").arg(nodeName(*node))
+                                                    : nodeName(*node);
   return FaultNames::tr("everywhere");
 }
 
@@ -151,7 +157,8 @@ QString faultTitle(const faults::Fault& fault) {
 QString faultOccasions(const faults::Trigger& trigger) {
   switch (trigger.which) {
     case faults::Trigger::Which::Nth:
-      return trigger.n == 1 ? FaultNames::tr("the next, then over") : FaultNames::tr("number %1, then over").arg(trigger.n);
+      return trigger.n == 1 ? FaultNames::tr("the next, then over")
+                            : FaultNames::tr("number %1, then over").arg(trigger.n);
     case faults::Trigger::Which::EveryNth:
       return trigger.n == 1 ? QString() : FaultNames::tr("each %1th").arg(trigger.n);
     case faults::Trigger::Which::Chance:

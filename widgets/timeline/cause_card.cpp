@@ -20,8 +20,12 @@ constexpr double kBarRoom = 34;
 /// Around it, for its shadow.
 constexpr int kShadow = 5;
 
-QFont causeTitle() { return Theme::body(13, QFont::Bold); }
-QFont causeLine() { return Theme::body(12); }
+QFont causeTitle() {
+  return Theme::body(13, QFont::Bold);
+}
+QFont causeLine() {
+  return Theme::body(12);
+}
 
 }  // namespace
 
@@ -34,10 +38,14 @@ CauseCard::CauseCard(QWidget* parent) : QWidget(parent) {
 QSize CauseCard::wanted() const {
   double wide = 22 + textWidth(m_words->title, causeTitle()) + 24 + textWidth(timeText(m_words->at), Theme::mono(11.5));
   for (const QString& line : m_words->lines) wide = std::max(wide, textWidth(line, causeLine()));
-  if (m_words->part >= 0) wide = std::max(wide, textWidth(m_words->barLeft, Theme::body(11)) + textWidth(m_words->barRight, Theme::body(11)) + 24);
-  double high = kHeadHeight + kLineHeight * static_cast<double>(m_words->lines.size()) + 10 + (m_words->part >= 0 ? kBarRoom : 0);
+  if (m_words->part >= 0)
+    wide = std::max(wide,
+                    textWidth(m_words->barLeft, Theme::body(11)) + textWidth(m_words->barRight, Theme::body(11)) + 24);
+  double high =
+      kHeadHeight + kLineHeight * static_cast<double>(m_words->lines.size()) + 10 + (m_words->part >= 0 ? kBarRoom : 0);
   if (m_words->event != 0) high += kLineHeight;
-  return {static_cast<int>(std::ceil(std::min(wide, 470.0) + 2 * kInset)) + 2 * kShadow, static_cast<int>(std::ceil(high)) + 2 * kShadow};
+  return {static_cast<int>(std::ceil(std::min(wide, 470.0) + 2 * kInset)) + 2 * kShadow,
+          static_cast<int>(std::ceil(high)) + 2 * kShadow};
 }
 
 void CauseCard::showAt(const std::optional<CauseWords>& words, const QPointF& at) {
@@ -63,7 +71,8 @@ void CauseCard::showAt(const std::optional<CauseWords>& words, const QPointF& at
 
 QString CauseCard::asText() const {
   if (!m_words) return {};
-  return (QStringList{tr("%1, %2").arg(m_words->title, timeText(m_words->at))} + m_words->lines).join(QLatin1Char('\n'));
+  return (QStringList{tr("%1, %2").arg(m_words->title, timeText(m_words->at))} + m_words->lines)
+      .join(QLatin1Char('\n'));
 }
 
 void CauseCard::paintEvent(QPaintEvent*) {
@@ -86,11 +95,15 @@ void CauseCard::paintEvent(QPaintEvent*) {
   const QFont mono = Theme::mono(11.5);
   const QString time = timeText(m_words->at);
   drawLine(painter, right, card.top() + 23, time, mono, p.muted, Qt::AlignRight);
-  drawLine(painter, left + 18, card.top() + 23.5, QFontMetricsF(causeTitle()).elidedText(m_words->title, Qt::ElideRight, right - left - 34 - textWidth(time, mono)), causeTitle(), p.ink);
+  drawLine(
+      painter, left + 18, card.top() + 23.5,
+      QFontMetricsF(causeTitle()).elidedText(m_words->title, Qt::ElideRight, right - left - 34 - textWidth(time, mono)),
+      causeTitle(), p.ink);
   double y = card.top() + kHeadHeight + 11;
   bool first = true;
   for (const QString& line : m_words->lines) {
-    drawLine(painter, left, y, QFontMetricsF(causeLine()).elidedText(line, Qt::ElideRight, right - left), causeLine(), p.ink);
+    drawLine(painter, left, y, QFontMetricsF(causeLine()).elidedText(line, Qt::ElideRight, right - left), causeLine(),
+             p.ink);
     y += kLineHeight;
     if (!std::exchange(first, false) || m_words->part < 0) continue;
     const QRectF bar(left, y - 9, right - left, 6);
@@ -106,7 +119,9 @@ void CauseCard::paintEvent(QPaintEvent*) {
     drawLine(painter, right, y + 13, m_words->barRight, small, p.muted, Qt::AlignRight);
     y += kBarRoom;
   }
-  if (m_words->event != 0) drawLine(painter, right, y, tr("click or Enter: event %1").arg(grouped(static_cast<int64_t>(m_words->event))), Theme::body(11), p.muted, Qt::AlignRight);
+  if (m_words->event != 0)
+    drawLine(painter, right, y, tr("click or Enter: event %1").arg(grouped(static_cast<int64_t>(m_words->event))),
+             Theme::body(11), p.muted, Qt::AlignRight);
 }
 
 }  // namespace tidemark::widgets

@@ -51,17 +51,24 @@ void tellShrunk(const events::IsrShrunk& shrunk, const observe::ClusterSnapshot&
   words.lines << CauseNames::tr("last caught up %1").arg(agoText(shrunk.behindFor));
   if (allowed && *allowed > 0) {
     words.lines.back() += CauseNames::tr(", replica.lag.time.max.ms %1").arg(grouped(*allowed));
-    const double used = std::chrono::duration<double, std::milli>(shrunk.behindFor).count() / static_cast<double>(*allowed);
+    const double used =
+        std::chrono::duration<double, std::milli>(shrunk.behindFor).count() / static_cast<double>(*allowed);
     words.part = std::clamp(used, 0.0, 1.0);
-    words.barLeft = CauseNames::tr("caught up at %1").arg(timeText(words.at - std::chrono::duration_cast<std::chrono::milliseconds>(shrunk.behindFor)));
-    words.barRight = used < 1 ? CauseNames::tr("before its time: it was fenced or shut down") : CauseNames::tr("its time was over");
+    words.barLeft =
+        CauseNames::tr("caught up at %1")
+            .arg(timeText(words.at - std::chrono::duration_cast<std::chrono::milliseconds>(shrunk.behindFor)));
+    words.barRight =
+        used < 1 ? CauseNames::tr("before its time: it was fenced or shut down") : CauseNames::tr("its time was over");
   }
-  words.lines << CauseNames::tr("ISR %1 → %2 · partition epoch %3").arg(nodesText(shrunk.before.view()), nodesText(shrunk.after.view())).arg(shrunk.epoch.value());
+  words.lines << CauseNames::tr("ISR %1 → %2 · partition epoch %3")
+                     .arg(nodesText(shrunk.before.view()), nodesText(shrunk.after.view()))
+                     .arg(shrunk.epoch.value());
 }
 
 }  // namespace
 
-CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition& past, const observe::ClusterSnapshot& cluster) {
+CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition& past,
+                   const observe::ClusterSnapshot& cluster) {
   const EventWords usual = wordsOf(event);
   CauseWords words;
   words.shape = usual.shape;
@@ -78,11 +85,14 @@ CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition&
   if (const auto* grown = std::get_if<events::IsrExpanded>(&payload)) {
     words.title = CauseNames::tr("%1 is in the ISR again").arg(grown->added.value());
     words.lines << CauseNames::tr("it caught up with the leader's log end")
-                << CauseNames::tr("ISR %1 → %2 · partition epoch %3").arg(nodesText(grown->before.view()), nodesText(grown->after.view())).arg(grown->epoch.value());
+                << CauseNames::tr("ISR %1 → %2 · partition epoch %3")
+                       .arg(nodesText(grown->before.view()), nodesText(grown->after.view()))
+                       .arg(grown->epoch.value());
     return words;
   }
   if (const auto* elected = std::get_if<events::LeaderElected>(&payload)) {
-    words.title = elected->to == kNoNode ? CauseNames::tr("No leader") : CauseNames::tr("%1 leads").arg(elected->to.value());
+    words.title =
+        elected->to == kNoNode ? CauseNames::tr("No leader") : CauseNames::tr("%1 leads").arg(elected->to.value());
     const QStringList parts = usual.detail.split(QStringLiteral("   "), Qt::SkipEmptyParts);
     words.lines << parts;
     if (const QString still = stoodStill(past, words.at); !still.isEmpty()) words.lines << still;
@@ -90,22 +100,34 @@ CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition&
   }
   if (const auto* lost = std::get_if<events::RecordsLost>(&payload)) {
     const Offset to = lost->to == kNoOffset ? highestSeen(past, words.at) : lost->to;
-    words.title = to > lost->from ? CauseNames::tr("%n acknowledged record(s) lost", nullptr, static_cast<int>(to - lost->from))
-                                  : CauseNames::tr("Unclean election");
-    words.lines << CauseNames::tr("%1 leads in epoch %2 although it need not hold all that was committed").arg(lost->leader.value()).arg(lost->epoch.value());
-    words.lines << (to > lost->from ? CauseNames::tr("offsets %1 – %2 had been acknowledged").arg(offsetText(lost->from), offsetText(to - 1))
-                                    : CauseNames::tr("whatever others hold from %1 on goes; none of it is known to have been acknowledged").arg(offsetText(lost->from)));
+    words.title = to > lost->from
+                      ? CauseNames::tr("%n acknowledged record(s) lost", nullptr, static_cast<int>(to - lost->from))
+                      : CauseNames::tr("Unclean election");
+    words.lines << CauseNames::tr("%1 leads in epoch %2 although it need not hold all that was committed")
+                       .arg(lost->leader.value())
+                       .arg(lost->epoch.value());
+    words.lines << (to > lost->from
+                        ? CauseNames::tr("offsets %1 – %2 had been acknowledged")
+                              .arg(offsetText(lost->from), offsetText(to - 1))
+                        : CauseNames::tr(
+                              "whatever others hold from %1 on goes; none of it is known to have been acknowledged")
+                              .arg(offsetText(lost->from)));
     return words;
   }
   if (const auto* parted = std::get_if<events::LogDiverged>(&payload)) {
     words.title = CauseNames::tr("%1 parts from its leader's log").arg(event.event.broker.value());
-    words.lines << CauseNames::tr("with leader %1, epoch %2 ends at %3").arg(QString::number(parted->leader.value()), QString::number(parted->inEpoch.value()), offsetText(parted->leaderEnd))
-                << CauseNames::tr("it gives up %1 – %2 and fetches on").arg(offsetText(parted->from), offsetText(parted->logEnd - 1));
+    words.lines << CauseNames::tr("with leader %1, epoch %2 ends at %3")
+                       .arg(QString::number(parted->leader.value()), QString::number(parted->inEpoch.value()),
+                            offsetText(parted->leaderEnd))
+                << CauseNames::tr("it gives up %1 – %2 and fetches on")
+                       .arg(offsetText(parted->from), offsetText(parted->logEnd - 1));
     return words;
   }
   if (const auto* cut = std::get_if<events::LogTruncated>(&payload)) {
-    words.title = CauseNames::tr("%1 gave up %n record(s)", nullptr, static_cast<int>(cut->from - cut->to)).arg(event.event.broker.value());
-    words.lines << CauseNames::tr("offsets %1 – %2: its leader does not have them").arg(offsetText(cut->to), offsetText(cut->from - 1));
+    words.title = CauseNames::tr("%1 gave up %n record(s)", nullptr, static_cast<int>(cut->from - cut->to))
+                      .arg(event.event.broker.value());
+    words.lines << CauseNames::tr("offsets %1 – %2: its leader does not have them")
+                       .arg(offsetText(cut->to), offsetText(cut->from - 1));
     return words;
   }
   words.title = usual.name;
@@ -122,7 +144,10 @@ CauseWords causeOf(const TimelineFault& fault) {
   words.at = fault.begin;
   words.event = fault.event;
   if (fault.end)
-    words.lines << (*fault.end == fault.begin ? CauseNames::tr("at once over") : CauseNames::tr("until %1, for %2").arg(timeText(*fault.end), durationText(*fault.end - fault.begin)));
+    words.lines
+        << (*fault.end == fault.begin
+                ? CauseNames::tr("at once over")
+                : CauseNames::tr("until %1, for %2").arg(timeText(*fault.end), durationText(*fault.end - fault.begin)));
   else if (fault.expected)
     words.lines << CauseNames::tr("until %1").arg(timeText(*fault.expected));
   else

@@ -23,7 +23,8 @@ struct CauseWords {
 };
 
 /// Of an event of the partition or of the cluster. `past` tells what the high watermark did about it.
-CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition& past, const observe::ClusterSnapshot& cluster);
+CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition& past,
+                   const observe::ClusterSnapshot& cluster);
 CauseWords causeOf(const TimelineFault& fault);
 
 }  // namespace tidemark::widgets

@@ -26,10 +26,13 @@ void TimeAxis::setNow(Time now) {
   if (m_follows || m_end == Time{}) moveTo(now, m_span, m_follows);
 }
 
-void TimeAxis::setSpan(Span span) { moveTo(m_end, span, m_follows); }
+void TimeAxis::setSpan(Span span) {
+  moveTo(m_end, span, m_follows);
+}
 
 void TimeAxis::zoom(double factor, Time around) {
-  const auto span = std::clamp(Span(static_cast<int64_t>(static_cast<double>(m_span.count()) * factor)), kShortest, kLongest);
+  const auto span =
+      std::clamp(Span(static_cast<int64_t>(static_cast<double>(m_span.count()) * factor)), kShortest, kLongest);
   // Whoever follows goes on following: the right edge stays.
   if (m_follows) return moveTo(m_end, span, true);
   const double where = part(around);
@@ -37,9 +40,13 @@ void TimeAxis::zoom(double factor, Time around) {
   moveTo(around + after, span, false);
 }
 
-void TimeAxis::pan(Span by) { moveTo(m_end + by, m_span, m_end + by >= m_now); }
+void TimeAxis::pan(Span by) {
+  moveTo(m_end + by, m_span, m_end + by >= m_now);
+}
 
-void TimeAxis::show(Time begin, Time end) { moveTo(end, end - begin, false); }
+void TimeAxis::show(Time begin, Time end) {
+  moveTo(end, end - begin, false);
+}
 
 void TimeAxis::follow() {
   setCursor(std::nullopt);

@@ -9,7 +9,8 @@
 namespace tidemark::widgets {
 
 /// The stretch of time that is looked at, one for all views: from the left edge to the right, whether it follows the
-/// present, which moment the window shows, and where the pointer is. Every change is told; whoever shows time reads it here.
+/// present, which moment the window shows, and where the pointer is. Every change is told; whoever shows time reads it
+/// here.
 class TimeAxis : public QObject {
   Q_OBJECT
 
@@ -48,8 +49,12 @@ class TimeAxis : public QObject {
   void reveal(Time time);
 
   /// 0 at the left edge, 1 at the right one.
-  double part(Time time) const noexcept { return static_cast<double>((time - begin()).count()) / static_cast<double>(m_span.count()); }
-  Time at(double part) const noexcept { return begin() + Span(static_cast<int64_t>(part * static_cast<double>(m_span.count()))); }
+  double part(Time time) const noexcept {
+    return static_cast<double>((time - begin()).count()) / static_cast<double>(m_span.count());
+  }
+  Time at(double part) const noexcept {
+    return begin() + Span(static_cast<int64_t>(part * static_cast<double>(m_span.count())));
+  }
 
  Q_SIGNALS:
   void rangeChanged();

@@ -22,11 +22,17 @@ TimeMouse::TimeMouse(TimeAxis& axis, QWidget* watched) : QObject(watched), m_axi
   watched->installEventFilter(this);
 }
 
-double TimeMouse::width() const { return std::max(1.0, m_widget->width() - kTimelineLeft - kTimelineRight); }
+double TimeMouse::width() const {
+  return std::max(1.0, m_widget->width() - kTimelineLeft - kTimelineRight);
+}
 
-double TimeMouse::xOf(platform::WallTime time) const { return kTimelineLeft + m_axis.part(time) * width(); }
+double TimeMouse::xOf(platform::WallTime time) const {
+  return kTimelineLeft + m_axis.part(time) * width();
+}
 
-platform::WallTime TimeMouse::timeAt(double x) const { return m_axis.at((x - kTimelineLeft) / width()); }
+platform::WallTime TimeMouse::timeAt(double x) const {
+  return m_axis.at((x - kTimelineLeft) / width());
+}
 
 bool TimeMouse::eventFilter(QObject*, QEvent* event) {
   switch (event->type()) {
@@ -34,7 +40,8 @@ bool TimeMouse::eventFilter(QObject*, QEvent* event) {
       const auto* wheel = static_cast<QWheelEvent*>(event);
       const QPoint by = wheel->angleDelta();
       if (std::abs(by.x()) > std::abs(by.y()))
-        m_axis.pan(TimeAxis::Span(static_cast<int64_t>(-by.x() / kNotch * 0.1 * static_cast<double>(m_axis.span().count()))));
+        m_axis.pan(
+            TimeAxis::Span(static_cast<int64_t>(-by.x() / kNotch * 0.1 * static_cast<double>(m_axis.span().count()))));
       else
         m_axis.zoom(std::pow(0.8, by.y() / kNotch), timeAt(wheel->position().x()));
       return true;

@@ -11,8 +11,8 @@ class QWidget;
 
 namespace tidemark::widgets {
 
-/// Mouse and wheel over anything that shows time from left to right: the wheel zooms where the pointer stands, sideways it
-/// pans, a drag pans, moving sets the cursor. Belongs to the widget whose events it filters.
+/// Mouse and wheel over anything that shows time from left to right: the wheel zooms where the pointer stands, sideways
+/// it pans, a drag pans, moving sets the cursor. Belongs to the widget whose events it filters.
 class TimeMouse : public QObject {
   Q_OBJECT
 

@@ -25,9 +25,13 @@ TimeTravel::TimeTravel(EngineBridge& bridge, QObject* parent) : QObject(parent),
   connect(&bridge, &EngineBridge::second, this, [this] { takeNow(false); });
 }
 
-WallTime TimeTravel::begin() const { return m_bridge.recording().empty() ? m_axis.now() : m_bridge.recording().begin(); }
+WallTime TimeTravel::begin() const {
+  return m_bridge.recording().empty() ? m_axis.now() : m_bridge.recording().begin();
+}
 
-std::optional<uint64_t> TimeTravel::eventNumber() const { return m_bridge.moment() ? std::optional(m_bridge.moment()->event) : std::nullopt; }
+std::optional<uint64_t> TimeTravel::eventNumber() const {
+  return m_bridge.moment() ? std::optional(m_bridge.moment()->event) : std::nullopt;
+}
 
 void TimeTravel::takeNow(bool always) {
   const auto now = m_bridge.newest()->wall + m_bridge.liveAge();
@@ -72,10 +76,12 @@ bool TimeTravel::isStep(const observe::ObservedEvent& event) const {
   using namespace events;  // NOLINT(google-build-using-namespace)
   const Payload& payload = event.event.payload;
   // What waits and what indexes moves nothing that is seen.
-  if (std::holds_alternative<IndexEntryAdded>(payload) || std::holds_alternative<FetchParked>(payload) || std::holds_alternative<FetchCompleted>(payload) ||
-      std::holds_alternative<FetchExpired>(payload) || std::holds_alternative<OffsetCommitted>(payload))
+  if (std::holds_alternative<IndexEntryAdded>(payload) || std::holds_alternative<FetchParked>(payload) ||
+      std::holds_alternative<FetchCompleted>(payload) || std::holds_alternative<FetchExpired>(payload) ||
+      std::holds_alternative<OffsetCommitted>(payload))
     return false;
-  return event.topic.empty() || (m_partition && event.topic == m_partition->topic && event.partition == m_partition->partition);
+  return event.topic.empty() ||
+         (m_partition && event.topic == m_partition->topic && event.partition == m_partition->partition);
 }
 
 void TimeTravel::step(int by) {

@@ -12,9 +12,9 @@
 
 namespace tidemark::widgets {
 
-/// The time of the window: what is remembered, the stretch of it that all views look at, and which moment they show. That is
-/// the present, or a moment of the past which stands still, is stepped from event to event, or is played. Of a recording
-/// there is only the past.
+/// The time of the window: what is remembered, the stretch of it that all views look at, and which moment they show.
+/// That is the present, or a moment of the past which stands still, is stepped from event to event, or is played. Of a
+/// recording there is only the past.
 class TimeTravel : public QObject {
   Q_OBJECT
 

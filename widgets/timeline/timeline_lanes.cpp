@@ -62,7 +62,9 @@ void TimelineLanes::setCurrent(const std::optional<TimelineMark>& mark) {
   update();
 }
 
-const TimelinePartition* TimelineLanes::shown() const { return m_partition ? m_past.find(*m_partition) : nullptr; }
+const TimelinePartition* TimelineLanes::shown() const {
+  return m_partition ? m_past.find(*m_partition) : nullptr;
+}
 
 void TimelineLanes::measure() {
   int rows = 1;
@@ -72,15 +74,25 @@ void TimelineLanes::measure() {
   update();
 }
 
-void TimelineLanes::resizeEvent(QResizeEvent*) { measure(); }
+void TimelineLanes::resizeEvent(QResizeEvent*) {
+  measure();
+}
 
-double TimelineLanes::isrTop() const { return kFaultsTop + kBarPitch * std::max(2, m_faultRows) + 6 + kGapOfCards; }
+double TimelineLanes::isrTop() const {
+  return kFaultsTop + kBarPitch * std::max(2, m_faultRows) + 6 + kGapOfCards;
+}
 
-double TimelineLanes::rowTop(int row) const { return isrTop() + kHeadOfRows + kRowPitch * row; }
+double TimelineLanes::rowTop(int row) const {
+  return isrTop() + kHeadOfRows + kRowPitch * row;
+}
 
-double TimelineLanes::epochsTop() const { return rowTop(shown() == nullptr ? 3 : static_cast<int>(shown()->copies.size())); }
+double TimelineLanes::epochsTop() const {
+  return rowTop(shown() == nullptr ? 3 : static_cast<int>(shown()->copies.size()));
+}
 
-QSize TimelineLanes::sizeHint() const { return {900, static_cast<int>(std::ceil(epochsTop() + kEpochsHeight))}; }
+QSize TimelineLanes::sizeHint() const {
+  return {900, static_cast<int>(std::ceil(epochsTop() + kEpochsHeight))};
+}
 
 std::vector<TimelineLanes::Bar> TimelineLanes::bars() const {
   std::vector<Bar> bars;
@@ -115,7 +127,8 @@ QPointF TimelineLanes::placeOf(const TimelineMark& mark) const {
   const double x = m_mouse->xOf(mark.at);
   if (mark.fault != 0)
     for (const Bar& bar : bars())
-      if (bar.fault->id == mark.fault && bar.fault->begin == mark.at) return {std::max(kTimelineLeft, x), bar.rect.center().y()};
+      if (bar.fault->id == mark.fault && bar.fault->begin == mark.at)
+        return {std::max(kTimelineLeft, x), bar.rect.center().y()};
   if (const TimelinePartition* partition = shown(); partition != nullptr && mark.broker != kNoNode) {
     const auto found = partition->copies.find(mark.broker);
     if (found != partition->copies.end())
@@ -128,7 +141,9 @@ std::optional<TimelineMark> TimelineLanes::markAt(const QPointF& at) const {
   if (at.y() < isrTop() - kGapOfCards) {
     for (const Bar& bar : bars())
       if (bar.rect.adjusted(-3, -3, 3, 3).contains(at) || bar.label.contains(at)) {
-        const auto mark = std::ranges::find_if(m_marks, [&bar](const TimelineMark& one) { return one.fault == bar.fault->id && one.at == bar.fault->begin; });
+        const auto mark = std::ranges::find_if(m_marks, [&bar](const TimelineMark& one) {
+          return one.fault == bar.fault->id && one.at == bar.fault->begin;
+        });
         if (mark != m_marks.end()) return *mark;
       }
     return std::nullopt;
@@ -141,7 +156,8 @@ std::optional<TimelineMark> TimelineLanes::markAt(const QPointF& at) const {
     // In the rows it counts whom it is about; among the epochs only what is the partition's own.
     if (at.y() < top && std::abs(placeOf(mark).y() - at.y()) > kRowPitch / 2 && !mark.ofPartition) continue;
     if (at.y() >= top && !mark.ofPartition) continue;
-    const double away = std::abs(m_mouse->xOf(mark.at) - at.x()) + (std::abs(placeOf(mark).y() - at.y()) > kRowPitch / 2 ? 2 : 0);
+    const double away =
+        std::abs(m_mouse->xOf(mark.at) - at.x()) + (std::abs(placeOf(mark).y() - at.y()) > kRowPitch / 2 ? 2 : 0);
     if (away >= least) continue;
     least = away;
     nearest = mark;

@@ -14,8 +14,8 @@ class QPainter;
 
 namespace tidemark::widgets {
 
-/// The upper half of the timeline, painted: a bar for each fault, a row for each copy with its leadership and its place in
-/// the ISR, and below them the partition's epochs. What holds at the cursor stands at the right.
+/// The upper half of the timeline, painted: a bar for each fault, a row for each copy with its leadership and its place
+/// in the ISR, and below them the partition's epochs. What holds at the cursor stands at the right.
 class TimelineLanes : public QWidget {
   Q_OBJECT
 

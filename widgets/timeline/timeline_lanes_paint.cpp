@@ -47,7 +47,8 @@ void TimelineLanes::paintFaults(QPainter& painter) const {
     const TimelineFault& fault = *bar.fault;
     QString text = tr("until healed");
     if (fault.end)
-      text = *fault.end == fault.begin ? tr("at once over") : tr("over · %1").arg(durationText(*fault.end - fault.begin));
+      text =
+          *fault.end == fault.begin ? tr("at once over") : tr("over · %1").arg(durationText(*fault.end - fault.begin));
     else if (fault.expected)
       text = tr("until %1").arg(timeText(*fault.expected).section(QLatin1Char('.'), 0, 0));
     drawLine(painter, width() - kTimelineRight + 14, bar.rect.center().y() + 4.3, text, note, p.muted);
@@ -78,7 +79,7 @@ void TimelineLanes::paintStretch(QPainter& painter, const TimelineStretch& stret
   const double radius = std::min(4.0, box.width() / 2);
   const QFont font = Theme::body(11.5, QFont::DemiBold);
   painter.setPen(Qt::NoPen);
-  painter.setBrush(stretch.leader                  ? p.epoch(stretch.epoch)
+  painter.setBrush(stretch.leader                   ? p.epoch(stretch.epoch)
                    : stretch.state == State::Down   ? p.stripDown
                    : stretch.state == State::Fenced ? p.fencedSoft
                    : stretch.state == State::Behind ? p.stripOut
@@ -99,12 +100,14 @@ void TimelineLanes::paintStretch(QPainter& painter, const TimelineStretch& stret
     text += 17;
   }
   const QString epoch = QString::number(stretch.epoch.value());
-  const QStringList words = stretch.leader                  ? QStringList{tr("leader · epoch %1").arg(epoch), tr("epoch %1").arg(epoch), epoch}
+  const QStringList words = stretch.leader
+                                ? QStringList{tr("leader · epoch %1").arg(epoch), tr("epoch %1").arg(epoch), epoch}
                             : stretch.state == State::Down   ? QStringList{tr("down")}
                             : stretch.state == State::Fenced ? QStringList{tr("fenced")}
                             : stretch.state == State::Behind ? QStringList{tr("out of ISR"), tr("out")}
                                                              : QStringList{tr("in ISR")};
-  const QColor ink = stretch.leader || p.dark == (stretch.state == State::Behind || stretch.state == State::Down) ? p.onEpoch : p.ink;
+  const QColor ink =
+      stretch.leader || p.dark == (stretch.state == State::Behind || stretch.state == State::Down) ? p.onEpoch : p.ink;
   for (const QString& word : words)
     if (text + textWidth(word, font) + 6 < box.right()) {
       // On a hatch a word needs a ground.
@@ -113,9 +116,15 @@ void TimelineLanes::paintStretch(QPainter& painter, const TimelineStretch& stret
         painter.setPen(Qt::NoPen);
         painter.setBrush(p.panel);
         painter.drawRoundedRect(ground, 3, 3);
-        drawLine(painter, text, box.center().y() + 4.2, word, font, stretch.state == State::Down ? p.badText : stretch.state == State::Fenced ? p.fenced : p.warnText);
+        drawLine(painter, text, box.center().y() + 4.2, word, font,
+                 stretch.state == State::Down     ? p.badText
+                 : stretch.state == State::Fenced ? p.fenced
+                                                  : p.warnText);
       } else {
-        drawLine(painter, text, box.center().y() + 4.2, word, font, stretch.leader ? p.onEpoch : stretch.state == State::InSync ? p.ink : ink);
+        drawLine(painter, text, box.center().y() + 4.2, word, font,
+                 stretch.leader                   ? p.onEpoch
+                 : stretch.state == State::InSync ? p.ink
+                                                  : ink);
       }
       break;
     }
@@ -127,8 +136,10 @@ void TimelineLanes::paintRows(QPainter& painter) const {
   const double right = width() - kTimelineRight;
   const double readings = right + 14;
   drawLine(painter, kNames, isrTop() + 21, tr("Leader and ISR"), Theme::body(13, QFont::DemiBold), p.ink);
-  drawLine(painter, left, isrTop() + 21, tr("the crown is the leader; one colour per leader epoch"), Theme::body(11.5), p.muted);
-  drawLine(painter, readings, isrTop() + 21, m_axis.cursor() ? tr("at the cursor") : tr("now"), Theme::body(11, QFont::Bold), p.heads);
+  drawLine(painter, left, isrTop() + 21, tr("the crown is the leader; one colour per leader epoch"), Theme::body(11.5),
+           p.muted);
+  drawLine(painter, readings, isrTop() + 21, m_axis.cursor() ? tr("at the cursor") : tr("now"),
+           Theme::body(11, QFont::Bold), p.heads);
   const TimelinePartition* partition = shown();
   if (partition == nullptr) return;
   const auto now = m_axis.cursor().value_or(m_axis.end());
@@ -152,13 +163,16 @@ void TimelineLanes::paintRows(QPainter& painter) const {
     using State = TimelineStretch::State;
     // At the very moment of a change it is the change that is told.
     const bool changes = at->begin == now && at != &copy.stretches.front();
-    const auto [shape, color, word] = at->state == State::Down     ? std::tuple(StateShape::Cross, p.bad, changes ? tr("goes down") : tr("down"))
-                                      : at->state == State::Fenced ? std::tuple(StateShape::BarredRing, p.fenced, changes ? tr("is fenced") : tr("fenced"))
-                                      : at->state == State::Behind ? std::tuple(StateShape::HalfDisc, p.warn, changes ? tr("leaves the ISR") : tr("out of the ISR"))
-                                      : changes && at->leader      ? std::tuple(StateShape::Disc, p.ok, tr("takes the lead"))
-                                      : changes                    ? std::tuple(StateShape::Disc, p.ok, tr("is in the ISR again"))
-                                      : at->leader                 ? std::tuple(StateShape::Disc, p.ok, tr("leads, in ISR"))
-                                                                   : std::tuple(StateShape::Disc, p.ok, tr("in ISR"));
+    const auto [shape, color, word] =
+        at->state == State::Down ? std::tuple(StateShape::Cross, p.bad, changes ? tr("goes down") : tr("down"))
+        : at->state == State::Fenced
+            ? std::tuple(StateShape::BarredRing, p.fenced, changes ? tr("is fenced") : tr("fenced"))
+        : at->state == State::Behind
+            ? std::tuple(StateShape::HalfDisc, p.warn, changes ? tr("leaves the ISR") : tr("out of the ISR"))
+        : changes && at->leader ? std::tuple(StateShape::Disc, p.ok, tr("takes the lead"))
+        : changes               ? std::tuple(StateShape::Disc, p.ok, tr("is in the ISR again"))
+        : at->leader            ? std::tuple(StateShape::Disc, p.ok, tr("leads, in ISR"))
+                                : std::tuple(StateShape::Disc, p.ok, tr("in ISR"));
     drawShape(painter, shape, {readings + 5, top + 11}, 10, color);
     drawLine(painter, readings + 18, top + 15, word, Theme::body(12), p.ink);
   }
@@ -192,7 +206,8 @@ void TimelineLanes::paintEpochs(QPainter& painter) const {
     if (begin < free + 10) continue;
     free = begin + wide;
     drawLine(painter, begin, y + 22, number, figure, p.violet);
-    drawLine(painter, begin + wide - textWidth(mark.note, note), y + 22, mark.note, note, mark.grave ? p.badText : p.muted);
+    drawLine(painter, begin + wide - textWidth(mark.note, note), y + 22, mark.note, note,
+             mark.grave ? p.badText : p.muted);
   }
   if (!m_current) return;
   const QPointF place = placeOf(*m_current);

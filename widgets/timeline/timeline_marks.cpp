@@ -30,7 +30,15 @@ NodeId nodeOfMark(const events::Payload& payload, NodeId emitter) {
 }
 
 TimelineMark markOfEvent(const observe::ObservedEvent& event, bool ofPartition) {
-  TimelineMark mark{.at = event.event.wall, .event = event.number, .fault = 0, .broker = kNoNode, .epoch = {}, .elects = false, .grave = false, .ofPartition = ofPartition, .note = {}};
+  TimelineMark mark{.at = event.event.wall,
+                    .event = event.number,
+                    .fault = 0,
+                    .broker = kNoNode,
+                    .epoch = {},
+                    .elects = false,
+                    .grave = false,
+                    .ofPartition = ofPartition,
+                    .note = {}};
   const events::Payload& payload = event.event.payload;
   mark.broker = nodeOfMark(payload, event.event.broker);
   if (const auto* shrunk = std::get_if<events::IsrShrunk>(&payload)) {
@@ -42,13 +50,15 @@ TimelineMark markOfEvent(const observe::ObservedEvent& event, bool ofPartition) 
   } else if (const auto* elected = std::get_if<events::LeaderElected>(&payload)) {
     mark.broker = elected->to;
     mark.elects = true;
-    mark.note = elected->to == kNoNode ? MarkNames::tr("no leader") : MarkNames::tr("leader %1").arg(elected->to.value());
+    mark.note =
+        elected->to == kNoNode ? MarkNames::tr("no leader") : MarkNames::tr("leader %1").arg(elected->to.value());
   }
   if (const auto* lost = std::get_if<events::RecordsLost>(&payload)) {
     mark.broker = lost->leader;
     mark.grave = true;
-    mark.note = lost->to == kNoOffset ? MarkNames::tr("records lost from %1 on").arg(offsetText(lost->from))
-                                      : MarkNames::tr("%n record(s) lost", nullptr, static_cast<int>(lost->to - lost->from));
+    mark.note = lost->to == kNoOffset
+                    ? MarkNames::tr("records lost from %1 on").arg(offsetText(lost->from))
+                    : MarkNames::tr("%n record(s) lost", nullptr, static_cast<int>(lost->to - lost->from));
   } else if (const auto* cut = std::get_if<events::LogTruncated>(&payload)) {
     mark.note = MarkNames::tr("%1 truncated to %2").arg(event.event.broker.value()).arg(offsetText(cut->to));
   } else if (const auto* parted = std::get_if<events::LogDiverged>(&payload)) {
@@ -75,7 +85,15 @@ std::vector<TimelineMark> marksOf(const TimelinePast& past, const TopicPartition
     if (found->copies.contains(mark.broker)) marks.push_back(std::move(mark));
   }
   for (const TimelineFault& fault : past.faults())
-    marks.push_back({.at = fault.begin, .event = fault.event, .fault = fault.id, .broker = kNoNode, .epoch = {}, .elects = false, .grave = false, .ofPartition = false, .note = fault.title});
+    marks.push_back({.at = fault.begin,
+                     .event = fault.event,
+                     .fault = fault.id,
+                     .broker = kNoNode,
+                     .epoch = {},
+                     .elects = false,
+                     .grave = false,
+                     .ofPartition = false,
+                     .note = fault.title});
   std::ranges::stable_sort(marks, {}, &TimelineMark::at);
   return marks;
 }
@@ -83,7 +101,8 @@ std::vector<TimelineMark> marksOf(const TimelinePast& past, const TopicPartition
 std::optional<CauseWords> causeOf(const TimelineMark& mark, const TimelinePast& past, const TopicPartition& partition,
                                   const observe::ClusterSnapshot& cluster) {
   if (mark.fault != 0) {
-    const auto fault = std::ranges::find_if(past.faults(), [&mark](const TimelineFault& one) { return one.id == mark.fault && one.begin == mark.at; });
+    const auto fault = std::ranges::find_if(
+        past.faults(), [&mark](const TimelineFault& one) { return one.id == mark.fault && one.begin == mark.at; });
     return fault == past.faults().end() ? std::nullopt : std::optional(causeOf(*fault));
   }
   const TimelinePartition* found = past.find(partition);

@@ -57,11 +57,17 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
       {{tr("time"), [](const TimelineRow& row, int) { return timeText(row.mark.at); }},
        {tr("what"), [](const TimelineRow& row, int) { return row.words.title; }},
        {tr("cause"), [](const TimelineRow& row, int) { return row.words.lines.join(QStringLiteral(" · ")); }},
-       {tr("event"), [](const TimelineRow& row, int) { return row.mark.event == 0 ? QString() : grouped(static_cast<int64_t>(row.mark.event)); }, true}},
+       {tr("event"),
+        [](const TimelineRow& row, int) {
+          return row.mark.event == 0 ? QString() : grouped(static_cast<int64_t>(row.mark.event));
+        },
+        true}},
       this);
   m_title->setProperty("kind", QStringLiteral("title"));
   m_note->setProperty("kind", QStringLiteral("muted"));
-  for (const auto span : kSpans) m_spans->addItem(span < 1min ? tr("%1 seconds").arg(span / 1s) : tr("%1 minutes").arg(span / 1min), static_cast<qlonglong>(span.count()));
+  for (const auto span : kSpans)
+    m_spans->addItem(span < 1min ? tr("%1 seconds").arg(span / 1s) : tr("%1 minutes").arg(span / 1min),
+                     static_cast<qlonglong>(span.count()));
   m_spans->addItem(tr("zoomed"));
   m_spans->setCurrentIndex(1);
   m_spans->setAccessibleName(tr("Span"));
@@ -114,12 +120,15 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
 
   auto* copy = new QShortcut(QKeySequence::Copy, m_table);
   copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
+  connect(copy, &QShortcut::activated, this,
+          [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
   connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
-    if (const uint64_t event = m_model->rows()[static_cast<size_t>(index.row())].mark.event; event != 0) Q_EMIT eventWanted(event);
+    if (const uint64_t event = m_model->rows()[static_cast<size_t>(index.row())].mark.event; event != 0)
+      Q_EMIT eventWanted(event);
   });
   connect(m_spans, &QComboBox::activated, this, [this](int index) {
-    if (const QVariant span = m_spans->itemData(index); span.isValid()) m_axis.setSpan(std::chrono::milliseconds(span.toLongLong()));
+    if (const QVariant span = m_spans->itemData(index); span.isValid())
+      m_axis.setSpan(std::chrono::milliseconds(span.toLongLong()));
   });
   connect(m_goLive, &QPushButton::clicked, &travel, &TimeTravel::goLive);
   connect(&travel, &TimeTravel::changed, this, &TimelinePage::onMoment);
@@ -128,10 +137,12 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
     if (!m_card->isHidden()) m_card->showAt(std::nullopt, {});
   });
   connect(&m_axis, &TimeAxis::followChanged, this, &TimelinePage::takeHead);
-  connect(m_lanes, &TimelineLanes::markHovered, this, [this](const std::optional<TimelineMark>& mark, const QPointF& at) {
-    showCause(mark, m_lanes->mapTo(m_picture, at));
-  });
-  connect(m_plot, &TimelinePlot::hovered, this, [this](const QPointF& at) { showCause(m_lanes->markNear(at.x()), m_plot->mapTo(m_picture, at)); });
+  connect(m_lanes, &TimelineLanes::markHovered, this,
+          [this](const std::optional<TimelineMark>& mark, const QPointF& at) {
+            showCause(mark, m_lanes->mapTo(m_picture, at));
+          });
+  connect(m_plot, &TimelinePlot::hovered, this,
+          [this](const QPointF& at) { showCause(m_lanes->markNear(at.x()), m_plot->mapTo(m_picture, at)); });
   connect(m_plot, &TimelinePlot::left, this, [this] { showCause(std::nullopt, {}); });
   connect(m_plot, &TimelinePlot::clicked, this, [this](const QPointF& at) {
     if (const auto mark = m_lanes->markNear(at.x()))
@@ -178,7 +189,8 @@ void TimelinePage::takeMarks() {
   m_marks = m_partition ? marksOf(m_past, *m_partition) : std::vector<TimelineMark>();
   m_lanes->setMarks(m_marks);
   if (m_asTable) fillTable();
-  m_foot->setText(tr("← → change by change · Enter the event · click: all views at that moment · wheel zooms, drag moves · Z to a fault · L live     %1")
+  m_foot->setText(tr("← → change by change · Enter the event · click: all views at that moment · wheel zooms, drag "
+                     "moves · Z to a fault · L live     %1")
                       .arg(tr("%n change(s) remembered", nullptr, static_cast<int>(m_marks.size()))));
 }
 
@@ -201,7 +213,9 @@ void TimelinePage::setPartition(const std::optional<TopicPartition>& partition) 
   const auto* found = partition ? observe::findPartition(*m_bridge.snapshot(), *partition) : nullptr;
   m_note->setText(topic == nullptr || found == nullptr
                       ? QString()
-                      : tr("ISR, high watermark and lag · replicas %1 · min.insync.replicas %2").arg(nodeListText(found->replicas)).arg(topic->minInSync));
+                      : tr("ISR, high watermark and lag · replicas %1 · min.insync.replicas %2")
+                            .arg(nodeListText(found->replicas))
+                            .arg(topic->minInSync));
   m_lanes->setPartition(partition);
   m_plot->setPartition(partition);
   takeMarks();
@@ -220,7 +234,8 @@ void TimelinePage::setActive(bool active) {
 void TimelinePage::onMoment() {
   if (!m_active) return;
   const auto event = m_travel.eventNumber();
-  const auto mark = std::ranges::find_if(m_marks, [&event](const TimelineMark& one) { return event && one.event == *event; });
+  const auto mark =
+      std::ranges::find_if(m_marks, [&event](const TimelineMark& one) { return event && one.event == *event; });
   if (mark != m_marks.end())
     pick(*mark);
   else if (!m_current || m_axis.held() != m_current->at)
@@ -250,7 +265,8 @@ void TimelinePage::showTable(bool table) {
 void TimelinePage::fillTable() {
   std::vector<TimelineRow> rows;
   for (const TimelineMark& mark : m_marks)
-    if (auto words = causeOf(mark, m_past, *m_partition, *m_bridge.snapshot())) rows.push_back({mark, std::move(*words)});
+    if (auto words = causeOf(mark, m_past, *m_partition, *m_bridge.snapshot()))
+      rows.push_back({mark, std::move(*words)});
   m_model->setRows(std::move(rows));
 }
 
@@ -275,13 +291,17 @@ void TimelinePage::step(int by) {
   auto next = m_marks.end();
   if (m_current) {
     const auto at = std::ranges::find(m_marks, *m_current);
-    if (at != m_marks.end()) next = by > 0 ? (std::next(at) == m_marks.end() ? at : std::next(at)) : at == m_marks.begin() ? at : std::prev(at);
+    if (at != m_marks.end())
+      next = by > 0                  ? (std::next(at) == m_marks.end() ? at : std::next(at))
+             : at == m_marks.begin() ? at
+                                     : std::prev(at);
   }
   // The first step goes to the nearest one before what is looked at, or to the first one in sight.
   if (next == m_marks.end()) {
     const auto edge = m_axis.cursor().value_or(by > 0 ? m_axis.begin() : m_axis.end());
     const auto after = std::ranges::upper_bound(m_marks, edge, {}, &TimelineMark::at);
-    next = by > 0 ? (after == m_marks.end() ? std::prev(after) : after) : (after == m_marks.begin() ? after : std::prev(after));
+    next = by > 0 ? (after == m_marks.end() ? std::prev(after) : after)
+                  : (after == m_marks.begin() ? after : std::prev(after));
   }
   const TimelineMark mark = *next;
   m_axis.setCursor(std::nullopt);
@@ -300,7 +320,8 @@ void TimelinePage::zoomToFault() {
   const auto end = found->end.value_or(m_axis.now());
   const auto around = std::max<TimeAxis::Span>((end - found->begin) / 3, 2s);
   m_axis.show(found->begin - around, std::min(m_axis.now(), end + around));
-  const auto mark = std::ranges::find_if(m_marks, [&](const TimelineMark& one) { return one.fault == found->id && one.at == found->begin; });
+  const auto mark = std::ranges::find_if(
+      m_marks, [&](const TimelineMark& one) { return one.fault == found->id && one.at == found->begin; });
   if (mark != m_marks.end()) pick(*mark);
 }
 

@@ -32,9 +32,9 @@ struct TimelineRow {
   }
 };
 
-/// The Timeline view of a partition: what was broken, who led and was in the ISR, offsets and lags on the time axis of the
-/// window. It follows the present until somebody moves it. ← and → go from change to change, and every view shows that
-/// moment; so does a click. Enter shows the event.
+/// The Timeline view of a partition: what was broken, who led and was in the ISR, offsets and lags on the time axis of
+/// the window. It follows the present until somebody moves it. ← and → go from change to change, and every view shows
+/// that moment; so does a click. Enter shows the event.
 class TimelinePage : public QWidget {
   Q_OBJECT
 

@@ -25,17 +25,24 @@ constexpr int kPauseMs = 100;
 constexpr double kOffsetsShare = 2.2;
 constexpr int kTopMargin = 12;
 
-double keyOf(platform::WallTime time) { return static_cast<double>(time.time_since_epoch().count()) / 1000; }
+double keyOf(platform::WallTime time) {
+  return static_cast<double>(time.time_since_epoch().count()) / 1000;
+}
 
-size_t strokeOf(NodeId broker) { return static_cast<size_t>(std::max(0, broker.value() - 1)) % std::size(kStrokes); }
+size_t strokeOf(NodeId broker) {
+  return static_cast<size_t>(std::max(0, broker.value() - 1)) % std::size(kStrokes);
+}
 
-QPen penOf(NodeId broker) { return {colors().brokers[strokeOf(broker)], 1.7, kStrokes[strokeOf(broker)]}; }
+QPen penOf(NodeId broker) {
+  return {colors().brokers[strokeOf(broker)], 1.7, kStrokes[strokeOf(broker)]};
+}
 
 /// Offsets in groups of three; nothing between whole numbers.
 class CountTicker : public QCPAxisTicker {
  protected:
   QString getTickLabel(double tick, const QLocale&, QChar, int) override {
-    return std::abs(tick - std::round(tick)) > 0.01 || tick < 0 ? QString() : grouped(static_cast<int64_t>(std::llround(tick)));
+    return std::abs(tick - std::round(tick)) > 0.01 || tick < 0 ? QString()
+                                                                : grouped(static_cast<int64_t>(std::llround(tick)));
   }
 };
 
@@ -97,7 +104,8 @@ class TimelinePlot::Readings : public QWidget {
       const TimelineStretch* stretch = copy.at(now);
       if (stretch != nullptr && stretch->leader) {
         drawLine(painter, right, lagLine, number, name, p.muted);
-        drawLine(painter, edge, lagLine, TimelinePlot::tr("leader"), Theme::body(11.5, QFont::DemiBold), colors().brokers[strokeOf(broker)], Qt::AlignRight);
+        drawLine(painter, edge, lagLine, TimelinePlot::tr("leader"), Theme::body(11.5, QFont::DemiBold),
+                 colors().brokers[strokeOf(broker)], Qt::AlignRight);
       } else {
         reading(lagLine, number, copy.lag.at(now), colors().brokers[strokeOf(broker)]);
       }
@@ -158,7 +166,8 @@ TimelinePlot::TimelinePlot(TimeAxis& axis, const TimelinePast& past, QWidget* pa
 void TimelinePlot::makeRect(QCPAxisRect* rect, bool withTimes) {
   rect->setAutoMargins(QCP::msNone);
   // The frame's own line is a pixel.
-  rect->setMargins({static_cast<int>(kTimelineLeft) - 1, kTopMargin, static_cast<int>(kTimelineRight) - 1, withTimes ? 34 : 6});
+  rect->setMargins(
+      {static_cast<int>(kTimelineLeft) - 1, kTopMargin, static_cast<int>(kTimelineRight) - 1, withTimes ? 34 : 6});
   QCPAxis* keys = rect->axis(QCPAxis::atBottom);
   QCPAxis* values = rect->axis(QCPAxis::atLeft);
   const auto times = QSharedPointer<QCPAxisTickerDateTime>::create();
@@ -197,7 +206,9 @@ void TimelinePlot::colorize() {
     }
 }
 
-const TimelinePartition* TimelinePlot::shown() const { return m_partition ? m_past.find(*m_partition) : nullptr; }
+const TimelinePartition* TimelinePlot::shown() const {
+  return m_partition ? m_past.find(*m_partition) : nullptr;
+}
 
 void TimelinePlot::setPartition(const std::optional<TopicPartition>& partition) {
   m_partition = partition;
@@ -220,7 +231,8 @@ void TimelinePlot::resizeEvent(QResizeEvent* event) {
   m_readings->setGeometry(rect());
 }
 
-void TimelinePlot::addSeries(const TimelineSeries& series, QCPAxisRect* rect, const QPen& pen, bool peaks, Bounds& bounds) {
+void TimelinePlot::addSeries(const TimelineSeries& series, QCPAxisRect* rect, const QPen& pen, bool peaks,
+                             Bounds& bounds) {
   const auto& points = series.points();
   QCPGraph* graph = m_plot->addGraph(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
   graph->setLineStyle(QCPGraph::lsStepLeft);
@@ -262,7 +274,8 @@ void TimelinePlot::addShades() {
       shade->setPen(Qt::NoPen);
       shade->setBrush(soft);
       shade->setClipAxisRect(rect);
-      for (const auto& [position, time, y] : {std::tuple(shade->topLeft, fault.begin, -0.2), std::tuple(shade->bottomRight, until, 1.2)}) {
+      for (const auto& [position, time, y] :
+           {std::tuple(shade->topLeft, fault.begin, -0.2), std::tuple(shade->bottomRight, until, 1.2)}) {
         position->setTypeX(QCPItemPosition::ptPlotCoords);
         position->setTypeY(QCPItemPosition::ptAxisRectRatio);
         position->setAxes(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
@@ -305,7 +318,8 @@ void TimelinePlot::draw() {
   m_offsets->axis(QCPAxis::atLeft)->setRange(offsets.least - room, offsets.most + room);
   const double most = std::max(4.0, lags.most);
   m_lags->axis(QCPAxis::atLeft)->setRange(-most * 0.06, most * 1.15);
-  for (QCPAxisRect* rect : {m_offsets, m_lags}) rect->axis(QCPAxis::atBottom)->setRange(keyOf(m_axis.begin()), keyOf(m_axis.end()));
+  for (QCPAxisRect* rect : {m_offsets, m_lags})
+    rect->axis(QCPAxis::atBottom)->setRange(keyOf(m_axis.begin()), keyOf(m_axis.end()));
   m_plot->replot(QCustomPlot::rpQueuedReplot);
   m_readings->update();
 }

@@ -17,8 +17,8 @@ namespace tidemark::widgets {
 
 class TimeMouse;
 
-/// The lower half of the timeline: high watermark and every copy's log end, below them the lag of each copy, with the times
-/// at which something was broken shaded. Drawn anew when something in it has changed, ten times a second at most.
+/// The lower half of the timeline: high watermark and every copy's log end, below them the lag of each copy, with the
+/// times at which something was broken shaded. Drawn anew when something in it has changed, ten times a second at most.
 class TimelinePlot : public QWidget {
   Q_OBJECT
 

@@ -28,7 +28,8 @@ std::string TransactionPast::idOf(ProducerId producer) const {
 
 bool TransactionPast::add(const observe::ClusterSnapshot& cluster, std::span<const observe::ObservedEvent> observed) {
   // Its whole id, which events cut off.
-  for (const observe::TransactionSnapshot& transaction : cluster.transactions) m_ids[transaction.producer] = transaction.id;
+  for (const observe::TransactionSnapshot& transaction : cluster.transactions)
+    m_ids[transaction.producer] = transaction.id;
   bool any = false;
   for (const observe::ObservedEvent& event : observed) any = addEvent(event) || any;
   return any;
@@ -56,17 +57,20 @@ bool TransactionPast::addEvent(const observe::ObservedEvent& observed) {
   };
   if (const auto* opened = std::get_if<TransactionOpened>(&event.payload)) {
     Transaction& transaction = openOf(opened->producer, opened->epoch, event.wall);
-    transaction.parts[partition] = {.began = event.wall, .first = opened->first, .ended = std::nullopt, .marker = kNoOffset};
+    transaction.parts[partition] = {
+        .began = event.wall, .first = opened->first, .ended = std::nullopt, .marker = kNoOffset};
     return true;
   }
   if (const auto* marker = std::get_if<MarkerWritten>(&event.payload)) {
     for (auto one = m_transactions.rbegin(); one != m_transactions.rend(); ++one) {
       const auto part = one->parts.find(partition);
-      if (one->producer != marker->producer || part == one->parts.end() || part->second.first != marker->first) continue;
+      if (one->producer != marker->producer || part == one->parts.end() || part->second.first != marker->first)
+        continue;
       part->second.ended = event.wall;
       part->second.marker = marker->marker;
       one->fate = marker->committed ? TransactionFate::Committed : TransactionFate::Aborted;
-      if (std::ranges::all_of(one->parts, [](const auto& each) { return each.second.ended.has_value(); })) one->ended = event.wall;
+      if (std::ranges::all_of(one->parts, [](const auto& each) { return each.second.ended.has_value(); }))
+        one->ended = event.wall;
       break;
     }
     if (!marker->committed) {
@@ -87,14 +91,16 @@ bool TransactionPast::addEvent(const observe::ObservedEvent& observed) {
     TransactionBatch batch{.first = appended->baseOffset, .last = appended->lastOffset, .control = appended->control};
     if (appended->transactional && !appended->control)
       for (auto one = m_transactions.rbegin(); one != m_transactions.rend(); ++one)
-        if (one->producer == appended->producer && one->fate == TransactionFate::Open && one->parts.contains(partition)) {
+        if (one->producer == appended->producer && one->fate == TransactionFate::Open &&
+            one->parts.contains(partition)) {
           batch.transaction = one->number;
           break;
         }
     // What a marker ends is told before its batch.
     if (batch.control)
       for (auto one = m_transactions.rbegin(); one != m_transactions.rend(); ++one)
-        if (const auto part = one->parts.find(partition); part != one->parts.end() && part->second.marker == batch.first) {
+        if (const auto part = one->parts.find(partition);
+            part != one->parts.end() && part->second.marker == batch.first) {
           batch.transaction = one->number;
           batch.commits = one->fate == TransactionFate::Committed;
           break;
@@ -112,7 +118,9 @@ bool TransactionPast::addEvent(const observe::ObservedEvent& observed) {
   if (const auto* change = std::get_if<TransactionStateChanged>(&event.payload)) {
     m_ids.try_emplace(change->producer, change->transactionalId.view());
     // That partitions were added, markers written, is told by the partitions.
-    if (change->cause != TransactionCause::PartitionsAdded && change->cause != TransactionCause::MarkersWritten && change->cause != TransactionCause::Ended) happened({});
+    if (change->cause != TransactionCause::PartitionsAdded && change->cause != TransactionCause::MarkersWritten &&
+        change->cause != TransactionCause::Ended)
+      happened({});
     return true;
   }
   return false;

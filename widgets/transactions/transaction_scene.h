@@ -131,7 +131,8 @@ inline constexpr size_t kMostProducers = 8;
 inline constexpr size_t kMostLogs = 6;
 
 /// `span`: how much time is looked at, up to `now`. `picked`: 0 or the number of a transaction.
-TransactionScene transactionScene(const observe::ClusterSnapshot& cluster, const TransactionPast& past, int picked, TransactionTime now, platform::Duration span);
+TransactionScene transactionScene(const observe::ClusterSnapshot& cluster, const TransactionPast& past, int picked,
+                                  TransactionTime now, platform::Duration span);
 std::vector<TransactionRow> transactionRows(const TransactionPast& past, TransactionTime now);
 /// "COMMIT", "ABORT" and the like are Kafka's words.
 QString fateText(observe::TransactionFate fate);

@@ -36,20 +36,22 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
       m_view(new TransactionsView),
       m_table(new QTableView),
       m_fencingTable(new QTableView) {
-  m_model = new RowsModel<TransactionRow>({{tr("transaction"), [](const TransactionRow& row, int) { return QStringLiteral("T%1").arg(row.number); }},
-                                           {tr("transactional id"), [](const TransactionRow& row, int) { return row.id; }},
-                                           {tr("producer"), [](const TransactionRow& row, int) { return QString::number(row.producer.value()); }, true},
-                                           {tr("epoch"), [](const TransactionRow& row, int) { return QString::number(row.epoch.value()); }, true},
-                                           {tr("became"), [](const TransactionRow& row, int) { return row.state; }},
-                                           {tr("began"), [](const TransactionRow& row, int) { return row.began; }},
-                                           {tr("took"), [](const TransactionRow& row, int) { return row.took; }, true},
-                                           {tr("partitions"), [](const TransactionRow& row, int) { return row.partitions; }},
-                                           {tr("markers"), [](const TransactionRow& row, int) { return row.markers; }}},
-                                          this);
-  m_fencingModel = new RowsModel<FencingRow>({{tr("time"), [](const FencingRow& row, int) { return row.time; }},
-                                              {tr("epoch"), [](const FencingRow& row, int) { return row.epoch; }, true},
-                                              {tr("what happened"), [](const FencingRow& row, int) { return row.text; }}},
-                                             this);
+  m_model = new RowsModel<TransactionRow>(
+      {{tr("transaction"), [](const TransactionRow& row, int) { return QStringLiteral("T%1").arg(row.number); }},
+       {tr("transactional id"), [](const TransactionRow& row, int) { return row.id; }},
+       {tr("producer"), [](const TransactionRow& row, int) { return QString::number(row.producer.value()); }, true},
+       {tr("epoch"), [](const TransactionRow& row, int) { return QString::number(row.epoch.value()); }, true},
+       {tr("became"), [](const TransactionRow& row, int) { return row.state; }},
+       {tr("began"), [](const TransactionRow& row, int) { return row.began; }},
+       {tr("took"), [](const TransactionRow& row, int) { return row.took; }, true},
+       {tr("partitions"), [](const TransactionRow& row, int) { return row.partitions; }},
+       {tr("markers"), [](const TransactionRow& row, int) { return row.markers; }}},
+      this);
+  m_fencingModel =
+      new RowsModel<FencingRow>({{tr("time"), [](const FencingRow& row, int) { return row.time; }},
+                                 {tr("epoch"), [](const FencingRow& row, int) { return row.epoch; }, true},
+                                 {tr("what happened"), [](const FencingRow& row, int) { return row.text; }}},
+                                this);
   auto* head = new QWidget;
   auto* row = new QHBoxLayout(head);
   row->setContentsMargins(24, 14, 24, 12);
@@ -58,7 +60,8 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
   title->setProperty("kind", QStringLiteral("title"));
   m_note->setProperty("kind", QStringLiteral("muted"));
   m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  for (const auto& [span, text] : {std::pair{10s, tr("10 s")}, std::pair{30s, tr("30 s")}, std::pair{60s, tr("1 min")}, std::pair{300s, tr("5 min")}, std::pair{1800s, tr("30 min")}})
+  for (const auto& [span, text] : {std::pair{10s, tr("10 s")}, std::pair{30s, tr("30 s")}, std::pair{60s, tr("1 min")},
+                                   std::pair{300s, tr("5 min")}, std::pair{1800s, tr("30 min")}})
     m_spans->addItem(text, static_cast<qlonglong>(span.count()));
   m_spans->setCurrentIndex(2);
   m_spans->setAccessibleName(tr("Time that is shown"));
@@ -91,7 +94,8 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
     table->horizontalHeader()->setStretchLastSection(true);
     auto* copy = new QShortcut(QKeySequence::Copy, table);
     copy->setContext(Qt::WidgetShortcut);
-    connect(copy, &QShortcut::activated, this, [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
+    connect(copy, &QShortcut::activated, this,
+            [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
   };
   frame(m_table, m_model, tr("Transactions"));
   m_table->setColumnWidth(1, 180);
@@ -114,14 +118,18 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
   down->addWidget(m_stack, 1);
   setFocusProxy(m_view);
 
-  connect(m_spans, &QComboBox::currentIndexChanged, this, [this] { setSpan(std::chrono::seconds(m_spans->currentData().toLongLong())); });
+  connect(m_spans, &QComboBox::currentIndexChanged, this,
+          [this] { setSpan(std::chrono::seconds(m_spans->currentData().toLongLong())); });
   connect(m_abort, &QPushButton::clicked, this, &TransactionsPage::askToAbort);
   connect(m_view, &TransactionsView::picked, this, &TransactionsPage::pick);
   connect(m_view, &TransactionsView::stepped, this, &TransactionsPage::step);
   connect(m_view, &TransactionsView::eventWanted, this, &TransactionsPage::eventWanted);
-  connect(m_fencingTable, &QTableView::activated, this, [this](const QModelIndex& index) { Q_EMIT eventWanted(m_fencingModel->rows()[static_cast<size_t>(index.row())].event); });
+  connect(m_fencingTable, &QTableView::activated, this, [this](const QModelIndex& index) {
+    Q_EMIT eventWanted(m_fencingModel->rows()[static_cast<size_t>(index.row())].event);
+  });
   connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
-    if (index.isValid() && index.row() < static_cast<int>(m_model->rows().size())) pick(m_model->rows()[static_cast<size_t>(index.row())].number);
+    if (index.isValid() && index.row() < static_cast<int>(m_model->rows().size()))
+      pick(m_model->rows()[static_cast<size_t>(index.row())].number);
   });
   connect(&bridge, &EngineBridge::live, this, &TransactionsPage::onFrame);
   // Another moment is shown.
@@ -134,7 +142,9 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
   });
 }
 
-TransactionTime TransactionsPage::now() const { return m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age()); }
+TransactionTime TransactionsPage::now() const {
+  return m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age());
+}
 
 void TransactionsPage::onFrame(const Frame& frame) {
   if (frame.anotherCluster) {
@@ -159,7 +169,8 @@ void TransactionsPage::showTable(bool table) {
 
 void TransactionsPage::setSpan(platform::Duration span) {
   m_span = span;
-  const int index = m_spans->findData(static_cast<qlonglong>(std::chrono::duration_cast<std::chrono::seconds>(span).count()));
+  const int index =
+      m_spans->findData(static_cast<qlonglong>(std::chrono::duration_cast<std::chrono::seconds>(span).count()));
   if (index >= 0 && index != m_spans->currentIndex()) m_spans->setCurrentIndex(index);
   if (m_active) fill();
 }
@@ -183,8 +194,11 @@ void TransactionsPage::fill() {
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
   const auto& all = m_past.transactions();
   const auto open = std::ranges::count(all, observe::TransactionFate::Open, &Transaction::fate);
-  QStringList notes{tr("%n transactional id(s)", nullptr, static_cast<int>(cluster.transactions.size())), tr("%n open", nullptr, static_cast<int>(open))};
-  const auto refused = std::ranges::count_if(m_past.happenings(), [](const FencingHappening& one) { return std::holds_alternative<events::ProducerFenced>(one.what); });
+  QStringList notes{tr("%n transactional id(s)", nullptr, static_cast<int>(cluster.transactions.size())),
+                    tr("%n open", nullptr, static_cast<int>(open))};
+  const auto refused = std::ranges::count_if(m_past.happenings(), [](const FencingHappening& one) {
+    return std::holds_alternative<events::ProducerFenced>(one.what);
+  });
   if (refused > 0) notes << tr("%n refused write(s) of fenced producers", nullptr, static_cast<int>(refused));
   const QString note = notes.join(QStringLiteral(" · "));
   if (m_note->text() != note) m_note->setText(note);
@@ -218,7 +232,11 @@ std::string TransactionsPage::abortable() const {
 void TransactionsPage::askToAbort() {
   const std::string id = abortable();
   if (id.empty()) return;
-  QMessageBox box(QMessageBox::Warning, tr("Abort T%1?").arg(m_picked), tr("The producer of %1 is fenced by a newer epoch: what it has open is aborted, and its next write is refused.").arg(fromUtf8(id)), QMessageBox::Cancel, this);
+  QMessageBox box(
+      QMessageBox::Warning, tr("Abort T%1?").arg(m_picked),
+      tr("The producer of %1 is fenced by a newer epoch: what it has open is aborted, and its next write is refused.")
+          .arg(fromUtf8(id)),
+      QMessageBox::Cancel, this);
   QPushButton* go = box.addButton(tr("Fence and abort"), QMessageBox::DestructiveRole);
   box.setDefaultButton(QMessageBox::Cancel);
   box.exec();
@@ -229,7 +247,8 @@ void TransactionsPage::abortPicked() {
   const std::string id = abortable();
   if (id.empty()) return;
   m_bridge.abortTransaction(id, this, [this, name = fromUtf8(id)](const Result<void>& done) {
-    Q_EMIT told(done ? tr("%1 is fenced, its transaction aborted").arg(name) : tr("Not aborted: %1").arg(errorText(done.error())));
+    Q_EMIT told(done ? tr("%1 is fenced, its transaction aborted").arg(name)
+                     : tr("Not aborted: %1").arg(errorText(done.error())));
   });
 }
 

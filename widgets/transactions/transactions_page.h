@@ -16,8 +16,8 @@ namespace tidemark::widgets {
 
 class TransactionsView;
 
-/// The Transactions view: drawn, or as tables (T). ↑ ↓ go through the transactions, A aborts the one that is picked, + and −
-/// show less or more time. Fed with each snapshot and the events of each frame, also while it is not shown.
+/// The Transactions view: drawn, or as tables (T). ↑ ↓ go through the transactions, A aborts the one that is picked, +
+/// and − show less or more time. Fed with each snapshot and the events of each frame, also while it is not shown.
 class TransactionsPage : public QWidget {
   Q_OBJECT
 

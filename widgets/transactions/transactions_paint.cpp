@@ -26,7 +26,9 @@ constexpr double kLogHeight = 32;
 
 using observe::TransactionFate;
 
-QString fitted(const QString& text, const QFont& font, double width) { return QFontMetricsF(font).elidedText(text, Qt::ElideRight, std::max(0.0, width)); }
+QString fitted(const QString& text, const QFont& font, double width) {
+  return QFontMetricsF(font).elidedText(text, Qt::ElideRight, std::max(0.0, width));
+}
 
 void cardHead(QPainter& painter, const QRectF& card, const QString& title, const QString& note) {
   const Palette& p = colors();
@@ -70,11 +72,15 @@ void fateBox(QPainter& painter, const QRectF& box, TransactionFate fate, int num
 
 QColor inkOf(TransactionFate fate) {
   const Palette& p = colors();
-  return fate == TransactionFate::Committed ? p.onEpoch : fate == TransactionFate::Aborted ? p.badText : fate == TransactionFate::Open ? p.warnText : p.muted;
+  return fate == TransactionFate::Committed ? p.onEpoch
+         : fate == TransactionFate::Aborted ? p.badText
+         : fate == TransactionFate::Open    ? p.warnText
+                                            : p.muted;
 }
 
 /// The words on a hatched box stand on a ground of their own.
-void textOn(QPainter& painter, const QRectF& box, const QString& text, const QFont& font, TransactionFate fate, Qt::Alignment align) {
+void textOn(QPainter& painter, const QRectF& box, const QString& text, const QFont& font, TransactionFate fate,
+            Qt::Alignment align) {
   const QString words = fitted(text, font, box.width() - 10);
   if (words.isEmpty() || (words.size() == 1 && text.size() > 1)) return;
   const double width = textWidth(words, font);
@@ -92,7 +98,10 @@ void markerAt(QPainter& painter, const QPointF& at, bool commits, double size) {
   if (commits) {
     painter.setPen(QPen(p.panel, 1.2));
     painter.setBrush(p.ok);
-    painter.drawPolygon(QPolygonF{{at.x(), at.y() - size}, {at.x() + size * 0.66, at.y()}, {at.x(), at.y() + size}, {at.x() - size * 0.66, at.y()}});
+    painter.drawPolygon(QPolygonF{{at.x(), at.y() - size},
+                                  {at.x() + size * 0.66, at.y()},
+                                  {at.x(), at.y() + size},
+                                  {at.x() - size * 0.66, at.y()}});
     return;
   }
   painter.setPen(QPen(p.bad, 1.4));
@@ -101,7 +110,8 @@ void markerAt(QPainter& painter, const QPointF& at, bool commits, double size) {
   drawShape(painter, StateShape::Cross, at, size * 0.8, p.bad);
 }
 
-void tag(QPainter& painter, double x, double top, const QString& text, const QColor& fill, const QColor& ink, double left, double right) {
+void tag(QPainter& painter, double x, double top, const QString& text, const QColor& fill, const QColor& ink,
+         double left, double right) {
   const QFont font = Theme::body(11.5, QFont::DemiBold);
   const double width = textWidth(text, font) + 16;
   const double at = std::clamp(x - width / 2, left, std::max(left, right - width));
@@ -120,7 +130,9 @@ double TransactionsView::spansHeight() const {
   return std::max(330.0, 44 + list + 44);
 }
 
-double TransactionsView::logsHeight() const { return 44 + kLogPitch * static_cast<double>(m_scene.logs.size()) + 38; }
+double TransactionsView::logsHeight() const {
+  return 44 + kLogPitch * static_cast<double>(m_scene.logs.size()) + 38;
+}
 
 double TransactionsView::layOut(QPainter* painter, double width) {
   if (painter == nullptr) m_spots.clear();
@@ -139,11 +151,13 @@ double TransactionsView::layOut(QPainter* painter, double width) {
     paintLogs(painter, QRectF(0, y, width, logsHeight()));
     y += logsHeight() + kCardGap;
   }
-  const double below = 62 + 22 * static_cast<double>(std::max<size_t>(3, std::max(m_scene.fencing.size(), m_scene.aborted.size() + 1)));
+  const double below =
+      62 + 22 * static_cast<double>(std::max<size_t>(3, std::max(m_scene.fencing.size(), m_scene.aborted.size() + 1)));
   const double split = beside ? width * 0.6 : width;
   paintFencing(painter, QRectF(0, y, split - (beside ? kCardGap / 2 : 0), below));
   if (!beside) y += below + kCardGap;
-  paintAborted(painter, QRectF(beside ? split + kCardGap / 2 : 0, y, beside ? width - split - kCardGap / 2 : width, below));
+  paintAborted(painter,
+               QRectF(beside ? split + kCardGap / 2 : 0, y, beside ? width - split - kCardGap / 2 : width, below));
   return y + below;
 }
 
@@ -155,34 +169,41 @@ void TransactionsView::paintSpan(QPainter& painter, const SpanScene& span, const
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 5, 5);
   }
-  textOn(painter, box.adjusted(0, 0, span.ended ? -8 : 0, 0), span.text, Theme::body(11.5, QFont::DemiBold), span.fate, Qt::AlignLeft);
+  textOn(painter, box.adjusted(0, 0, span.ended ? -8 : 0, 0), span.text, Theme::body(11.5, QFont::DemiBold), span.fate,
+         Qt::AlignLeft);
   if (span.ended) markerAt(painter, {box.right(), box.center().y()}, span.fate == TransactionFate::Committed, 8);
 }
 
 double TransactionsView::paintSpans(QPainter* painter, const QRectF& card) {
   const Palette& p = colors();
-  if (painter != nullptr) cardHead(*painter, card, tr("Over time"), tr("one row a partition, by who writes; a span runs from its first write to its marker"));
+  if (painter != nullptr)
+    cardHead(*painter, card, tr("Over time"),
+             tr("one row a partition, by who writes; a span runs from its first write to its marker"));
   const double from = card.left() + kCardInside + kProducerNames + kPartitionNames;
   const double right = card.right() - kCardInside - 12;
   const auto xOf = [&](double part) { return from + part * (right - from); };
   double y = card.top() + 48;
   const double axis = card.bottom() - 36;
   if (painter != nullptr && m_scene.producers.empty())
-    drawLine(*painter, (card.left() + card.right()) / 2, card.center().y(), tr("no transaction in this time"), Theme::body(13), p.muted, Qt::AlignHCenter);
+    drawLine(*painter, (card.left() + card.right()) / 2, card.center().y(), tr("no transaction in this time"),
+             Theme::body(13), p.muted, Qt::AlignHCenter);
   const QFont name = Theme::body(12.5, QFont::DemiBold);
   const QFont note = Theme::body(11.5);
   const QFont mono = Theme::mono(11.5);
   for (size_t i = 0; i < m_scene.producers.size(); ++i) {
     const ProducerScene& producer = m_scene.producers[i];
     if (painter != nullptr) {
-      drawLine(*painter, card.left() + kCardInside, y + 12, fitted(producer.name, name, kProducerNames - 8), name, p.ink);
-      drawLine(*painter, card.left() + kCardInside, y + 28, fitted(producer.note, note, kProducerNames - 8), note, p.muted);
+      drawLine(*painter, card.left() + kCardInside, y + 12, fitted(producer.name, name, kProducerNames - 8), name,
+               p.ink);
+      drawLine(*painter, card.left() + kCardInside, y + 28, fitted(producer.note, note, kProducerNames - 8), note,
+               p.muted);
     }
     const double top = y;
     for (const SpanRow& row : producer.rows) {
       const double middle = y + 9;
       if (painter != nullptr) {
-        drawLine(*painter, from - 10, middle + 4, fitted(row.partition, mono, kPartitionNames - 16), mono, p.muted, Qt::AlignRight);
+        drawLine(*painter, from - 10, middle + 4, fitted(row.partition, mono, kPartitionNames - 16), mono, p.muted,
+                 Qt::AlignRight);
         painter->setPen(QPen(p.grid, 1));
         painter->drawLine(QPointF(from, middle), QPointF(right, middle));
       }
@@ -209,7 +230,8 @@ double TransactionsView::paintSpans(QPainter* painter, const QRectF& card) {
         }
         const double needs = textWidth(mark.text, note);
         const bool before = x - needs - 12 > from;
-        drawLine(*painter, before ? x - 10 : x + 10, mark.refused ? middle + 4 : y - 6, mark.text, note, p.fenced, before ? Qt::AlignRight : Qt::AlignLeft);
+        drawLine(*painter, before ? x - 10 : x + 10, mark.refused ? middle + 4 : y - 6, mark.text, note, p.fenced,
+                 before ? Qt::AlignRight : Qt::AlignLeft);
       }
       if (i + 1 < m_scene.producers.size()) {
         painter->setPen(QPen(p.softLine, 1));
@@ -274,16 +296,20 @@ void TransactionsView::paintFacts(QPainter* painter, const QRectF& card) {
   }
   painter->setFont(name);
   painter->setPen(p.muted);
-  painter->drawText(QRectF(card.left() + kCardInside, y - 2, card.width() - 2 * kCardInside, 36), Qt::TextWordWrap, facts.note);
+  painter->drawText(QRectF(card.left() + kCardInside, y - 2, card.width() - 2 * kCardInside, 36), Qt::TextWordWrap,
+                    facts.note);
   y += facts.note.isEmpty() ? 0 : 24;
   painter->setFont(Theme::body(12, QFont::DemiBold));
   painter->setPen(p.warnText);
-  painter->drawText(QRectF(card.left() + kCardInside, y, card.width() - 2 * kCardInside, card.bottom() - y - 6), Qt::TextWordWrap, facts.warning);
+  painter->drawText(QRectF(card.left() + kCardInside, y, card.width() - 2 * kCardInside, card.bottom() - y - 6),
+                    Qt::TextWordWrap, facts.warning);
 }
 
 void TransactionsView::paintLogs(QPainter* painter, const QRectF& card) {
   const Palette& p = colors();
-  if (painter != nullptr) cardHead(*painter, card, tr("On the log"), tr("by offset: who wrote it, its markers, and where read_committed has to stop"));
+  if (painter != nullptr)
+    cardHead(*painter, card, tr("On the log"),
+             tr("by offset: who wrote it, its markers, and where read_committed has to stop"));
   const double from = card.left() + kCardInside + 150;
   const double right = card.right() - kCardInside - 190;
   const QFont mono = Theme::mono(12, QFont::DemiBold);
@@ -300,11 +326,13 @@ void TransactionsView::paintLogs(QPainter* painter, const QRectF& card) {
       if (!log.held.isEmpty() && log.lastStable && log.highWatermark) {
         painter->setPen(Qt::NoPen);
         painter->setBrush(p.warnSoft);
-        painter->drawRect(QRectF(xOf(*log.lastStable), top - 6, xOf(*log.highWatermark) - xOf(*log.lastStable), kLogHeight + 12));
+        painter->drawRect(
+            QRectF(xOf(*log.lastStable), top - 6, xOf(*log.highWatermark) - xOf(*log.lastStable), kLogHeight + 12));
       }
       painter->setPen(Qt::NoPen);
       painter->setBrush(p.rail);
-      painter->drawRoundedRect(QRectF(from - 30, top + kLogHeight + 4, card.right() - kCardInside - from + 30, 4), 2, 2);
+      painter->drawRoundedRect(QRectF(from - 30, top + kLogHeight + 4, card.right() - kCardInside - from + 30, 4), 2,
+                               2);
     }
     double labelFree = -1e9;
     for (const LogBatchScene& batch : log.batches) {
@@ -316,7 +344,9 @@ void TransactionsView::paintLogs(QPainter* painter, const QRectF& card) {
       if (batch.control) {
         const bool commits = batch.fate == TransactionFate::Committed;
         markerAt(*painter, box.center(), commits, 12);
-        if (commits) drawLine(*painter, box.center().x(), box.center().y() + 4, batch.text, Theme::body(10, QFont::Bold), p.panel, Qt::AlignHCenter);
+        if (commits)
+          drawLine(*painter, box.center().x(), box.center().y() + 4, batch.text, Theme::body(10, QFont::Bold), p.panel,
+                   Qt::AlignHCenter);
         continue;
       }
       fateBox(*painter, box, batch.fate, batch.number);
@@ -338,7 +368,8 @@ void TransactionsView::paintLogs(QPainter* painter, const QRectF& card) {
         const double x = xOf(*log.highWatermark);
         painter->setPen(QPen(p.highWatermark, 2.4));
         painter->drawLine(QPointF(x, top - 10), QPointF(x, below + 4));
-        tag(*painter, x, below, log.highWatermarkText, p.highWatermark, p.onHighWatermark, from - 30, card.right() - kCardInside);
+        tag(*painter, x, below, log.highWatermarkText, p.highWatermark, p.onHighWatermark, from - 30,
+            card.right() - kCardInside);
       }
       if (log.lastStable) {
         const double x = xOf(*log.lastStable);
@@ -349,11 +380,13 @@ void TransactionsView::paintLogs(QPainter* painter, const QRectF& card) {
         // Beside the other one where both would stand in one place.
         const double other = log.highWatermark ? xOf(*log.highWatermark) : 1e9;
         const double room = textWidth(log.lastStableText, Theme::body(11.5, QFont::DemiBold)) + 60;
-        tag(*painter, std::min(x, std::max(from, other - room)), below, log.lastStableText, p.violet, p.onViolet, from - 30, card.right() - kCardInside);
+        tag(*painter, std::min(x, std::max(from, other - room)), below, log.lastStableText, p.violet, p.onViolet,
+            from - 30, card.right() - kCardInside);
       }
       painter->setFont(Theme::body(12, QFont::DemiBold));
       painter->setPen(p.warnText);
-      painter->drawText(QRectF(right + 8, top - 4, card.right() - kCardInside - right - 8, kLogHeight + 10), int(Qt::AlignVCenter) | int(Qt::TextWordWrap), log.held);
+      painter->drawText(QRectF(right + 8, top - 4, card.right() - kCardInside - right - 8, kLogHeight + 10),
+                        int(Qt::AlignVCenter) | int(Qt::TextWordWrap), log.held);
     }
     y += kLogPitch;
   }
@@ -368,7 +401,9 @@ void TransactionsView::paintLegend(QPainter& painter, double left, double y) con
     drawLine(painter, x + width + 7, y + 11, text, font, p.muted);
     x += width + 7 + textWidth(text, font) + 20;
   };
-  for (const auto& [fate, text] : {std::pair{TransactionFate::Committed, tr("committed")}, std::pair{TransactionFate::Aborted, tr("aborted")}, std::pair{TransactionFate::Open, tr("open")}, std::pair{TransactionFate::Unknown, tr("not transactional")}}) {
+  for (const auto& [fate, text] :
+       {std::pair{TransactionFate::Committed, tr("committed")}, std::pair{TransactionFate::Aborted, tr("aborted")},
+        std::pair{TransactionFate::Open, tr("open")}, std::pair{TransactionFate::Unknown, tr("not transactional")}}) {
     fateBox(painter, QRectF(x, y, 20, 14), fate, 1);
     word(text, 20);
   }
@@ -392,11 +427,13 @@ void TransactionsView::paintFencing(QPainter* painter, const QRectF& card) {
     } else {
       drawLine(*painter, card.left() + kCardInside, y, row.time, mono, p.muted);
       drawLine(*painter, card.left() + kCardInside + 108, y, row.epoch, Theme::mono(11.5, QFont::DemiBold), p.fenced);
-      drawLine(*painter, card.left() + kCardInside + 148, y, fitted(row.text, text, card.width() - 2 * kCardInside - 148), text, p.ink);
+      drawLine(*painter, card.left() + kCardInside + 148, y,
+               fitted(row.text, text, card.width() - 2 * kCardInside - 148), text, p.ink);
     }
     y += 22;
   }
-  if (painter != nullptr && m_scene.fencing.empty()) drawLine(*painter, card.left() + kCardInside, y, tr("nobody was fenced"), text, p.muted);
+  if (painter != nullptr && m_scene.fencing.empty())
+    drawLine(*painter, card.left() + kCardInside, y, tr("nobody was fenced"), text, p.muted);
 }
 
 void TransactionsView::paintAborted(QPainter* painter, const QRectF& card) {

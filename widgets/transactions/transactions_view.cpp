@@ -28,9 +28,13 @@ void TransactionsView::setScene(TransactionScene scene) {
   update();
 }
 
-QSize TransactionsView::sizeHint() const { return {1000, heightForWidth(std::max(620, width()))}; }
+QSize TransactionsView::sizeHint() const {
+  return {1000, heightForWidth(std::max(620, width()))};
+}
 
-int TransactionsView::heightForWidth(int width) const { return static_cast<int>(const_cast<TransactionsView*>(this)->layOut(nullptr, width)) + 1; }
+int TransactionsView::heightForWidth(int width) const {
+  return static_cast<int>(const_cast<TransactionsView*>(this)->layOut(nullptr, width)) + 1;
+}
 
 void TransactionsView::paintEvent(QPaintEvent*) {
   ++m_paintings;
@@ -88,9 +92,12 @@ QString TransactionsView::asText() const {
   if (!m_scene.facts.title.isEmpty()) lines << QStringLiteral("%1\t%2").arg(m_scene.facts.title, m_scene.facts.state);
   for (const auto& [name, value] : m_scene.facts.facts) lines << QStringLiteral("%1\t%2").arg(name, value);
   if (!m_scene.facts.warning.isEmpty()) lines << m_scene.facts.warning;
-  for (const LogScene& log : m_scene.logs) lines << QStringLiteral("%1\t%2\t%3\t%4").arg(log.partition, log.lastStableText, log.highWatermarkText, log.held);
-  for (const FencingRow& row : m_scene.fencing) lines << QStringLiteral("%1\t%2\t%3").arg(row.time, row.epoch, row.text);
-  for (const AbortedRow& row : m_scene.aborted) lines << QStringLiteral("%1\t%2\t%3\t%4\t%5").arg(row.partition, row.producer, row.first, row.last, row.lastStable);
+  for (const LogScene& log : m_scene.logs)
+    lines << QStringLiteral("%1\t%2\t%3\t%4").arg(log.partition, log.lastStableText, log.highWatermarkText, log.held);
+  for (const FencingRow& row : m_scene.fencing)
+    lines << QStringLiteral("%1\t%2\t%3").arg(row.time, row.epoch, row.text);
+  for (const AbortedRow& row : m_scene.aborted)
+    lines << QStringLiteral("%1\t%2\t%3\t%4\t%5").arg(row.partition, row.producer, row.first, row.last, row.lastStable);
   return lines.join(QLatin1Char('\n'));
 }
 

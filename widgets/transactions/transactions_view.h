@@ -6,8 +6,8 @@
 
 namespace tidemark::widgets {
 
-/// The transactions, painted: spans over the partitions that they touch, the same on the logs, fencing, what is aborted.
-/// ↑ ↓ go through the transactions. It is as high as what it shows; repainted when its scene is another one.
+/// The transactions, painted: spans over the partitions that they touch, the same on the logs, fencing, what is
+/// aborted. ↑ ↓ go through the transactions. It is as high as what it shows; repainted when its scene is another one.
 class TransactionsView : public QWidget {
   Q_OBJECT
 

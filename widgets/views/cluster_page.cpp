@@ -188,7 +188,9 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
   });
   connect(&bridge, &EngineBridge::live, this, [this](const Frame& frame) {
     if (frame.anotherCluster) m_noted.clear();
-    const auto tells = [](const observe::ObservedEvent& event) { return std::holds_alternative<events::RecordsLost>(event.event.payload); };
+    const auto tells = [](const observe::ObservedEvent& event) {
+      return std::holds_alternative<events::RecordsLost>(event.event.payload);
+    };
     if (frame.anotherCluster || std::ranges::any_of(frame.events.events, tells)) takeLost();
   });
   connect(m_belts, &BeltsView::noteTaken, this, [this] {
@@ -250,7 +252,8 @@ void ClusterPage::takeLost() {
   m_lost->setVisible(m_lostIn.has_value());
   if (!m_lostIn) return;
   m_lost->setText(tr("✕ %1 lost").arg(grouped(records)));
-  m_lost->setToolTip(tr("%1 acknowledged record(s) lost, first in %2: show where", nullptr, pluralOf(records)).arg(grouped(records), partitionText(*m_lostIn)));
+  m_lost->setToolTip(tr("%1 acknowledged record(s) lost, first in %2: show where", nullptr, pluralOf(records))
+                         .arg(grouped(records), partitionText(*m_lostIn)));
   m_lost->setAccessibleName(m_lost->toolTip());
 }
 

@@ -31,8 +31,8 @@ class TimeBar;
 class TimelinePage;
 class TransactionsPage;
 
-/// The middle of the window while a cluster runs: the views of one partition as tabs, each with a table twin. Above them
-/// stands which moment they show, and whether records were lost that nobody has taken note of.
+/// The middle of the window while a cluster runs: the views of one partition as tabs, each with a table twin. Above
+/// them stands which moment they show, and whether records were lost that nobody has taken note of.
 class ClusterPage : public QWidget {
   Q_OBJECT
 

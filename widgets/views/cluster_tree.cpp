@@ -179,7 +179,8 @@ void ClusterTree::contextMenuEvent(QContextMenuEvent* event) {
 
 void ClusterTree::keyPressEvent(QKeyEvent* event) {
   const QModelIndex index = currentIndex();
-  const bool isFault = static_cast<ClusterTreeModel::Kind>(index.data(ClusterTreeModel::KindRole).toInt()) == ClusterTreeModel::Kind::Fault;
+  const bool isFault = static_cast<ClusterTreeModel::Kind>(index.data(ClusterTreeModel::KindRole).toInt()) ==
+                       ClusterTreeModel::Kind::Fault;
   if (isFault && (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace)) {
     Q_EMIT healWanted(index.data(ClusterTreeModel::FaultRole).toInt());
     return;

@@ -82,7 +82,8 @@ namespace {
 /// A row as in the legend: grave events stand on a soft ground, the mark before the name tells the state.
 class EventDelegate : public QStyledItemDelegate {
  public:
-  EventDelegate(const std::optional<uint64_t>& moment, QObject* parent) : QStyledItemDelegate(parent), m_moment(moment) {}
+  EventDelegate(const std::optional<uint64_t>& moment, QObject* parent)
+      : QStyledItemDelegate(parent), m_moment(moment) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Palette& p = colors();
@@ -300,7 +301,8 @@ EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
   connect(&bridge, &EngineBridge::live, this, &EventPanel::onFrame);
   connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
     if (m_following || !now.isValid()) return;
-    Q_EMIT eventPicked(now.data(EventModel::NumberRole).toULongLong(), platform::WallTime(platform::milliseconds(now.data(EventModel::WallRole).toLongLong())));
+    Q_EMIT eventPicked(now.data(EventModel::NumberRole).toULongLong(),
+                       platform::WallTime(platform::milliseconds(now.data(EventModel::WallRole).toLongLong())));
   });
   connect(&Theme::instance(), &Theme::changed, m_table->viewport(), qOverload<>(&QWidget::update));
   const auto go = [this](Qt::Key key, auto&& where) {
@@ -336,7 +338,7 @@ void EventPanel::nameKinds() {
   const std::set<EventGroup>& groups = m_filter->groups();
   const bool every = m_model->isChatty();
   m_kinds->setText(groups.empty()       ? every ? tr("Every one ▾") : tr("All kinds ▾")
-                   : groups.size() == 1 ? tr("%1 ▾").arg(nameOf(*groups.begin()))
+                         : groups.size() == 1 ? tr("%1 ▾").arg(nameOf(*groups.begin()))
                                         : tr("%n kinds ▾", nullptr, static_cast<int>(groups.size())));
   QStringList names;
   for (const EventGroup group : groups) names << nameOf(group);
@@ -358,10 +360,11 @@ void EventPanel::counts() {
   if (m_model->leftOut() > 0) {
     const auto count = static_cast<int64_t>(m_model->leftOut());
     notes << tr("%1 frequent left out", nullptr, pluralOf(count)).arg(grouped(count));
-    lines << tr("%1 frequent event(s) left out: appends, fetches, most watermarks. The menu of kinds can show every one "
-                "from then on.",
-                nullptr, pluralOf(count))
-                 .arg(grouped(count));
+    lines
+        << tr("%1 frequent event(s) left out: appends, fetches, most watermarks. The menu of kinds can show every one "
+              "from then on.",
+              nullptr, pluralOf(count))
+               .arg(grouped(count));
   }
   if (m_model->forgotten() > 0) {
     const auto count = static_cast<int64_t>(m_model->forgotten());
@@ -399,8 +402,9 @@ void EventPanel::exportToFile() {
   }
   QString text = tr("%n event(s) written to %1", nullptr, m_filter->rowCount()).arg(name);
   if (m_model->leftOut() > 0)
-    text += QStringLiteral(" · ") + tr("%1 frequent left out", nullptr, pluralOf(static_cast<int64_t>(m_model->leftOut())))
-                                        .arg(grouped(static_cast<int64_t>(m_model->leftOut())));
+    text +=
+        QStringLiteral(" · ") + tr("%1 frequent left out", nullptr, pluralOf(static_cast<int64_t>(m_model->leftOut())))
+                                    .arg(grouped(static_cast<int64_t>(m_model->leftOut())));
   Q_EMIT said(text);
 }
 

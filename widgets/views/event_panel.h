@@ -16,8 +16,8 @@ namespace tidemark::widgets {
 
 class EventHeader;
 
-/// The controls of the event table (a pill that says whether it is held, filter, kinds, pause, copy, export), to be put beside the ISR strip, and
-/// the table itself.
+/// The controls of the event table (a pill that says whether it is held, filter, kinds, pause, copy, export), to be put
+/// beside the ISR strip, and the table itself.
 class EventPanel : public QObject {
   Q_OBJECT
 
@@ -36,8 +36,8 @@ class EventPanel : public QObject {
   void focusFilter();
   /// Brings that event into sight and picks it; a filter that hides it is taken off. False if it is not kept any more.
   bool reveal(uint64_t number);
-  /// The newest event at the moment that the window shows: picked without a word to others, later ones are paler. Nothing:
-  /// the present is shown.
+  /// The newest event at the moment that the window shows: picked without a word to others, later ones are paler.
+  /// Nothing: the present is shown.
   void setMoment(std::optional<uint64_t> number);
 
  Q_SIGNALS:

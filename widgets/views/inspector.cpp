@@ -221,7 +221,8 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
     }
     if (!replica->inSync)
       if (const TimelineCopy* copy = pastOf(*m_partition, broker.id))
-        if (const auto left = copy->leftIsr(cluster.wall)) facts.push_back({tr("Dropped from ISR"), agoText(cluster.wall - *left + age), p.warnText});
+        if (const auto left = copy->leftIsr(cluster.wall))
+          facts.push_back({tr("Dropped from ISR"), agoText(cluster.wall - *left + age), p.warnText});
   }
   for (const observe::Setting& setting : cluster.settings)
     if (setting.key == "replica.lag.time.max.ms")
@@ -245,9 +246,11 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
     const TimelineCopy* copy = pastOf(*m_partition, broker.id);
     std::vector<LagPlot::Mark> marks;
     const auto entered = cluster.wall - std::chrono::duration_cast<platform::WallClock::duration>(broker.inState);
-    if (broker.state == BrokerState::Paused || broker.state == BrokerState::Killed || broker.state == BrokerState::Stopped)
+    if (broker.state == BrokerState::Paused || broker.state == BrokerState::Killed ||
+        broker.state == BrokerState::Stopped)
       marks.push_back({entered, broker.state == BrokerState::Paused ? tr("paused") : tr("down"), false});
-    if (const auto left = copy == nullptr ? std::nullopt : copy->leftIsr(cluster.wall)) marks.push_back({*left, tr("out of ISR"), true});
+    if (const auto left = copy == nullptr ? std::nullopt : copy->leftIsr(cluster.wall))
+      marks.push_back({*left, tr("out of ISR"), true});
     drawLags({{broker.id, copy}}, marks);
   }
   // What was cannot be acted on.
@@ -291,8 +294,7 @@ void Inspector::showQuorum(const observe::ClusterSnapshot& cluster) {
   showCommands(std::nullopt);
 }
 
-void Inspector::showPartition(const observe::TopicSnapshot& topic,
-                              const observe::PartitionSnapshot& partition) {
+void Inspector::showPartition(const observe::TopicSnapshot& topic, const observe::PartitionSnapshot& partition) {
   const Palette& p = colors();
   const QString name = partitionText({topic.name, partition.index});
   m_title->ensurePolished();
@@ -337,7 +339,8 @@ void Inspector::showPartition(const observe::TopicSnapshot& topic,
     QStringList names;
     for (const LagPlot::Line& line : lines)
       names << QStringLiteral("<span style='color:%1'>%2</span> %3")
-                   .arg(LagPlot::colorOf(line.broker).name(), LagPlot::strokeOf(line.broker), QString::number(line.broker.value()));
+                   .arg(LagPlot::colorOf(line.broker).name(), LagPlot::strokeOf(line.broker),
+                        QString::number(line.broker.value()));
     m_plotTitle->setText(lines.size() == 1 ? tr("Lag behind leader (records)")
                                            : tr("Lag in records of %1").arg(names.join(QStringLiteral("&nbsp; "))));
     drawLags(lines, {});
@@ -376,7 +379,8 @@ void Inspector::showCommands(std::optional<BrokerState> state) {
     button->setEnabled(true);
     button->show();
   }
-  if (had && !fits.empty() && !applies(qobject_cast<QPushButton*>(focused))) fits.front()->setFocus(Qt::OtherFocusReason);
+  if (had && !fits.empty() && !applies(qobject_cast<QPushButton*>(focused)))
+    fits.front()->setFocus(Qt::OtherFocusReason);
   for (QPushButton* button : {m_pause, m_resume, m_kill, m_restart, m_start, m_stop})
     if (!applies(button)) button->setEnabled(false);
   // Of each pair the one that applies; else the usual one, disabled.

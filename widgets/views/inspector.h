@@ -7,8 +7,8 @@
 #include "bridge/engine_bridge.h"
 #include "theme/shapes.h"
 #include "timeline/time_travel.h"
-#include "views/lag_plot.h"
 #include "views/cluster_tree.h"
+#include "views/lag_plot.h"
 
 class QGridLayout;
 class QLabel;
@@ -35,8 +35,8 @@ class StatePill : public QWidget {
 };
 
 /// All there is to know about what is picked, a plot of its lag, and what can be done to a broker. The buttons stand at
-/// the foot, whatever is scrolled or comes above them, each always in its place: one that does not apply to the state of
-/// the broker is disabled, or gives its place to its opposite.
+/// the foot, whatever is scrolled or comes above them, each always in its place: one that does not apply to the state
+/// of the broker is disabled, or gives its place to its opposite.
 class Inspector : public QScrollArea {
   Q_OBJECT
 

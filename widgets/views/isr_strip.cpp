@@ -45,7 +45,9 @@ IsrStrip::IsrStrip(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
-const TimelinePartition* IsrStrip::past() const { return m_partition ? m_travel.past().find(*m_partition) : nullptr; }
+const TimelinePartition* IsrStrip::past() const {
+  return m_partition ? m_travel.past().find(*m_partition) : nullptr;
+}
 
 platform::WallTime IsrStrip::timeAt(double x) const {
   return m_travel.axis().at(std::clamp((x - kLeft) / std::max(1.0, width() - kRight - kLeft), 0.0, 1.0));
@@ -88,13 +90,15 @@ void IsrStrip::paintEvent(QPaintEvent*) {
   const TimeAxis& axis = m_travel.axis();
   const QString length = durationText(axis.span());
   const QString span = axis.follows() ? tr("last %1 – drag to look back").arg(length)
-                                      : tr("%1 – %2").arg(timeText(axis.begin()).section(QLatin1Char('.'), 0, 0), timeText(axis.end()).section(QLatin1Char('.'), 0, 0));
+                                      : tr("%1 – %2").arg(timeText(axis.begin()).section(QLatin1Char('.'), 0, 0),
+                                                          timeText(axis.end()).section(QLatin1Char('.'), 0, 0));
   const QFontMetricsF metrics(painter.font());
   const double room = width() - kRight - metrics.horizontalAdvance(span) - 16;
   const auto* topic = observe::findTopic(*m_bridge.snapshot(), m_partition->topic);
   const QString title = tr("ISR of %1").arg(partitionText(*m_partition));
   if (topic != nullptr && observe::isBelowMinInSync(*topic, *partition)) {
-    const QString trouble = tr("%1 in sync, min.insync %2: acks=all is refused").arg(partition->isr.size()).arg(topic->minInSync);
+    const QString trouble =
+        tr("%1 in sync, min.insync %2: acks=all is refused").arg(partition->isr.size()).arg(topic->minInSync);
     const QString left = metrics.elidedText(title + QStringLiteral("  "), Qt::ElideMiddle,
                                             std::max(60.0, room - metrics.horizontalAdvance(trouble)));
     painter.drawText(QPointF(0, 20), left);
@@ -109,7 +113,9 @@ void IsrStrip::paintEvent(QPaintEvent*) {
 
   const double left = kLeft;
   const double right = width() - kRight;
-  const auto x = [&](platform::WallTime time) { return std::clamp(left + axis.part(time) * (right - left), left, right); };
+  const auto x = [&](platform::WallTime time) {
+    return std::clamp(left + axis.part(time) * (right - left), left, right);
+  };
   const TimelinePartition* known = past();
   const double pitch = rowHeight();
   const double bar = std::max(4.0, pitch - 4);
@@ -197,7 +203,9 @@ bool IsrStrip::event(QEvent* event) {
   QString text = tr("Broker %1 %2, since %3").arg(QString::number(broker.value()), state, timeText(found->begin));
   // Why, if an event tells it.
   for (const observe::ObservedEvent& one : known->events) {
-    if (std::chrono::abs(one.event.wall - found->begin) > TimelinePast::kSnapshotLag || !changes(one.event.payload, broker)) continue;
+    if (std::chrono::abs(one.event.wall - found->begin) > TimelinePast::kSnapshotLag ||
+        !changes(one.event.payload, broker))
+      continue;
     const CauseWords cause = causeOf(one, *known, *m_bridge.snapshot());
     text += QLatin1Char('\n') + tr("%1: %2").arg(cause.title, cause.lines.join(QLatin1Char('\n')));
   }

@@ -9,8 +9,8 @@
 
 namespace tidemark::widgets {
 
-/// Who was in the ISR of the shown partition, and who led it, over the stretch of time that all views look at: one row for
-/// each broker. Click or drag: every view shows that moment.
+/// Who was in the ISR of the shown partition, and who led it, over the stretch of time that all views look at: one row
+/// for each broker. Click or drag: every view shows that moment.
 class IsrStrip : public QWidget {
   Q_OBJECT
 

@@ -93,7 +93,9 @@ void LagPlot::draw(const std::vector<Line>& lines, const std::vector<Mark>& mark
   QCPAxis* keys = area->axis(QCPAxis::atBottom);
   QCPAxis* values = area->axis(QCPAxis::atLeft);
   const double span = std::chrono::duration<double>(axis.span()).count();
-  const auto keyAt = [&axis](platform::WallTime time) { return std::chrono::duration<double>(time - axis.end()).count(); };
+  const auto keyAt = [&axis](platform::WallTime time) {
+    return std::chrono::duration<double>(time - axis.end()).count();
+  };
   const auto upright = [&](double at, const QPen& pen) {
     auto* vertical = new QCPItemStraightLine(m_plot);
     vertical->point1->setAxes(keys, values);
@@ -109,7 +111,8 @@ void LagPlot::draw(const std::vector<Line>& lines, const std::vector<Mark>& mark
     QCPGraph* graph = m_plot->addGraph(keys, values);
     graph->setLineStyle(QCPGraph::lsStepLeft);
     // One line alone is the story of its broker, in the colour of being behind; several are told apart.
-    graph->setPen(lines.size() == 1 ? QPen(p.warn, 1.8) : QPen(colorOf(line.broker), 1.6, kStyles[styleOf(line.broker)]));
+    graph->setPen(lines.size() == 1 ? QPen(p.warn, 1.8)
+                                    : QPen(colorOf(line.broker), 1.6, kStyles[styleOf(line.broker)]));
     auto point = std::ranges::upper_bound(points, axis.begin(), {}, &TimelineSeries::Point::at);
     if (point != points.begin()) --point;
     int64_t newest = point->value;

@@ -13,8 +13,8 @@ class QCustomPlot;
 
 namespace tidemark::widgets {
 
-/// How many records copies of a partition were behind their leader over the stretch of time that all views look at, with
-/// marks where one went down or left the ISR.
+/// How many records copies of a partition were behind their leader over the stretch of time that all views look at,
+/// with marks where one went down or left the ISR.
 class LagPlot : public QWidget {
   Q_OBJECT
 

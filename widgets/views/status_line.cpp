@@ -73,7 +73,8 @@ void StatusLine::take() {
     });
     QStringList parts;
     const int brokers = static_cast<int>(cluster.brokers.size());
-    parts << (up == brokers ? tr("%n broker(s)", nullptr, brokers) : tr("%1 of %n broker(s) up", nullptr, brokers).arg(up))
+    parts << (up == brokers ? tr("%n broker(s)", nullptr, brokers)
+                            : tr("%1 of %n broker(s) up", nullptr, brokers).arg(up))
           << tr("%n partition(s)", nullptr, partitions);
     parts << tr("produce %1").arg(rateText(m_produced.perSecond(now)))
           << tr("fetch %1").arg(rateText(m_fetched.perSecond(now)));

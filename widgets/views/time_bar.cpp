@@ -25,8 +25,9 @@ MomentPill::MomentPill(TimeTravel& travel, QWidget* parent) : QWidget(parent), m
   setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   const auto take = [this] {
     setAccessibleName(text());
-    setToolTip(m_travel.isLive() ? tr("The window shows the cluster as it is now. , and . step through what has happened.")
-                                 : tr("The window shows the cluster as it was then, in all views. L: back to the present"));
+    setToolTip(m_travel.isLive()
+                   ? tr("The window shows the cluster as it is now. , and . step through what has happened.")
+                   : tr("The window shows the cluster as it was then, in all views. L: back to the present"));
     updateGeometry();
     update();
   };
@@ -86,7 +87,8 @@ void TimeButton::paintEvent(QPaintEvent* event) {
   const QPointF middle = QRectF(rect()).center();
   const auto bar = [&](double x) { painter.drawRect(QRectF(middle.x() + x, middle.y() - 6, 3, 12)); };
   const auto triangle = [&](double from, double to) {
-    painter.drawPolygon(QPolygonF({{middle.x() + from, middle.y() - 6}, {middle.x() + to, middle.y()}, {middle.x() + from, middle.y() + 6}}));
+    painter.drawPolygon(QPolygonF(
+        {{middle.x() + from, middle.y() - 6}, {middle.x() + to, middle.y()}, {middle.x() + from, middle.y() + 6}}));
   };
   switch (m_sign) {
     case Sign::Back:
@@ -125,7 +127,8 @@ TimeBar::TimeBar(TimeTravel& travel, QWidget* parent)
   m_forth->setAccessibleName(tr("One event on"));
   m_play->setToolTip(tr("Play on from here, or stop (Space)"));
   for (TimeButton* button : {m_back, m_play, m_forth}) button->setFixedSize(34, 26);
-  for (const double speed : kSpeeds) m_speeds->addItem(speed < 1 ? tr("1/%1 ×").arg(qRound(1 / speed)) : tr("%1 ×").arg(speed), speed);
+  for (const double speed : kSpeeds)
+    m_speeds->addItem(speed < 1 ? tr("1/%1 ×").arg(qRound(1 / speed)) : tr("%1 ×").arg(speed), speed);
   m_speeds->setCurrentIndex(kUsualSpeed);
   m_speeds->setAccessibleName(tr("Speed"));
   m_speeds->setToolTip(tr("How fast it is played"));
@@ -153,7 +156,8 @@ TimeBar::TimeBar(TimeTravel& travel, QWidget* parent)
   connect(m_forth, &QPushButton::clicked, this, [this] { m_travel.step(1); });
   connect(m_play, &QPushButton::clicked, this, [this] { m_travel.isPlaying() ? m_travel.pause() : m_travel.play(); });
   connect(m_live, &QPushButton::clicked, &travel, &TimeTravel::goLive);
-  connect(m_speeds, &QComboBox::currentIndexChanged, this, [this](int index) { m_travel.setSpeed(m_speeds->itemData(index).toDouble()); });
+  connect(m_speeds, &QComboBox::currentIndexChanged, this,
+          [this](int index) { m_travel.setSpeed(m_speeds->itemData(index).toDouble()); });
   connect(m_slider, &QSlider::valueChanged, this, [this](int value) {
     if (m_taking) return;
     m_travel.pause();
@@ -175,7 +179,8 @@ void TimeBar::take() {
   if (all.count() > 0) m_slider->setValue(static_cast<int>((m_travel.at() - begin) * kSliderSteps / all));
   m_taking = false;
   const auto ago = m_travel.axis().now() - m_travel.at();
-  m_time->setText(m_travel.isRecorded() ? tr("%1 of %2").arg(durationText(m_travel.at() - begin), durationText(all)) : agoText(ago));
+  m_time->setText(m_travel.isRecorded() ? tr("%1 of %2").arg(durationText(m_travel.at() - begin), durationText(all))
+                                        : agoText(ago));
 }
 
 void TimeBar::paintEvent(QPaintEvent*) {

@@ -49,7 +49,8 @@ class TimeButton : public QPushButton {
   Sign m_sign;
 };
 
-/// While a moment of the past is shown: step, play, how fast, where in what is remembered, and the way back to the present.
+/// While a moment of the past is shown: step, play, how fast, where in what is remembered, and the way back to the
+/// present.
 class TimeBar : public QWidget {
   Q_OBJECT
 

@@ -282,8 +282,9 @@ void TopBar::setRunning(bool running) {
 }
 
 void TopBar::setRecorded() {
-  for (QWidget* widget : {static_cast<QWidget*>(m_cluster), static_cast<QWidget*>(m_topic), static_cast<QWidget*>(m_produce),
-                          static_cast<QWidget*>(m_consume), static_cast<QWidget*>(m_fault), static_cast<QWidget*>(m_bootstrap)})
+  for (QWidget* widget :
+       {static_cast<QWidget*>(m_cluster), static_cast<QWidget*>(m_topic), static_cast<QWidget*>(m_produce),
+        static_cast<QWidget*>(m_consume), static_cast<QWidget*>(m_fault), static_cast<QWidget*>(m_bootstrap)})
     widget->hide();
   m_running = false;
   update();

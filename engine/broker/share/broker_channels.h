@@ -16,12 +16,16 @@ namespace tidemark::broker {
 /// all calls there, answers come there.
 class BrokerChannels {
  public:
-  BrokerChannels(platform::Process& process, std::shared_ptr<platform::Executor> executor, std::function<metadata::ImagePtr()> image,
-                 std::string listener, std::string clientId)
-      : process_(process), executor_(std::move(executor)), image_(std::move(image)), listener_(std::move(listener)), clientId_(std::move(clientId)) {}
+  BrokerChannels(platform::Process& process, std::shared_ptr<platform::Executor> executor,
+                 std::function<metadata::ImagePtr()> image, std::string listener, std::string clientId)
+      : process_(process),
+        executor_(std::move(executor)),
+        image_(std::move(image)),
+        listener_(std::move(listener)),
+        clientId_(std::move(clientId)) {}
 
-  /// The answer owns what it holds. Errors: BrokerNotAvailable (the metadata does not know where it is), NetworkException,
-  /// RequestTimedOut; never inside the call.
+  /// The answer owns what it holds. Errors: BrokerNotAvailable (the metadata does not know where it is),
+  /// NetworkException, RequestTimedOut; never inside the call.
   template <class Request>
   void send(NodeId node, Request request, std::move_only_function<void(Result<typename Request::Response>)> done) {
     using Response = typename Request::Response;
@@ -50,7 +54,8 @@ class BrokerChannels {
     const platform::Endpoint endpoint{known->host, static_cast<uint16_t>(known->port)};
     std::unique_ptr<network::Channel>& channel = channels_[node];
     if (!channel || channel->endpoint() != endpoint)
-      channel = std::make_unique<network::Channel>(process_, executor_, endpoint, network::ChannelOptions{.clientId = clientId_});
+      channel = std::make_unique<network::Channel>(process_, executor_, endpoint,
+                                                   network::ChannelOptions{.clientId = clientId_});
     return channel.get();
   }
 

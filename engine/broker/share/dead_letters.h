@@ -22,8 +22,8 @@ struct DeadLetters {
   Cause cause = Cause::Rejected;
 };
 
-/// Writes what share groups give up to the topics that they name for it (KIP-1191): for each record one with headers that say
-/// where it came from and why, and, if the group wants it, the record itself. Belongs to its serial executor.
+/// Writes what share groups give up to the topics that they name for it (KIP-1191): for each record one with headers
+/// that say where it came from and why, and, if the group wants it, the record itself. Belongs to its serial executor.
 class DeadLetterWriter {
  public:
   struct Dependencies {
@@ -53,8 +53,9 @@ class DeadLetterWriter {
 /// Whether a dead letter queue may go by that name: not an internal one, and with the cluster's prefix.
 Result<void> checkDeadLetterTopic(std::string_view topic, std::string_view prefix);
 
-/// The batches for them, none larger than `maxBytes` if it can be helped. `source`: whole batches of the log from their first offset on,
-/// if they are to be copied; what they do not hold is left without key and value.
-std::vector<ByteVector> deadLetterBatches(const DeadLetters& letters, std::optional<ByteView> source, size_t maxBytes, int64_t nowMs);
+/// The batches for them, none larger than `maxBytes` if it can be helped. `source`: whole batches of the log from their
+/// first offset on, if they are to be copied; what they do not hold is left without key and value.
+std::vector<ByteVector> deadLetterBatches(const DeadLetters& letters, std::optional<ByteView> source, size_t maxBytes,
+                                          int64_t nowMs);
 
 }  // namespace tidemark::broker

@@ -9,11 +9,14 @@
 namespace tidemark::broker {
 
 struct LatestOffsets::Impl : std::enable_shared_from_this<Impl> {
-  Impl(platform::Process& process, std::shared_ptr<platform::Executor> on, replication::ReplicaManager& of, NodeId node, std::string listener)
+  Impl(platform::Process& process, std::shared_ptr<platform::Executor> on, replication::ReplicaManager& of, NodeId node,
+       std::string listener)
       : executor(on),
         replicas(of),
         self(node),
-        channels(process, std::move(on), [&of] { return of.image(); }, std::move(listener), fmt::format("broker-{}-offsets", node)) {}
+        channels(
+            process, std::move(on), [&of] { return of.image(); }, std::move(listener),
+            fmt::format("broker-{}-offsets", node)) {}
 
   void ask(const TopicPartition& partition, coordinator::Reply<std::optional<Offset>> reply) {
     const metadata::ImagePtr image = replicas.image();
@@ -31,12 +34,14 @@ struct LatestOffsets::Impl : std::enable_shared_from_this<Impl> {
     asked.partitionIndex = partition.partition.value();
     asked.currentLeaderEpoch = registration->leaderEpoch.value();
     asked.timestamp = log::kLatestTimestamp;
-    channels.send(registration->leader, std::move(request), [reply = std::move(reply)](Result<protocol::ListOffsetsResponse> response) mutable {
-      std::optional<Offset> end;
-      if (response && response->topics.size() == 1 && response->topics[0].partitions.size() == 1 && response->topics[0].partitions[0].errorCode == 0)
-        end = Offset(response->topics[0].partitions[0].offset);
-      reply(end);
-    });
+    channels.send(registration->leader, std::move(request),
+                  [reply = std::move(reply)](Result<protocol::ListOffsetsResponse> response) mutable {
+                    std::optional<Offset> end;
+                    if (response && response->topics.size() == 1 && response->topics[0].partitions.size() == 1 &&
+                        response->topics[0].partitions[0].errorCode == 0)
+                      end = Offset(response->topics[0].partitions[0].offset);
+                    reply(end);
+                  });
   }
 
   const std::shared_ptr<platform::Executor> executor;
@@ -46,14 +51,15 @@ struct LatestOffsets::Impl : std::enable_shared_from_this<Impl> {
   bool closed = false;
 };
 
-LatestOffsets::LatestOffsets(platform::Process& process, std::shared_ptr<platform::Executor> executor, replication::ReplicaManager& replicas,
-                             NodeId self, std::string listener)
+LatestOffsets::LatestOffsets(platform::Process& process, std::shared_ptr<platform::Executor> executor,
+                             replication::ReplicaManager& replicas, NodeId self, std::string listener)
     : impl_(std::make_shared<Impl>(process, std::move(executor), replicas, self, std::move(listener))) {}
 
 LatestOffsets::~LatestOffsets() = default;
 
 void LatestOffsets::ask(const TopicPartition& partition, coordinator::Reply<std::optional<Offset>> reply) {
-  impl_->executor->post([impl = impl_, partition, reply = std::move(reply)]() mutable { impl->ask(partition, std::move(reply)); });
+  impl_->executor->post(
+      [impl = impl_, partition, reply = std::move(reply)]() mutable { impl->ask(partition, std::move(reply)); });
 }
 
 void LatestOffsets::close() {

@@ -12,8 +12,8 @@ namespace tidemark::broker {
 /// The ends of partitions, wherever they are led. Any thread; answers come on the executor.
 class LatestOffsets {
  public:
-  LatestOffsets(platform::Process& process, std::shared_ptr<platform::Executor> executor, replication::ReplicaManager& replicas, NodeId self,
-                std::string listener);
+  LatestOffsets(platform::Process& process, std::shared_ptr<platform::Executor> executor,
+                replication::ReplicaManager& replicas, NodeId self, std::string listener);
   ~LatestOffsets();
 
   /// Its high watermark; nothing if the leader cannot tell.

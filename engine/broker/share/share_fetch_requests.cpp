@@ -43,7 +43,8 @@ Error whyRefused(const BrokerContext& broker, const network::Request& request, c
   return {ErrorCode::None, {}};
 }
 
-bool mayRead(const BrokerContext& broker, const network::Request& request, const metadata::Image& image, const Uuid& topicId) {
+bool mayRead(const BrokerContext& broker, const network::Request& request, const metadata::Image& image,
+             const Uuid& topicId) {
   const metadata::TopicImage* topic = image.topics.find(topicId);
   // An unknown one is told by its own error.
   return topic == nullptr || broker.allows(request.context(), AclOperation::Read, ResourceType::Topic, topic->name);
@@ -51,9 +52,12 @@ bool mayRead(const BrokerContext& broker, const network::Request& request, const
 
 /// What a partition of the request acknowledges; nothing if it does not.
 template <class Partition>
-std::optional<ShareService::Acknowledgement> acknowledgementOf(const TopicIdPartition& id, const Partition& partition, bool allowed, bool renews) {
+std::optional<ShareService::Acknowledgement> acknowledgementOf(const TopicIdPartition& id, const Partition& partition,
+                                                               bool allowed, bool renews) {
   if (partition.acknowledgementBatches.empty()) return std::nullopt;
-  if (!allowed) return ShareService::Acknowledgement{id, fail(ErrorCode::TopicAuthorizationFailed, std::string("not allowed to read the topic"))};
+  if (!allowed)
+    return ShareService::Acknowledgement{
+        id, fail(ErrorCode::TopicAuthorizationFailed, std::string("not allowed to read the topic"))};
   std::vector<std::pair<Offset, Offset>> ranges;
   std::vector<std::vector<int8_t>> types;
   for (const auto& batch : partition.acknowledgementBatches) {
@@ -72,12 +76,15 @@ void tellLeader(const BrokerContext& broker, const TopicIdPartition& id, Partiti
   into.currentLeader.leaderId = registration->leader.value();
   into.currentLeader.leaderEpoch = registration->leaderEpoch.value();
   const metadata::BrokerRegistration* leader = image->cluster.broker(registration->leader);
-  if (leader == nullptr || std::ranges::any_of(response.nodeEndpoints, [&](const auto& known) { return known.nodeId == leader->id.value(); })) return;
+  if (leader == nullptr || std::ranges::any_of(response.nodeEndpoints,
+                                               [&](const auto& known) { return known.nodeId == leader->id.value(); }))
+    return;
   if (const metadata::Endpoint* endpoint = leader->endpoint(broker.config()->interBrokerListenerName()))
-    response.nodeEndpoints.push_back({.nodeId = leader->id.value(),
-                                      .host = protocol::Text(endpoint->host),
-                                      .port = endpoint->port,
-                                      .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
+    response.nodeEndpoints.push_back(
+        {.nodeId = leader->id.value(),
+         .host = protocol::Text(endpoint->host),
+         .port = endpoint->port,
+         .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
 }
 
 /// The answer's entry for the partition, made if there is none.
@@ -88,7 +95,8 @@ auto& entryOf(Response& response, const TopicIdPartition& id) {
     response.responses.emplace_back().topicId = id.topicId;
     topic = std::prev(response.responses.end());
   }
-  auto partition = std::ranges::find_if(topic->partitions, [&](const auto& one) { return one.partitionIndex == id.partition.value(); });
+  auto partition = std::ranges::find_if(topic->partitions,
+                                        [&](const auto& one) { return one.partitionIndex == id.partition.value(); });
   if (partition == topic->partitions.end()) {
     topic->partitions.emplace_back().partitionIndex = id.partition.value();
     partition = std::prev(topic->partitions.end());
@@ -96,7 +104,9 @@ auto& entryOf(Response& response, const TopicIdPartition& id) {
   return *partition;
 }
 
-bool isMoved(ErrorCode code) { return code == ErrorCode::NotLeaderOrFollower || code == ErrorCode::FencedLeaderEpoch; }
+bool isMoved(ErrorCode code) {
+  return code == ErrorCode::NotLeaderOrFollower || code == ErrorCode::FencedLeaderEpoch;
+}
 
 void answerFetch(const BrokerContext& broker, network::Request& request, ShareService::FetchAnswer answer) {
   ShareFetchResponse response;
@@ -112,7 +122,8 @@ void answerFetch(const BrokerContext& broker, network::Request& request, ShareSe
     bytes += static_cast<int64_t>(fetched.records.length);
     if (fetched.records.length > 0) entry.records = protocol::Records(std::move(fetched.records));
     for (const AcquiredRange& range : fetched.acquired)
-      entry.acquiredRecords.push_back({.firstOffset = range.first.value(), .lastOffset = range.last.value(), .deliveryCount = range.deliveryCount});
+      entry.acquiredRecords.push_back(
+          {.firstOffset = range.first.value(), .lastOffset = range.last.value(), .deliveryCount = range.deliveryCount});
   }
   for (const ShareService::Outcome& outcome : answer.acknowledged) {
     auto& entry = entryOf(response, outcome.partition);
@@ -124,7 +135,8 @@ void answerFetch(const BrokerContext& broker, network::Request& request, ShareSe
   request.respond(response);
 }
 
-void answerAcknowledge(const BrokerContext& broker, network::Request& request, const ShareService::FetchAnswer& answer) {
+void answerAcknowledge(const BrokerContext& broker, network::Request& request,
+                       const ShareService::FetchAnswer& answer) {
   ShareAcknowledgeResponse response;
   response.errorCode = static_cast<int16_t>(answer.error.code);
   if (answer.error.code != ErrorCode::None) response.errorMessage = protocol::Text(answer.error.message);
@@ -141,15 +153,18 @@ void answerAcknowledge(const BrokerContext& broker, network::Request& request, c
 }  // namespace
 
 void handleShareFetch(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<ShareFetchRequest>(std::move(request), [&broker](network::RequestPtr held, const ShareFetchRequest& message) {
+  withDecoded<ShareFetchRequest>(std::move(request), [&broker](network::RequestPtr held,
+                                                               const ShareFetchRequest& message) {
     if (const Error refused = whyRefused(broker, *held, message); refused.code != ErrorCode::None)
       return refuseShareRequest<ShareFetchResponse>(std::move(held), refused.code, refused.message);
-    if (message.isRenewAck && (message.maxWaitMs != 0 || message.minBytes != 0 || message.maxBytes != 0 || message.maxRecords != 0))
-      return refuseShareRequest<ShareFetchResponse>(std::move(held), ErrorCode::InvalidRequest,
-                                                    "a request that renews locks fetches nothing: its limits must be 0");
     if (message.isRenewAck &&
-        !shareGroupSettings(*broker.image(), *broker.config(), message.groupId->view()).renews)
-      return refuseShareRequest<ShareFetchResponse>(std::move(held), ErrorCode::InvalidRequest, "the group does not let locks be renewed");
+        (message.maxWaitMs != 0 || message.minBytes != 0 || message.maxBytes != 0 || message.maxRecords != 0))
+      return refuseShareRequest<ShareFetchResponse>(
+          std::move(held), ErrorCode::InvalidRequest,
+          "a request that renews locks fetches nothing: its limits must be 0");
+    if (message.isRenewAck && !shareGroupSettings(*broker.image(), *broker.config(), message.groupId->view()).renews)
+      return refuseShareRequest<ShareFetchResponse>(std::move(held), ErrorCode::InvalidRequest,
+                                                    "the group does not let locks be renewed");
     const metadata::ImagePtr image = broker.image();
     ShareService::FetchRequest fetch{.session = {.member = {message.groupId->str(), message.memberId->str()},
                                                  .epoch = message.shareSessionEpoch,
@@ -173,17 +188,22 @@ void handleShareFetch(BrokerContext& broker, network::RequestPtr request) {
         if (allowed) {
           fetch.session.wanted.push_back(id);
         } else {
-          refused.push_back({.partition = id, .error = {ErrorCode::TopicAuthorizationFailed, "not allowed to read the topic"}, .records = {}, .acquired = {}});
+          refused.push_back({.partition = id,
+                             .error = {ErrorCode::TopicAuthorizationFailed, "not allowed to read the topic"},
+                             .records = {},
+                             .acquired = {}});
         }
       }
     }
     for (const auto& topic : message.forgottenTopicsData)
-      for (const int32_t partition : topic.partitions) fetch.session.forgotten.push_back({topic.topicId, PartitionIndex(partition)});
+      for (const int32_t partition : topic.partitions)
+        fetch.session.forgotten.push_back({topic.topicId, PartitionIndex(partition)});
     fetch.session.acknowledges = !fetch.acknowledgements.empty();
     // With an error to tell, the answer does not wait.
     if (!refused.empty()) fetch.maxWait = platform::Duration(0);
     held->releaseFrame();
-    broker.shares.fetch(std::move(fetch), [&broker, answered = std::move(held), refused = std::move(refused)](ShareService::FetchAnswer answer) mutable {
+    broker.shares.fetch(std::move(fetch), [&broker, answered = std::move(held),
+                                           refused = std::move(refused)](ShareService::FetchAnswer answer) mutable {
       if (answer.error.code == ErrorCode::None)
         for (ShareService::Fetched& one : refused) answer.fetched.push_back(std::move(one));
       answerFetch(broker, *answered, std::move(answer));
@@ -192,11 +212,13 @@ void handleShareFetch(BrokerContext& broker, network::RequestPtr request) {
 }
 
 void handleShareAcknowledge(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<ShareAcknowledgeRequest>(std::move(request), [&broker](network::RequestPtr held, const ShareAcknowledgeRequest& message) {
+  withDecoded<ShareAcknowledgeRequest>(std::move(request), [&broker](network::RequestPtr held,
+                                                                     const ShareAcknowledgeRequest& message) {
     if (const Error refused = whyRefused(broker, *held, message); refused.code != ErrorCode::None)
       return refuseShareRequest<ShareAcknowledgeResponse>(std::move(held), refused.code, refused.message);
     if (message.isRenewAck && !shareGroupSettings(*broker.image(), *broker.config(), message.groupId->view()).renews)
-      return refuseShareRequest<ShareAcknowledgeResponse>(std::move(held), ErrorCode::InvalidRequest, "the group does not let locks be renewed");
+      return refuseShareRequest<ShareAcknowledgeResponse>(std::move(held), ErrorCode::InvalidRequest,
+                                                          "the group does not let locks be renewed");
     const metadata::ImagePtr image = broker.image();
     ShareService::FetchRequest acknowledge{.session = {.member = {message.groupId->str(), message.memberId->str()},
                                                        .epoch = message.shareSessionEpoch,
@@ -207,13 +229,15 @@ void handleShareAcknowledge(BrokerContext& broker, network::RequestPtr request) 
     for (const auto& topic : message.topics) {
       const bool allowed = mayRead(broker, *held, *image, topic.topicId);
       for (const auto& partition : topic.partitions)
-        if (auto acknowledgement = acknowledgementOf({topic.topicId, PartitionIndex(partition.partitionIndex)}, partition, allowed, message.isRenewAck))
+        if (auto acknowledgement = acknowledgementOf({topic.topicId, PartitionIndex(partition.partitionIndex)},
+                                                     partition, allowed, message.isRenewAck))
           acknowledge.acknowledgements.push_back(std::move(*acknowledgement));
     }
     held->releaseFrame();
-    broker.shares.acknowledge(std::move(acknowledge), [&broker, answered = std::move(held)](ShareService::FetchAnswer answer) mutable {
-      answerAcknowledge(broker, *answered, answer);
-    });
+    broker.shares.acknowledge(std::move(acknowledge),
+                              [&broker, answered = std::move(held)](ShareService::FetchAnswer answer) mutable {
+                                answerAcknowledge(broker, *answered, answer);
+                              });
   });
 }
 

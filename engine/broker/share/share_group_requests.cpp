@@ -23,10 +23,14 @@ namespace {
 using network::AclOperation;
 using network::ResourceType;
 
-bool hasShareGroups(const BrokerContext& broker) { return broker.image()->features.level(metadata::kShareVersionFeature) >= 1; }
+bool hasShareGroups(const BrokerContext& broker) {
+  return broker.image()->features.level(metadata::kShareVersionFeature) >= 1;
+}
 
 coordinator::RequestInfo shareInfoOf(const network::Request& request) {
-  return {.apiVersion = request.apiVersion(), .clientId = request.context().clientId(), .clientHost = request.context().clientHost()};
+  return {.apiVersion = request.apiVersion(),
+          .clientId = request.context().clientId(),
+          .clientHost = request.context().clientHost()};
 }
 
 template <class Response>
@@ -37,12 +41,16 @@ void refuseWith(network::Request& request, ErrorCode error) {
 }
 
 /// Which error the whole request gets; None if it may be served.
-ErrorCode mayDoWithGroup(const BrokerContext& broker, const network::Request& request, AclOperation operation, std::string_view groupId) {
+ErrorCode mayDoWithGroup(const BrokerContext& broker, const network::Request& request, AclOperation operation,
+                         std::string_view groupId) {
   if (!hasShareGroups(broker)) return ErrorCode::UnsupportedVersion;
-  return broker.allows(request.context(), operation, ResourceType::Group, groupId) ? ErrorCode::None : ErrorCode::GroupAuthorizationFailed;
+  return broker.allows(request.context(), operation, ResourceType::Group, groupId)
+             ? ErrorCode::None
+             : ErrorCode::GroupAuthorizationFailed;
 }
 
-bool mayWithTopic(const BrokerContext& broker, const network::Request& request, AclOperation operation, std::string_view topic) {
+bool mayWithTopic(const BrokerContext& broker, const network::Request& request, AclOperation operation,
+                  std::string_view topic) {
   return broker.allows(request.context(), operation, ResourceType::Topic, topic);
 }
 
@@ -52,14 +60,16 @@ void handleShareGroupHeartbeat(BrokerContext& broker, network::RequestPtr reques
   using Request = protocol::ShareGroupHeartbeatRequest;
   using Response = protocol::ShareGroupHeartbeatResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, const Request& message) {
-    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId); error != ErrorCode::None)
+    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId);
+        error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
-    if (message.subscribedTopicNames &&
-        !std::ranges::all_of(*message.subscribedTopicNames, [&](const auto& topic) { return mayWithTopic(broker, *held, AclOperation::Describe, topic); }))
+    if (message.subscribedTopicNames && !std::ranges::all_of(*message.subscribedTopicNames, [&](const auto& topic) {
+          return mayWithTopic(broker, *held, AclOperation::Describe, topic);
+        }))
       return refuseWith<Response>(*held, ErrorCode::TopicAuthorizationFailed);
     const coordinator::RequestInfo info = shareInfoOf(*held);
-    broker.groups.shares().heartbeat(info, message,
-                                     [answered = std::move(held)](Response response) mutable { answered->respond(response); });
+    broker.groups.shares().heartbeat(
+        info, message, [answered = std::move(held)](Response response) mutable { answered->respond(response); });
   });
 }
 
@@ -79,11 +89,13 @@ void handleShareGroupDescribe(BrokerContext& broker, network::RequestPtr request
     const bool operations = message.includeAuthorizedOperations;
     const coordinator::RequestInfo info = shareInfoOf(*held);
     broker.groups.shares().describe(
-        info, message, [&broker, answered = std::move(held), refused = std::move(refused), operations](Response response) mutable {
+        info, message,
+        [&broker, answered = std::move(held), refused = std::move(refused), operations](Response response) mutable {
           if (operations)
             for (auto& group : response.groups)
               if (group.errorCode == 0)
-                group.authorizedOperations = broker.authorizer.allowedOperations(answered->context(), ResourceType::Group, group.groupId.view());
+                group.authorizedOperations =
+                    broker.authorizer.allowedOperations(answered->context(), ResourceType::Group, group.groupId.view());
           for (auto& group : refused.groups) response.groups.push_back(std::move(group));
           answered->respond(response);
         });
@@ -99,7 +111,9 @@ void handleDescribeShareGroupOffsets(BrokerContext& broker, network::RequestPtr 
       const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Describe, group.groupId);
       if (error == ErrorCode::None) {
         if (group.topics)
-          std::erase_if(*group.topics, [&](const auto& topic) { return !mayWithTopic(broker, *held, AclOperation::Describe, topic.topicName); });
+          std::erase_if(*group.topics, [&](const auto& topic) {
+            return !mayWithTopic(broker, *held, AclOperation::Describe, topic.topicName);
+          });
         return false;
       }
       auto& answer = refused.groups.emplace_back();
@@ -111,7 +125,9 @@ void handleDescribeShareGroupOffsets(BrokerContext& broker, network::RequestPtr 
     broker.groups.shares().describeOffsets(
         info, message, [&broker, answered = std::move(held), refused = std::move(refused)](Response response) mutable {
           for (auto& group : response.groups)
-            std::erase_if(group.topics, [&](const auto& topic) { return !mayWithTopic(broker, *answered, AclOperation::Describe, topic.topicName); });
+            std::erase_if(group.topics, [&](const auto& topic) {
+              return !mayWithTopic(broker, *answered, AclOperation::Describe, topic.topicName);
+            });
           for (auto& group : refused.groups) response.groups.push_back(std::move(group));
           answered->respond(response);
         });
@@ -122,7 +138,8 @@ void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr req
   using Request = protocol::AlterShareGroupOffsetsRequest;
   using Response = protocol::AlterShareGroupOffsetsResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
-    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId); error != ErrorCode::None)
+    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId);
+        error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
     Response refused;
     std::erase_if(message.topics, [&](const auto& topic) {
@@ -137,10 +154,11 @@ void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr req
       return true;
     });
     const coordinator::RequestInfo info = shareInfoOf(*held);
-    broker.groups.shares().alterOffsets(info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
-      for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
-      answered->respond(response);
-    });
+    broker.groups.shares().alterOffsets(
+        info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
+          for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
+          answered->respond(response);
+        });
   });
 }
 
@@ -148,7 +166,8 @@ void handleDeleteShareGroupOffsets(BrokerContext& broker, network::RequestPtr re
   using Request = protocol::DeleteShareGroupOffsetsRequest;
   using Response = protocol::DeleteShareGroupOffsetsResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
-    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Delete, message.groupId); error != ErrorCode::None)
+    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Delete, message.groupId);
+        error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
     Response refused;
     std::erase_if(message.topics, [&](const auto& topic) {
@@ -159,10 +178,11 @@ void handleDeleteShareGroupOffsets(BrokerContext& broker, network::RequestPtr re
       return true;
     });
     const coordinator::RequestInfo info = shareInfoOf(*held);
-    broker.groups.shares().deleteOffsets(info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
-      for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
-      answered->respond(response);
-    });
+    broker.groups.shares().deleteOffsets(
+        info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
+          for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
+          answered->respond(response);
+        });
   });
 }
 

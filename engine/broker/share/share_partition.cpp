@@ -23,7 +23,11 @@ void SharePartition::load(const coordinator::ShareStateRead& state, Offset start
     if (batch.last < first) continue;
     // Given out, but nothing came of it that was persisted.
     if (first > end_) addNew(end_, {.last = first - 1, .member = {}, .lockedUntil = {}});
-    addNew(first, {.last = batch.last, .state = batch.state, .deliveryCount = batch.deliveryCount, .member = {}, .lockedUntil = {}});
+    addNew(first, {.last = batch.last,
+                   .state = batch.state,
+                   .deliveryCount = batch.deliveryCount,
+                   .member = {},
+                   .lockedUntil = {}});
     // Whether its dead letter was written nobody knows; why it was given up is not persisted.
     if (batch.state == DeliveryState::Archiving)
       letters_.push_back({first, batch.last, batch.deliveryCount, batch.deliveryCount < config_.deliveryCountLimit});
@@ -32,7 +36,8 @@ void SharePartition::load(const coordinator::ShareStateRead& state, Offset start
 }
 
 void SharePartition::addNew(Offset first, Run run) {
-  TIDEMARK_INVARIANT(first == end_ && run.last >= first, fmt::format("share-partition {}: {} does not follow {}", key_.text(), first, end_));
+  TIDEMARK_INVARIANT(first == end_ && run.last >= first,
+                     fmt::format("share-partition {}: {} does not follow {}", key_.text(), first, end_));
   end_ = run.last.next();
   runs_.emplace_hint(runs_.end(), first, std::move(run));
 }
@@ -124,7 +129,8 @@ std::vector<AcquiredRange> SharePartition::acquire(const Acquisition& what) {
   /// Gives [first, last], which is free or new, all delivered equally often before.
   const auto give = [&](Offset first, Offset last, int16_t before, bool fits) {
     const auto deliveries = static_cast<int16_t>(before + 1);
-    if (fits && !acquired.empty() && acquired.back().last.next() == first && acquired.back().deliveryCount == deliveries) {
+    if (fits && !acquired.empty() && acquired.back().last.next() == first &&
+        acquired.back().deliveryCount == deliveries) {
       acquired.back().last = last;
     } else {
       acquired.push_back({first, last, deliveries});
@@ -159,7 +165,11 @@ std::vector<AcquiredRange> SharePartition::acquire(const Acquisition& what) {
           before->last = to;
           end_ = to.next();
         } else {
-          addNew(next, {.last = to, .state = DeliveryState::Acquired, .deliveryCount = 1, .member = member, .lockedUntil = lockedUntil});
+          addNew(next, {.last = to,
+                        .state = DeliveryState::Acquired,
+                        .deliveryCount = 1,
+                        .member = member,
+                        .lockedUntil = lockedUntil});
         }
         next = to.next();
       } else {
@@ -199,15 +209,18 @@ std::vector<AcquiredRange> SharePartition::acquire(const Acquisition& what) {
 Result<void> SharePartition::check(const std::string& member, const AcknowledgeBatch& batch) const {
   if (batch.last < start_) return {};
   if (batch.last >= end_)
-    return fail(ErrorCode::InvalidRequest, fmt::format("offsets {} to {} were not all given out", batch.first, batch.last));
+    return fail(ErrorCode::InvalidRequest,
+                fmt::format("offsets {} to {} were not all given out", batch.first, batch.last));
   auto at = runs_.upper_bound(std::max(batch.first, start_));
   if (at != runs_.begin()) --at;
   for (; at != runs_.end() && at->first <= batch.last; ++at) {
     const Run& run = at->second;
     if (run.last < batch.first) continue;
-    if (!run.isHeld()) return fail(ErrorCode::InvalidRecordState, fmt::format("offsets {} to {} are not locked", at->first, run.last));
+    if (!run.isHeld())
+      return fail(ErrorCode::InvalidRecordState, fmt::format("offsets {} to {} are not locked", at->first, run.last));
     if (*run.member != member)
-      return fail(ErrorCode::InvalidRecordState, fmt::format("offsets {} to {} are locked by another member", at->first, run.last));
+      return fail(ErrorCode::InvalidRecordState,
+                  fmt::format("offsets {} to {} are locked by another member", at->first, run.last));
   }
   return {};
 }
@@ -334,7 +347,8 @@ std::vector<SharePartition::Ticket> SharePartition::written(bool done) {
       run.write = 0;
       if (done) {
         run.member = {};
-        if (run.state == DeliveryState::Archiving) letters_.push_back({at->first, run.last, run.deliveryCount, run.rejected});
+        if (run.state == DeliveryState::Archiving)
+          letters_.push_back({at->first, run.last, run.deliveryCount, run.rejected});
       } else {
         run.rejected = false;
         run.state = DeliveryState::Acquired;
@@ -389,16 +403,19 @@ Result<std::vector<AcknowledgeBatch>> readAcknowledgeBatches(std::span<const std
     if (first > last || first.value() < 0)
       return fail(ErrorCode::InvalidRequest, fmt::format("the acknowledged offsets {} to {} are none", first, last));
     if (first < behind)
-      return fail(ErrorCode::InvalidRequest, fmt::format("the acknowledged offsets from {} on come after {}", first, behind - 1));
+      return fail(ErrorCode::InvalidRequest,
+                  fmt::format("the acknowledged offsets from {} on come after {}", first, behind - 1));
     behind = last.next();
     AcknowledgeBatch& batch = batches.emplace_back();
     batch.first = first;
     batch.last = last;
-    if (types[i].empty()) return fail(ErrorCode::InvalidRequest, fmt::format("offsets {} to {} come without a type", first, last));
+    if (types[i].empty())
+      return fail(ErrorCode::InvalidRequest, fmt::format("offsets {} to {} come without a type", first, last));
     if (types[i].size() > 1 && static_cast<int64_t>(types[i].size()) != last - first + 1)
       return fail(ErrorCode::InvalidRequest, fmt::format("{} types for {} offsets", types[i].size(), last - first + 1));
     for (const int8_t type : types[i]) {
-      if (type < 0 || type > 4) return fail(ErrorCode::InvalidRequest, fmt::format("{} is no type of acknowledgement", type));
+      if (type < 0 || type > 4)
+        return fail(ErrorCode::InvalidRequest, fmt::format("{} is no type of acknowledgement", type));
       if (type == 4 && !renews)
         return fail(ErrorCode::InvalidRequest, std::string("a lock is renewed by a request that does not say so"));
       batch.types.push_back(static_cast<AcknowledgeType>(type));

@@ -33,7 +33,9 @@ struct AcknowledgeBatch {
   Offset first;
   Offset last;
   std::vector<AcknowledgeType> types;
-  AcknowledgeType typeOf(Offset offset) const { return types.size() == 1 ? types.front() : types[static_cast<size_t>(offset - first)]; }
+  AcknowledgeType typeOf(Offset offset) const {
+    return types.size() == 1 ? types.front() : types[static_cast<size_t>(offset - first)];
+  }
 };
 
 /// Settings of a share group, under Kafka's names; a group may have its own.
@@ -48,7 +50,8 @@ struct SharePartitionConfig {
   bool deadLetters = false;
 };
 
-/// A batch of the partition's log, by its offsets; `skipped`: its transaction was aborted and the group does not want those.
+/// A batch of the partition's log, by its offsets; `skipped`: its transaction was aborted and the group does not want
+/// those.
 struct LogBatchRange {
   Offset first;
   Offset last;
@@ -66,11 +69,11 @@ struct AcquiredRange {
 /// What one share group has done with one partition, at the partition's leader, as a state machine without I/O; Kafka's
 /// SharePartition.
 ///
-/// From the start offset to the end every offset belongs to a stretch of offsets in the same state. Acquired stretches are
-/// locked for their member until a time; what becomes of them (acknowledged, archived, available again) counts once it is
-/// persisted, and is taken back if it cannot be (expire() is due then: a lock may have run out); until then nobody may have
-/// them. With all before them done, stretches that are final leave and the start moves. Writes go one at a time; what comes
-/// meanwhile goes together in the next.
+/// From the start offset to the end every offset belongs to a stretch of offsets in the same state. Acquired stretches
+/// are locked for their member until a time; what becomes of them (acknowledged, archived, available again) counts once
+/// it is persisted, and is taken back if it cannot be (expire() is due then: a lock may have run out); until then
+/// nobody may have them. With all before them done, stretches that are final leave and the start moves. Writes go one
+/// at a time; what comes meanwhile goes together in the next.
 ///
 /// Not thread-safe.
 class SharePartition {
@@ -111,16 +114,18 @@ class SharePartition {
   /// alone, so that a bad one does not spoil the others.
   std::vector<AcquiredRange> acquire(const Acquisition& what);
 
-  // --- acknowledging --------------------------------------------------------------------------------------------------
+  // --- acknowledging
+  // --------------------------------------------------------------------------------------------------
 
-  /// All or nothing. Nothing: done, no write is needed. A ticket: once written() names it. Errors: InvalidRequest (offsets that
-  /// were never given out), InvalidRecordState (not this member's, or not any more).
+  /// All or nothing. Nothing: done, no write is needed. A ticket: once written() names it. Errors: InvalidRequest
+  /// (offsets that were never given out), InvalidRecordState (not this member's, or not any more).
   Result<std::optional<Ticket>> acknowledge(const std::string& member, std::span<const AcknowledgeBatch> batches,
                                             platform::MonotonicTime now);
   /// The member is gone: what it holds is available again, as if it had not been delivered. Nothing: it held nothing.
   std::optional<Ticket> release(const std::string& member);
 
-  // --- time -------------------------------------------------------------------------------------------------------------
+  // --- time
+  // -------------------------------------------------------------------------------------------------------------
 
   std::optional<platform::MonotonicTime> nextLockTimeout() const;
   struct ExpiredLock {
@@ -134,7 +139,8 @@ class SharePartition {
   /// Locks that have run out; this is not taken back if it cannot be persisted.
   std::vector<ExpiredLock> expire(platform::MonotonicTime now);
 
-  // --- persistence ------------------------------------------------------------------------------------------------------
+  // --- persistence
+  // ------------------------------------------------------------------------------------------------------
 
   /// The next write, if there is something to write and none is under way.
   std::optional<coordinator::ShareStateWrite> takeWrite();
@@ -144,7 +150,8 @@ class SharePartition {
   /// All that wait, for whoever fences this share-partition.
   std::vector<Ticket> abandon();
 
-  // --- dead letters -----------------------------------------------------------------------------------------------------
+  // --- dead letters
+  // -----------------------------------------------------------------------------------------------------
 
   struct Letter {
     Offset first;
@@ -154,7 +161,8 @@ class SharePartition {
     bool rejected = false;
     friend bool operator==(const Letter&, const Letter&) = default;
   };
-  /// What is to be written to the dead letter queue: it waits in the state Archiving, which holds the start, until archive().
+  /// What is to be written to the dead letter queue: it waits in the state Archiving, which holds the start, until
+  /// archive().
   std::vector<Letter> takeLetters() { return std::exchange(letters_, {}); }
   /// Their dead letters are written, or never will be.
   void archive(Offset first, Offset last);
@@ -162,7 +170,8 @@ class SharePartition {
   /// The log starts here now: what was before is gone.
   void moveStart(Offset logStart);
 
-  // --- looks --------------------------------------------------------------------------------------------------------------
+  // --- looks
+  // --------------------------------------------------------------------------------------------------------------
 
   Offset startOffset() const noexcept { return start_; }
   /// Behind the last offset that was ever given out.
@@ -215,7 +224,9 @@ class SharePartition {
   void addNew(Offset first, Run run);
   Result<void> check(const std::string& member, const AcknowledgeBatch& batch) const;
   void change(Runs::iterator run, DeliveryState state, int16_t deliveryCount);
-  DeliveryState givenUp() const noexcept { return config_.deadLetters ? DeliveryState::Archiving : DeliveryState::Archived; }
+  DeliveryState givenUp() const noexcept {
+    return config_.deadLetters ? DeliveryState::Archiving : DeliveryState::Archived;
+  }
   DeliveryState stateAfterRelease(int16_t deliveryCount) const noexcept {
     return deliveryCount >= config_.deliveryCountLimit ? givenUp() : DeliveryState::Available;
   }
@@ -236,8 +247,8 @@ class SharePartition {
   std::vector<Letter> letters_;
 };
 
-/// Whether the batches of a request make sense: in order, not empty, with one type or one for each offset, and Renew only
-/// in a request that says so.
+/// Whether the batches of a request make sense: in order, not empty, with one type or one for each offset, and Renew
+/// only in a request that says so.
 Result<std::vector<AcknowledgeBatch>> readAcknowledgeBatches(std::span<const std::pair<Offset, Offset>> ranges,
                                                              std::span<const std::vector<int8_t>> types, bool renews);
 

@@ -159,9 +159,10 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
 
   template <class Operation>
   void add(typename Operation::What what, Reply<typename Operation::Answer> reply) {
-    dependencies.executor->post([self = shared_from_this(), what = std::move(what), reply = std::move(reply)]() mutable {
-      self->enqueue<Operation>({std::move(what), std::move(reply)});
-    });
+    dependencies.executor->post(
+        [self = shared_from_this(), what = std::move(what), reply = std::move(reply)]() mutable {
+          self->enqueue<Operation>({std::move(what), std::move(reply)});
+        });
   }
 
   template <class Operation>
@@ -219,10 +220,10 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
       channels.send(node, std::move(request), std::move(done));
       return;
     }
-    (dependencies.local->*Operation::kServe)(
-        request, [executor = dependencies.executor, done = std::move(done)](Response response) mutable {
-          executor->post([done = std::move(done), response = std::move(response)]() mutable { done(std::move(response)); });
-        });
+    (dependencies.local->*Operation::kServe)(request, [executor = dependencies.executor,
+                                                       done = std::move(done)](Response response) mutable {
+      executor->post([done = std::move(done), response = std::move(response)]() mutable { done(std::move(response)); });
+    });
   }
 
   template <class Operation, class Response>
@@ -264,10 +265,12 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
       waiting.reply(std::move(answer));
       return;
     }
-    const platform::Duration pause = std::min<platform::Duration>(kLongestPause, kFirstPause * (int64_t{1} << (waiting.attempts - 1)));
+    const platform::Duration pause =
+        std::min<platform::Duration>(kLongestPause, kFirstPause * (int64_t{1} << (waiting.attempts - 1)));
     const uint64_t number = ++lastTimer;
     timers.emplace(number, dependencies.executor->schedule(
-                               pause, [self = shared_from_this(), number, waiting = std::make_shared<Waiting<Operation>>(std::move(waiting))] {
+                               pause, [self = shared_from_this(), number,
+                                       waiting = std::make_shared<Waiting<Operation>>(std::move(waiting))] {
                                  const auto own = self->timers.extract(number);
                                  if (!self->closed) self->enqueue(std::move(*waiting));
                                }));
@@ -275,7 +278,9 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
 
   const Dependencies dependencies;
   BrokerChannels channels;
-  std::tuple<Ready<InitializeOperation>, Ready<ReadOperation>, Ready<WriteOperation>, Ready<RemoveOperation>, Ready<SummarizeOperation>> ready;
+  std::tuple<Ready<InitializeOperation>, Ready<ReadOperation>, Ready<WriteOperation>, Ready<RemoveOperation>,
+             Ready<SummarizeOperation>>
+      ready;
   std::map<uint64_t, platform::Timer> timers;
   uint64_t lastTimer = 0;
   bool closed = false;

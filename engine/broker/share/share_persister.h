@@ -9,9 +9,9 @@
 
 namespace tidemark::broker {
 
-/// Brings the state of share-partitions to whoever is their share coordinator, and again while that moves, loads or cannot
-/// be reached; Kafka's DefaultStatePersister. What comes for one group and coordinator at about the same time goes in one
-/// request. Any thread; answers come on the executor.
+/// Brings the state of share-partitions to whoever is their share coordinator, and again while that moves, loads or
+/// cannot be reached; Kafka's DefaultStatePersister. What comes for one group and coordinator at about the same time
+/// goes in one request. Any thread; answers come on the executor.
 class SharePersister final : public coordinator::ShareStatePersister {
  public:
   struct Dependencies {
@@ -30,11 +30,13 @@ class SharePersister final : public coordinator::ShareStatePersister {
   explicit SharePersister(Dependencies dependencies);
   ~SharePersister() override;
 
-  void initialize(coordinator::ShareStateInitialization what, coordinator::Reply<coordinator::ShareStateAnswer> reply) override;
+  void initialize(coordinator::ShareStateInitialization what,
+                  coordinator::Reply<coordinator::ShareStateAnswer> reply) override;
   void read(coordinator::ShareStateReading what, coordinator::Reply<coordinator::ShareStateRead> reply) override;
   void write(coordinator::ShareStateWrite what, coordinator::Reply<coordinator::ShareStateAnswer> reply) override;
   void remove(coordinator::ShareKey key, coordinator::Reply<coordinator::ShareStateAnswer> reply) override;
-  void summarize(coordinator::ShareStateReading what, coordinator::Reply<coordinator::ShareStateSummary> reply) override;
+  void summarize(coordinator::ShareStateReading what,
+                 coordinator::Reply<coordinator::ShareStateSummary> reply) override;
   /// Forgets everything.
   void close();
 

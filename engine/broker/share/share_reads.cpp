@@ -38,19 +38,22 @@ Result<ShareRead> scanShareRead(log::ReadResult read, Offset last) {
   std::ranges::sort(aborted, {}, &log::AbortedTransaction::firstOffset);
   size_t begun = 0;
   std::set<ProducerId> open;
-  log::HeaderScanner scanner(*scanned.slice.file, scanned.slice.position, scanned.slice.position + scanned.slice.length);
+  log::HeaderScanner scanner(*scanned.slice.file, scanned.slice.position,
+                             scanned.slice.position + scanned.slice.length);
   while (true) {
     TIDEMARK_ASSIGN(const records::Step step, scanner.next());
     // The last batch may be cut off.
     if (step != records::Step::Next) break;
     const records::BatchHeader& header = scanner.header();
-    while (begun < aborted.size() && aborted[begun].firstOffset <= header.lastOffset()) open.insert(aborted[begun++].producerId);
+    while (begun < aborted.size() && aborted[begun].firstOffset <= header.lastOffset())
+      open.insert(aborted[begun++].producerId);
     const bool transactional = header.isTransactional() && open.contains(header.producerId);
     // The marker that ends an aborted transaction; what the producer writes next is another one.
     if (transactional && header.isControl()) open.erase(header.producerId);
-    scanned.batches.push_back({.range = {.first = header.baseOffset, .last = header.lastOffset(), .skipped = transactional},
-                               .position = scanner.position(),
-                               .end = scanner.position() + header.sizeInBytes()});
+    scanned.batches.push_back(
+        {.range = {.first = header.baseOffset, .last = header.lastOffset(), .skipped = transactional},
+         .position = scanner.position(),
+         .end = scanner.position() + header.sizeInBytes()});
     if (header.lastOffset() >= last) break;
   }
   return scanned;

@@ -23,8 +23,8 @@ struct ShareRead {
   platform::FileSlice sliceOf(const std::vector<AcquiredRange>& acquired) const;
 };
 
-/// Takes a read apart, up to the batch that holds `last`. Batches of aborted transactions are marked, if the read knows of
-/// any. A batch that is cut off is left out.
+/// Takes a read apart, up to the batch that holds `last`. Batches of aborted transactions are marked, if the read knows
+/// of any. A batch that is cut off is left out.
 Result<ShareRead> scanShareRead(log::ReadResult read, Offset last);
 
 }  // namespace tidemark::broker

@@ -34,7 +34,9 @@ Error errorOfPersister(const ShareStateAnswer& answer) {
   }
 }
 
-bool isFencing(ErrorCode code) { return code == ErrorCode::FencedLeaderEpoch || code == ErrorCode::FencedStateEpoch; }
+bool isFencing(ErrorCode code) {
+  return code == ErrorCode::FencedLeaderEpoch || code == ErrorCode::FencedStateEpoch;
+}
 
 }  // namespace
 
@@ -42,7 +44,9 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
   /// A share-partition that this broker keeps.
   struct Held {
     Held(SharePartitionId of, TopicPartition named, LeaderEpoch epoch, SharePartitionConfig config)
-        : id(std::move(of)), name(std::move(named)), share(ShareKey{id.groupId, id.partition.topicId, id.partition.partition}, epoch, config) {}
+        : id(std::move(of)),
+          name(std::move(named)),
+          share(ShareKey{id.groupId, id.partition.topicId, id.partition.partition}, epoch, config) {}
     const SharePartitionId id;
     const TopicPartition name;
     SharePartition share;
@@ -80,10 +84,13 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
   const ShareGroupSettings& settingsOf(const std::string& groupId) {
     const auto found = settings.find(groupId);
     if (found != settings.end()) return found->second;
-    return settings.emplace(groupId, shareGroupSettings(*dependencies.replicas->image(), *dependencies.config(), groupId)).first->second;
+    return settings
+        .emplace(groupId, shareGroupSettings(*dependencies.replicas->image(), *dependencies.config(), groupId))
+        .first->second;
   }
 
-  // --- share-partitions -------------------------------------------------------------------------------------------------
+  // --- share-partitions
+  // -------------------------------------------------------------------------------------------------
 
   HeldPtr find(const SharePartitionId& id) const {
     const auto found = held.find(id);
@@ -100,11 +107,15 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
     if (auto why = failed.extract(id); !why.empty()) return std::unexpected(std::move(why.mapped()));
     const metadata::ImagePtr image = dependencies.replicas->image();
     const metadata::TopicImage* topic = image->topics.find(partition.topicId);
-    if (topic == nullptr) return fail(ErrorCode::UnknownTopicId, fmt::format("no topic has the id {}", partition.topicId));
+    if (topic == nullptr)
+      return fail(ErrorCode::UnknownTopicId, fmt::format("no topic has the id {}", partition.topicId));
     const std::shared_ptr<replication::Partition> replica = dependencies.replicas->find(partition);
-    if (!replica) return std::unexpected(dependencies.replicas->whyMissing({topic->name, partition.partition}, partition.topicId));
-    if (!replica->isLeader()) return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not led here", replica->name()));
-    auto opened = std::make_shared<Held>(std::move(id), replica->name(), replica->leaderEpoch(), settingsOf(groupId).partition);
+    if (!replica)
+      return std::unexpected(dependencies.replicas->whyMissing({topic->name, partition.partition}, partition.topicId));
+    if (!replica->isLeader())
+      return fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not led here", replica->name()));
+    auto opened =
+        std::make_shared<Held>(std::move(id), replica->name(), replica->leaderEpoch(), settingsOf(groupId).partition);
     held.emplace(opened->id, opened);
     {
       Lock lock(sharedMutex);
@@ -140,9 +151,11 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
   }
 
   Result<Offset> resetOffset(const replication::Partition& replica, const ShareGroupSettings& group) const {
-    const int64_t timestamp =
-        group.resetDuration ? dependencies.process->clock().wallMs() - group.resetDuration->count() : group.resetTimestamp;
-    TIDEMARK_ASSIGN(const auto found, replica.listOffset(timestamp, log::FetchIsolation::HighWatermark, {.currentLeaderEpoch = std::nullopt, .leaderOnly = true}));
+    const int64_t timestamp = group.resetDuration
+                                  ? dependencies.process->clock().wallMs() - group.resetDuration->count()
+                                  : group.resetTimestamp;
+    TIDEMARK_ASSIGN(const auto found, replica.listOffset(timestamp, log::FetchIsolation::HighWatermark,
+                                                         {.currentLeaderEpoch = std::nullopt, .leaderOnly = true}));
     if (found && found->offset != kNoOffset) return found->offset;
     // No record is that young: from the end on.
     return replica.log()->highWatermark();
@@ -156,7 +169,8 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
     held.erase(one->id);
     {
       Lock lock(sharedMutex);
-      if (const auto count = shared.find(one->id.partition); count != shared.end() && --count->second == 0) shared.erase(count);
+      if (const auto count = shared.find(one->id.partition); count != shared.end() && --count->second == 0)
+        shared.erase(count);
     }
     one->share.abandon();
     for (auto& [ticket, answer] : std::exchange(one->waiting, {})) answer(why);
@@ -174,23 +188,25 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
       });
     for (const SharePartition::Letter& letter : one->share.takeLetters()) {
       ++one->letters;
-      dependencies.deadLetters->write({.groupId = one->id.groupId,
-                                       .source = one->name,
-                                       .first = letter.first,
-                                       .last = letter.last,
-                                       .deliveryCount = letter.deliveryCount,
-                                       .cause = letter.rejected ? DeadLetters::Cause::Rejected : DeadLetters::Cause::DeliveredTooOften},
-                                      [weak = weak_from_this(), one, letter](const Error&) {
-                                        const std::shared_ptr<Impl> self = weak.lock();
-                                        if (!self || one->fenced) return;
-                                        // Written or not: it holds the others up no longer.
-                                        --one->letters;
-                                        one->share.archive(letter.first, letter.last);
-                                        self->settle(one);
-                                        self->wake(*one);
-                                      });
+      dependencies.deadLetters->write(
+          {.groupId = one->id.groupId,
+           .source = one->name,
+           .first = letter.first,
+           .last = letter.last,
+           .deliveryCount = letter.deliveryCount,
+           .cause = letter.rejected ? DeadLetters::Cause::Rejected : DeadLetters::Cause::DeliveredTooOften},
+          [weak = weak_from_this(), one, letter](const Error&) {
+            const std::shared_ptr<Impl> self = weak.lock();
+            if (!self || one->fenced) return;
+            // Written or not: it holds the others up no longer.
+            --one->letters;
+            one->share.archive(letter.first, letter.last);
+            self->settle(one);
+            self->wake(*one);
+          });
     }
-    if (one->leaving && !one->share.isWriting() && one->letters == 0) return fence(one, {ErrorCode::NotLeaderOrFollower, "the group is empty"});
+    if (one->leaving && !one->share.isWriting() && one->letters == 0)
+      return fence(one, {ErrorCode::NotLeaderOrFollower, "the group is empty"});
     const auto next = one->share.nextLockTimeout();
     if (next == one->lockTimerFor) return;
     one->lockTimerFor = next;
@@ -198,12 +214,12 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
       one->lockTimer.cancel();
       return;
     }
-    one->lockTimer = dependencies.executor->schedule(
-        std::max(*next - now(), platform::Duration(0)), [weak = weak_from_this(), weakOne = std::weak_ptr<Held>(one)] {
-          const std::shared_ptr<Impl> self = weak.lock();
-          const HeldPtr alive = weakOne.lock();
-          if (self && alive) self->expireLocks(alive);
-        });
+    one->lockTimer = dependencies.executor->schedule(std::max(*next - now(), platform::Duration(0)),
+                                                     [weak = weak_from_this(), weakOne = std::weak_ptr<Held>(one)] {
+                                                       const std::shared_ptr<Impl> self = weak.lock();
+                                                       const HeldPtr alive = weakOne.lock();
+                                                       if (self && alive) self->expireLocks(alive);
+                                                     });
   }
 
   void written(const HeldPtr& one, const ShareStateAnswer& answer) {
@@ -234,7 +250,8 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
     wake(*one);
   }
 
-  // --- acknowledging ----------------------------------------------------------------------------------------------------
+  // --- acknowledging
+  // ----------------------------------------------------------------------------------------------------
 
   /// Gathers what becomes of acknowledgements, then goes on.
   struct Gather {
@@ -305,10 +322,12 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
     }
   }
 
-  // --- fetching ---------------------------------------------------------------------------------------------------------
+  // --- fetching
+  // ---------------------------------------------------------------------------------------------------------
 
   /// Acquires what there is. Nothing: not enough to answer yet. With `last`, what little there is will do.
-  std::optional<std::vector<Fetched>> tryFetch(const FetchRequest& request, const std::vector<TopicIdPartition>& partitions, bool last);
+  std::optional<std::vector<Fetched>> tryFetch(const FetchRequest& request,
+                                               const std::vector<TopicIdPartition>& partitions, bool last);
   struct Readable {
     size_t index;
     HeldPtr one;
@@ -319,7 +338,8 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
   std::optional<Readable> read(const HeldPtr& one, int64_t maxBytes, Fetched& into);
   void acquire(const FetchRequest& request, Readable readable, int64_t maxRecords, Fetched& into);
   void fetch(FetchRequest request, std::move_only_function<void(FetchAnswer)> done);
-  void startFetch(FetchRequest request, ShareSessions::Turn turn, std::move_only_function<void(std::vector<Fetched>)> done);
+  void startFetch(FetchRequest request, ShareSessions::Turn turn,
+                  std::move_only_function<void(std::vector<Fetched>)> done);
 
   const Dependencies dependencies;
   ShareSessions sessions;
@@ -350,7 +370,8 @@ class ShareService::Impl::DelayedShareFetch final : public purgatory::DelayedOpe
         done_(std::move(done)) {}
 
   std::string describe() const override {
-    return fmt::format("share fetch of {} in {} of {} partitions", request_.session.member.memberId, request_.session.member.groupId, partitions_.size());
+    return fmt::format("share fetch of {} in {} of {} partitions", request_.session.member.memberId,
+                       request_.session.member.groupId, partitions_.size());
   }
 
  protected:
@@ -362,8 +383,10 @@ class ShareService::Impl::DelayedShareFetch final : public purgatory::DelayedOpe
   }
   void onComplete() override {
     if (!fetched_)
-      if (const std::shared_ptr<Impl> impl = impl_.lock(); impl && !impl->stopped) fetched_ = impl->tryFetch(request_, partitions_, true);
-    // Let go of at once: the answer goes out when nobody holds it any more, and a purgatory may keep what has completed.
+      if (const std::shared_ptr<Impl> impl = impl_.lock(); impl && !impl->stopped)
+        fetched_ = impl->tryFetch(request_, partitions_, true);
+    // Let go of at once: the answer goes out when nobody holds it any more, and a purgatory may keep what has
+    // completed.
     auto done = std::exchange(done_, nullptr);
     done(fetched_ ? std::move(*fetched_) : std::vector<Fetched>());
   }
@@ -376,14 +399,16 @@ class ShareService::Impl::DelayedShareFetch final : public purgatory::DelayedOpe
   std::optional<std::vector<Fetched>> fetched_;
 };
 
-std::optional<ShareService::Impl::Readable> ShareService::Impl::read(const HeldPtr& one, int64_t maxBytes, Fetched& into) {
+std::optional<ShareService::Impl::Readable> ShareService::Impl::read(const HeldPtr& one, int64_t maxBytes,
+                                                                     Fetched& into) {
   SharePartition& share = one->share;
   const ShareGroupSettings& group = settingsOf(one->id.groupId);
   share.configure(group.partition);
   const std::shared_ptr<replication::Partition> replica = dependencies.replicas->find(one->id.partition);
   const replication::EpochCheck check{.currentLeaderEpoch = share.leaderEpoch(), .leaderOnly = true};
   const auto ends = replica ? replica->offsets(check)
-                            : Result<log::OffsetSnapshot>(fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not led here", one->name)));
+                            : Result<log::OffsetSnapshot>(
+                                  fail(ErrorCode::NotLeaderOrFollower, fmt::format("{} is not led here", one->name)));
   if (!ends) {
     // Led by another, or anew: what was given out is void.
     into.error = {ErrorCode::NotLeaderOrFollower, ends.error().message};
@@ -392,14 +417,16 @@ std::optional<ShareService::Impl::Readable> ShareService::Impl::read(const HeldP
   }
   share.moveStart(ends->logStartOffset);
   const Offset from = share.nextFetchOffset();
-  if (!share.canAcquire() || from >= (group.readCommitted ? ends->lastStableOffset : ends->highWatermark).offset) return std::nullopt;
-  auto read = replica->read({.fetchOffset = from,
-                             .lastFetchedEpoch = std::nullopt,
-                             .check = check,
-                             .maxBytes = static_cast<int32_t>(std::clamp<int64_t>(maxBytes, 0, INT32_MAX)),
-                             .minOneMessage = true,
-                             .isolation = group.readCommitted ? log::FetchIsolation::Committed : log::FetchIsolation::HighWatermark,
-                             .follower = std::nullopt});
+  if (!share.canAcquire() || from >= (group.readCommitted ? ends->lastStableOffset : ends->highWatermark).offset)
+    return std::nullopt;
+  auto read = replica->read(
+      {.fetchOffset = from,
+       .lastFetchedEpoch = std::nullopt,
+       .check = check,
+       .maxBytes = static_cast<int32_t>(std::clamp<int64_t>(maxBytes, 0, INT32_MAX)),
+       .minOneMessage = true,
+       .isolation = group.readCommitted ? log::FetchIsolation::Committed : log::FetchIsolation::HighWatermark,
+       .follower = std::nullopt});
   if (!read) {
     // Cut off since we looked: the next attempt begins at the new start.
     if (read.error().code != ErrorCode::OffsetOutOfRange) into.error = std::move(read).error();
@@ -412,7 +439,8 @@ void ShareService::Impl::acquire(const FetchRequest& request, Readable readable,
   const HeldPtr& one = readable.one;
   SharePartition& share = one->share;
   // No more of it is looked at than can be given.
-  auto scanned = scanShareRead(std::move(readable.read), std::max(share.endOffset(), readable.from) + std::max<int64_t>(maxRecords, 1));
+  auto scanned = scanShareRead(std::move(readable.read),
+                               std::max(share.endOffset(), readable.from) + std::max<int64_t>(maxRecords, 1));
   if (!scanned) {
     into.error = std::move(scanned).error();
     return;
@@ -429,8 +457,8 @@ void ShareService::Impl::acquire(const FetchRequest& request, Readable readable,
   settle(one);
 }
 
-std::optional<std::vector<ShareService::Fetched>> ShareService::Impl::tryFetch(const FetchRequest& request,
-                                                                              const std::vector<TopicIdPartition>& partitions, bool last) {
+std::optional<std::vector<ShareService::Fetched>> ShareService::Impl::tryFetch(
+    const FetchRequest& request, const std::vector<TopicIdPartition>& partitions, bool last) {
   std::vector<Fetched> fetched;
   std::vector<Readable> readable;
   bool refused = false;
@@ -443,7 +471,9 @@ std::optional<std::vector<ShareService::Fetched>> ShareService::Impl::tryFetch(c
       result.error = std::move(opened).error();
     } else if ((*opened)->active) {
       // Each gets an equal part of what is left.
-      if (auto found = read(*opened, std::max<int64_t>(0, request.maxBytes - bytes) / static_cast<int64_t>(partitions.size() - i), result)) {
+      if (auto found = read(
+              *opened, std::max<int64_t>(0, request.maxBytes - bytes) / static_cast<int64_t>(partitions.size() - i),
+              result)) {
         bytes += static_cast<int64_t>(found->read.slice.length);
         found->index = i;
         readable.push_back(std::move(*found));
@@ -465,7 +495,8 @@ std::optional<std::vector<ShareService::Fetched>> ShareService::Impl::tryFetch(c
   return fetched;
 }
 
-void ShareService::Impl::startFetch(FetchRequest request, ShareSessions::Turn turn, std::move_only_function<void(std::vector<Fetched>)> done) {
+void ShareService::Impl::startFetch(FetchRequest request, ShareSessions::Turn turn,
+                                    std::move_only_function<void(std::vector<Fetched>)> done) {
   if (turn.partitions.empty() || request.renewsOnly) return done({});
   std::vector<ShareWaitKey> keys;
   keys.reserve(turn.partitions.size() * 2);
@@ -473,14 +504,16 @@ void ShareService::Impl::startFetch(FetchRequest request, ShareSessions::Turn tu
     keys.push_back({request.session.member.groupId, partition});
     keys.push_back({"", partition});
   }
-  fetches.tryCompleteElseWatch(
-      std::make_shared<DelayedShareFetch>(weak_from_this(), std::move(request), std::move(turn.partitions), std::move(done)), keys);
+  fetches.tryCompleteElseWatch(std::make_shared<DelayedShareFetch>(weak_from_this(), std::move(request),
+                                                                   std::move(turn.partitions), std::move(done)),
+                               keys);
 }
 
 void ShareService::Impl::fetch(FetchRequest request, std::move_only_function<void(FetchAnswer)> done) {
   const ShareMember member = request.session.member;
   FetchAnswer answer;
-  answer.lockDuration = std::chrono::duration_cast<platform::milliseconds>(settingsOf(member.groupId).partition.lockDuration);
+  answer.lockDuration =
+      std::chrono::duration_cast<platform::milliseconds>(settingsOf(member.groupId).partition.lockDuration);
   if (stopped) {
     answer.error = {ErrorCode::ShareSessionNotFound, "the broker stops"};
     return done(std::move(answer));
@@ -508,7 +541,8 @@ void ShareService::Impl::fetch(FetchRequest request, std::move_only_function<voi
   const auto both = std::make_shared<Both>();
   both->answer = std::move(answer);
   std::vector<Acknowledgement> acknowledgements = std::move(request.acknowledgements);
-  acknowledgeAll(member, std::move(acknowledgements), [both](std::vector<Outcome> outcomes) { both->answer.acknowledged = std::move(outcomes); });
+  acknowledgeAll(member, std::move(acknowledgements),
+                 [both](std::vector<Outcome> outcomes) { both->answer.acknowledged = std::move(outcomes); });
   if (turn->isFinal) {
     endSession(member);
   } else {
@@ -516,7 +550,8 @@ void ShareService::Impl::fetch(FetchRequest request, std::move_only_function<voi
     startFetch(std::move(request), std::move(*turn), [both, isFirst](std::vector<Fetched> fetched) {
       // What has not changed is not told, but for the first time.
       if (!isFirst)
-        std::erase_if(fetched, [](const Fetched& one) { return one.error.code == ErrorCode::None && one.acquired.empty(); });
+        std::erase_if(fetched,
+                      [](const Fetched& one) { return one.error.code == ErrorCode::None && one.acquired.empty(); });
       both->answer.fetched = std::move(fetched);
     });
   }
@@ -530,14 +565,17 @@ ShareService::ShareService(Dependencies dependencies) : impl_(std::make_shared<I
 ShareService::~ShareService() = default;
 
 void ShareService::fetch(FetchRequest request, std::move_only_function<void(FetchAnswer)> done) {
-  impl_->post([request = std::move(request), done = std::move(done)](Impl& impl) mutable { impl.fetch(std::move(request), std::move(done)); });
+  impl_->post([request = std::move(request), done = std::move(done)](Impl& impl) mutable {
+    impl.fetch(std::move(request), std::move(done));
+  });
 }
 
 void ShareService::acknowledge(FetchRequest request, std::move_only_function<void(FetchAnswer)> done) {
   impl_->post([request = std::move(request), done = std::move(done)](Impl& impl) mutable {
     const ShareMember member = request.session.member;
     FetchAnswer answer;
-    answer.lockDuration = std::chrono::duration_cast<platform::milliseconds>(impl.settingsOf(member.groupId).partition.lockDuration);
+    answer.lockDuration =
+        std::chrono::duration_cast<platform::milliseconds>(impl.settingsOf(member.groupId).partition.lockDuration);
     auto turn = impl.sessions.acknowledge(request.session);
     if (!turn) {
       answer.error = std::move(turn).error();
@@ -556,9 +594,11 @@ void ShareService::apply(const replication::MetadataChange& change, NodeId self)
   std::vector<std::pair<TopicIdPartition, LeaderEpoch>> led;
   for (const TopicIdPartition& id : change.partitions) {
     const metadata::PartitionRegistration* registration = change.after->topics.partition(id.topicId, id.partition);
-    led.emplace_back(id, registration != nullptr && registration->leader == self ? registration->leaderEpoch : LeaderEpoch());
+    led.emplace_back(
+        id, registration != nullptr && registration->leader == self ? registration->leaderEpoch : LeaderEpoch());
   }
-  const bool reconfigured = change.brokerConfigChanged || !change.before->configs.resources.sharesAllWith(change.after->configs.resources) ||
+  const bool reconfigured = change.brokerConfigChanged ||
+                            !change.before->configs.resources.sharesAllWith(change.after->configs.resources) ||
                             change.before->features != change.after->features;
   if (led.empty() && !reconfigured) return;
   impl_->post([led = std::move(led), reconfigured](Impl& impl) {

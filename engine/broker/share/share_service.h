@@ -28,8 +28,8 @@ struct SharePartitionId {
   friend bool operator==(const SharePartitionId&, const SharePartitionId&) = default;
 };
 
-/// What may let a parked share fetch go on: something happened to the group's share-partition, or (without a group) to the
-/// partition for whoever shares it.
+/// What may let a parked share fetch go on: something happened to the group's share-partition, or (without a group) to
+/// the partition for whoever shares it.
 struct ShareWaitKey {
   std::string groupId;
   TopicIdPartition partition;
@@ -58,9 +58,11 @@ struct ShareGroupSettings {
   bool renews = true;
 };
 /// The same for what concerns its members.
-coordinator::ShareMembershipSettings shareMembershipSettings(const metadata::Image& image, const config::BrokerConfig& config,
+coordinator::ShareMembershipSettings shareMembershipSettings(const metadata::Image& image,
+                                                             const config::BrokerConfig& config,
                                                              std::string_view groupId);
-ShareGroupSettings shareGroupSettings(const metadata::Image& image, const config::BrokerConfig& config, std::string_view groupId);
+ShareGroupSettings shareGroupSettings(const metadata::Image& image, const config::BrokerConfig& config,
+                                      std::string_view groupId);
 
 /// A share-partition as views show it.
 struct SharePartitionView {
@@ -75,9 +77,9 @@ struct SharePartitionView {
   std::vector<SharePartition::Stretch> stretches;
 };
 
-/// What share groups do at this broker, which leads the partitions: sessions, share-partitions and their state, fetches that
-/// wait; Kafka's SharePartitionManager. Everything runs on one serial executor, where answers come as well; calls from any
-/// thread.
+/// What share groups do at this broker, which leads the partitions: sessions, share-partitions and their state, fetches
+/// that wait; Kafka's SharePartitionManager. Everything runs on one serial executor, where answers come as well; calls
+/// from any thread.
 class ShareService final {
  public:
   struct Dependencies {

@@ -10,33 +10,40 @@ namespace tidemark::broker {
 Result<ShareSessions::Session*> ShareSessions::find(const Request& request) {
   const auto found = sessions_.find(request.member);
   if (found == sessions_.end())
-    return fail(ErrorCode::ShareSessionNotFound, fmt::format("member {} has no share session", request.member.memberId));
+    return fail(ErrorCode::ShareSessionNotFound,
+                fmt::format("member {} has no share session", request.member.memberId));
   Session& session = found->second;
   if (request.epoch != kFinalEpoch && request.epoch != session.epoch)
     return fail(ErrorCode::InvalidShareSessionEpoch,
-                fmt::format("share session epoch {} of member {} is not {}", request.epoch, request.member.memberId, session.epoch));
+                fmt::format("share session epoch {} of member {} is not {}", request.epoch, request.member.memberId,
+                            session.epoch));
   return &session;
 }
 
 Result<ShareSessions::Turn> ShareSessions::fetch(const Request& request) {
   if (request.epoch == kFirstEpoch) {
     if (request.acknowledges)
-      return fail(ErrorCode::InvalidRequest, std::string("nothing can be acknowledged in the first request of a share session"));
+      return fail(ErrorCode::InvalidRequest,
+                  std::string("nothing can be acknowledged in the first request of a share session"));
     const auto known = sessions_.find(request.member);
     if (known == sessions_.end() && sessions_.size() >= limit_)
-      return fail(ErrorCode::ShareSessionLimitReached, fmt::format("there are {} share sessions already", sessions_.size()));
+      return fail(ErrorCode::ShareSessionLimitReached,
+                  fmt::format("there are {} share sessions already", sessions_.size()));
     Session& session = sessions_[request.member];
     session = {.epoch = 1, .partitions = {}};
     for (const TopicIdPartition& partition : request.wanted)
-      if (std::ranges::find(session.partitions, partition) == session.partitions.end()) session.partitions.push_back(partition);
+      if (std::ranges::find(session.partitions, partition) == session.partitions.end())
+        session.partitions.push_back(partition);
     return Turn{.partitions = session.partitions, .isFinal = false, .isFirst = true};
   }
   TIDEMARK_ASSIGN(Session * session, find(request));
   if (request.epoch == kFinalEpoch) return Turn{.partitions = {}, .isFinal = true, .isFirst = false};
   for (const TopicIdPartition& partition : request.wanted)
-    if (std::ranges::find(session->partitions, partition) == session->partitions.end()) session->partitions.push_back(partition);
+    if (std::ranges::find(session->partitions, partition) == session->partitions.end())
+      session->partitions.push_back(partition);
   for (const TopicIdPartition& partition : request.forgotten) std::erase(session->partitions, partition);
-  if (!session->partitions.empty()) std::rotate(session->partitions.begin(), session->partitions.begin() + 1, session->partitions.end());
+  if (!session->partitions.empty())
+    std::rotate(session->partitions.begin(), session->partitions.begin() + 1, session->partitions.end());
   session->epoch = session->epoch == INT_MAX ? 1 : session->epoch + 1;
   return Turn{.partitions = session->partitions, .isFinal = false, .isFirst = false};
 }

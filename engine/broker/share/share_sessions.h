@@ -44,8 +44,8 @@ class ShareSessions {
     /// Nothing is known at the client yet.
     bool isFirst = false;
   };
-  /// ShareSessionNotFound, InvalidShareSessionEpoch, ShareSessionLimitReached, InvalidRequest (nothing can be acknowledged in
-  /// the first request). A session that ends stays until end() is called.
+  /// ShareSessionNotFound, InvalidShareSessionEpoch, ShareSessionLimitReached, InvalidRequest (nothing can be
+  /// acknowledged in the first request). A session that ends stays until end() is called.
   Result<Turn> fetch(const Request& request);
   /// For an acknowledgement alone, which cannot begin a session.
   Result<Turn> acknowledge(const Request& request);

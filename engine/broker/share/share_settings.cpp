@@ -71,17 +71,21 @@ class GroupValues {
 
 }  // namespace
 
-ShareGroupSettings shareGroupSettings(const metadata::Image& image, const config::BrokerConfig& config, std::string_view groupId) {
+ShareGroupSettings shareGroupSettings(const metadata::Image& image, const config::BrokerConfig& config,
+                                      std::string_view groupId) {
   const GroupValues values(image, config, groupId);
   ShareGroupSettings settings;
-  settings.partition.lockDuration = platform::milliseconds(
-      values.bounded("share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms", "group.share.max.record.lock.duration.ms"));
-  settings.partition.deliveryCountLimit = static_cast<int16_t>(
-      values.bounded("share.delivery.count.limit", "group.share.min.delivery.count.limit", "group.share.max.delivery.count.limit"));
-  settings.partition.maxRecordLocks = static_cast<int32_t>(values.bounded(
-      "share.partition.max.record.locks", "group.share.min.partition.max.record.locks", "group.share.max.partition.max.record.locks"));
-  settings.partition.deadLetters = image.features.level(metadata::kShareVersionFeature) >= kFirstShareVersionWithDeadLetters &&
-                                   !values.text("errors.deadletterqueue.topic.name").empty();
+  settings.partition.lockDuration =
+      platform::milliseconds(values.bounded("share.record.lock.duration.ms", "group.share.min.record.lock.duration.ms",
+                                            "group.share.max.record.lock.duration.ms"));
+  settings.partition.deliveryCountLimit = static_cast<int16_t>(values.bounded(
+      "share.delivery.count.limit", "group.share.min.delivery.count.limit", "group.share.max.delivery.count.limit"));
+  settings.partition.maxRecordLocks = static_cast<int32_t>(
+      values.bounded("share.partition.max.record.locks", "group.share.min.partition.max.record.locks",
+                     "group.share.max.partition.max.record.locks"));
+  settings.partition.deadLetters =
+      image.features.level(metadata::kShareVersionFeature) >= kFirstShareVersionWithDeadLetters &&
+      !values.text("errors.deadletterqueue.topic.name").empty();
   settings.readCommitted = values.text("share.isolation.level") == "read_committed";
   settings.renews = values.text("share.renew.acknowledge.enable") != "false";
   const std::string reset = values.text("share.auto.offset.reset");
@@ -94,14 +98,17 @@ ShareGroupSettings shareGroupSettings(const metadata::Image& image, const config
   return settings;
 }
 
-coordinator::ShareMembershipSettings shareMembershipSettings(const metadata::Image& image, const config::BrokerConfig& config,
+coordinator::ShareMembershipSettings shareMembershipSettings(const metadata::Image& image,
+                                                             const config::BrokerConfig& config,
                                                              std::string_view groupId) {
   const GroupValues values(image, config, groupId);
-  return {.heartbeatInterval = platform::milliseconds(values.bounded(
-              "share.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms", "group.share.max.heartbeat.interval.ms")),
-          .sessionTimeout = platform::milliseconds(values.bounded("share.session.timeout.ms", "group.share.min.session.timeout.ms",
-                                                                  "group.share.max.session.timeout.ms")),
-          .assignmentInterval = platform::milliseconds(values.bounded("share.assignment.interval.ms", "group.share.min.assignment.interval.ms",
+  return {.heartbeatInterval = platform::milliseconds(values.bounded("share.heartbeat.interval.ms",
+                                                                     "group.share.min.heartbeat.interval.ms",
+                                                                     "group.share.max.heartbeat.interval.ms")),
+          .sessionTimeout = platform::milliseconds(values.bounded(
+              "share.session.timeout.ms", "group.share.min.session.timeout.ms", "group.share.max.session.timeout.ms")),
+          .assignmentInterval = platform::milliseconds(values.bounded("share.assignment.interval.ms",
+                                                                      "group.share.min.assignment.interval.ms",
                                                                       "group.share.max.assignment.interval.ms"))};
 }
 

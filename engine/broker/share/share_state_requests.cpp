@@ -20,10 +20,12 @@ using coordinator::ShareStateCoordinator;
 
 template <class Request>
 void handleShareState(BrokerContext& broker, network::RequestPtr request,
-                      void (ShareStateCoordinator::*serve)(const Request&, coordinator::Reply<typename Request::Response>)) {
+                      void (ShareStateCoordinator::*serve)(const Request&,
+                                                           coordinator::Reply<typename Request::Response>)) {
   using Response = typename Request::Response;
   withDecoded<Request>(std::move(request), [&](network::RequestPtr held, const Request& message) {
-    if (!broker.allows(held->context(), network::AclOperation::ClusterAction, network::ResourceType::Cluster, network::kClusterResource)) {
+    if (!broker.allows(held->context(), network::AclOperation::ClusterAction, network::ResourceType::Cluster,
+                       network::kClusterResource)) {
       Response refused;
       for (const auto& topic : message.topics) {
         auto& result = refused.results.emplace_back();
@@ -39,7 +41,8 @@ void handleShareState(BrokerContext& broker, network::RequestPtr request,
     }
     const network::FramePtr frame = held->frame();
     held->releaseFrame();
-    (broker.shareStates.states().*serve)(message, [answered = std::move(held)](Response response) mutable { answered->respond(response); });
+    (broker.shareStates.states().*serve)(
+        message, [answered = std::move(held)](Response response) mutable { answered->respond(response); });
   });
 }
 

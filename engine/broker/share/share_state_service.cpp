@@ -6,7 +6,8 @@ ShareStateService::ShareStateService(platform::Process& process, replication::Re
                                      coordinator::ShareStateConfig config)
     : topic_(replicas, std::string(kShareStateTopic),
              {.onPartitionCount = [this](int32_t count) { states_.setPartitionCount(count); },
-              .onBecomeLeader = [this](PartitionIndex partition, LeaderEpoch epoch) { states_.onBecomeLeader(partition, epoch); },
+              .onBecomeLeader = [this](PartitionIndex partition,
+                                       LeaderEpoch epoch) { states_.onBecomeLeader(partition, epoch); },
               .onResign = [this](PartitionIndex partition) { states_.onResign(partition); },
               .onHighWatermark = [this](PartitionIndex partition,
                                         Offset highWatermark) { states_.onHighWatermark(partition, highWatermark); }}),
@@ -27,7 +28,8 @@ void ShareStateService::apply(const replication::MetadataChange& change, NodeId 
   topic_.apply(change, self);
   std::set<Uuid> deleted;
   for (const TopicIdPartition& id : change.partitions)
-    if (change.after->topics.find(id.topicId) == nullptr && change.before->topics.find(id.topicId) != nullptr) deleted.insert(id.topicId);
+    if (change.after->topics.find(id.topicId) == nullptr && change.before->topics.find(id.topicId) != nullptr)
+      deleted.insert(id.topicId);
   if (!deleted.empty()) states_.onTopicsDeleted(std::move(deleted));
 }
 

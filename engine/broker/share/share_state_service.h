@@ -11,7 +11,8 @@ inline constexpr std::string_view kShareStateTopic = "__share_group_state";
 /// The share coordinator on this broker's replicas of `__share_group_state`.
 class ShareStateService final {
  public:
-  ShareStateService(platform::Process& process, replication::ReplicaManager& replicas, coordinator::ShareStateConfig config);
+  ShareStateService(platform::Process& process, replication::ReplicaManager& replicas,
+                    coordinator::ShareStateConfig config);
   ~ShareStateService();
 
   coordinator::ShareStateCoordinator& states() noexcept { return states_; }

@@ -16,8 +16,8 @@ constexpr platform::Duration kRetryBackoff = std::chrono::milliseconds(50);
 
 }  // namespace
 
-MarkerChannel::MarkerChannel(platform::Process& process, std::shared_ptr<platform::Executor> executor, MarkerWriter& local,
-                             Setup setup)
+MarkerChannel::MarkerChannel(platform::Process& process, std::shared_ptr<platform::Executor> executor,
+                             MarkerWriter& local, Setup setup)
     : process_(process), executor_(std::move(executor)), local_(local), setup_(std::move(setup)) {}
 
 MarkerChannel::~MarkerChannel() = default;
@@ -53,7 +53,8 @@ void MarkerChannel::place(const OpenPtr& open, const std::vector<TopicPartition>
       continue;
     }
     const metadata::BrokerRegistration* leader = image->cluster.broker(registration->leader);
-    const metadata::Endpoint* endpoint = leader != nullptr && !leader->fenced ? leader->endpoint(setup_.listener) : nullptr;
+    const metadata::Endpoint* endpoint =
+        leader != nullptr && !leader->fenced ? leader->endpoint(setup_.listener) : nullptr;
     if (endpoint == nullptr) {
       homeless.push_back(partition);
       continue;
@@ -126,7 +127,8 @@ void MarkerChannel::sendTo(NodeId node, Destination& destination) {
     network::ChannelOptions options;
     options.clientId = fmt::format("broker-{}-txn-marker-sender", setup_.self);
     options.requestTimeout = setup_.requestTimeout;
-    destination.channel = std::make_unique<network::Channel>(process_, executor_, destination.endpoint, std::move(options));
+    destination.channel =
+        std::make_unique<network::Channel>(process_, executor_, destination.endpoint, std::move(options));
   }
   protocol::WriteTxnMarkersRequest request;
   for (const Part& part : destination.underWay) {
@@ -143,29 +145,30 @@ void MarkerChannel::sendTo(NodeId node, Destination& destination) {
       marker.topics.back().partitionIndexes.push_back(partition.partition.value());
     }
   }
-  destination.channel->send(
-      std::move(request), {},
-      [this, node, alive = std::weak_ptr(alive_)](Result<network::Received<protocol::WriteTxnMarkersResponse>> received) {
-        if (alive.expired()) return;
-        const std::vector<Part> parts = std::move(destinations_[node].underWay);
-        destinations_[node].underWay.clear();
-        for (const auto& [open, partitions] : parts) {
-          MarkerWriter::Results results;
-          for (const TopicPartition& partition : partitions) {
-            ErrorCode error = ErrorCode::NetworkException;
-            if (received)
-              for (const auto& marker : received->message.markers)
-                if (marker.producerId == open->order.producerId.value())
-                  for (const auto& topic : marker.topics)
-                    if (topic.name == partition.topic)
-                      for (const auto& answer : topic.partitions)
-                        if (answer.partitionIndex == partition.partition.value()) error = static_cast<ErrorCode>(answer.errorCode);
-            results.emplace_back(partition, error);
-          }
-          settle(open, results);
-        }
-        answered(node);
-      });
+  destination.channel->send(std::move(request), {},
+                            [this, node, alive = std::weak_ptr(alive_)](
+                                Result<network::Received<protocol::WriteTxnMarkersResponse>> received) {
+                              if (alive.expired()) return;
+                              const std::vector<Part> parts = std::move(destinations_[node].underWay);
+                              destinations_[node].underWay.clear();
+                              for (const auto& [open, partitions] : parts) {
+                                MarkerWriter::Results results;
+                                for (const TopicPartition& partition : partitions) {
+                                  ErrorCode error = ErrorCode::NetworkException;
+                                  if (received)
+                                    for (const auto& marker : received->message.markers)
+                                      if (marker.producerId == open->order.producerId.value())
+                                        for (const auto& topic : marker.topics)
+                                          if (topic.name == partition.topic)
+                                            for (const auto& answer : topic.partitions)
+                                              if (answer.partitionIndex == partition.partition.value())
+                                                error = static_cast<ErrorCode>(answer.errorCode);
+                                  results.emplace_back(partition, error);
+                                }
+                                settle(open, results);
+                              }
+                              answered(node);
+                            });
 }
 
 void MarkerChannel::answered(NodeId node) {
@@ -187,8 +190,9 @@ void MarkerChannel::settle(const OpenPtr& open, const MarkerWriter::Results& res
         break;
       case ErrorCode::InvalidProducerEpoch:
         // A later epoch has been there, which only the end of this transaction could have let in.
-        process_.log().warning("transaction-coordinator", "{} has seen a later epoch than {} of producer {}: it needs no marker of {}",
-                               partition, open->order.producerEpoch, open->order.producerId, open->order.transactionalId);
+        process_.log().warning("transaction-coordinator",
+                               "{} has seen a later epoch than {} of producer {}: it needs no marker of {}", partition,
+                               open->order.producerEpoch, open->order.producerId, open->order.transactionalId);
         written.push_back(partition);
         break;
       case ErrorCode::TransactionCoordinatorFenced:
@@ -225,7 +229,8 @@ void MarkerChannel::wake() {
     const metadata::ImagePtr image = setup_.image();
     for (auto& [node, destination] : destinations_) {
       const metadata::BrokerRegistration* broker = image->cluster.broker(node);
-      if (destination.busy && destination.channel && (broker == nullptr || broker->fenced)) destination.channel->disconnect();
+      if (destination.busy && destination.channel && (broker == nullptr || broker->fenced))
+        destination.channel->disconnect();
     }
     if (!later_.empty()) retry();
   });

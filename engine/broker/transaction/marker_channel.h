@@ -16,9 +16,9 @@
 
 namespace tidemark::broker {
 
-/// Brings the markers of ended transactions to the leaders of partitions (WriteTxnMarkers), over connections of its own;
-/// Kafka's TransactionMarkerChannelManager. Tries until each is written or its topic is gone: leaders move, brokers
-/// restart. To each broker one request at a time is under way, with all that gathered meanwhile.
+/// Brings the markers of ended transactions to the leaders of partitions (WriteTxnMarkers), over connections of its
+/// own; Kafka's TransactionMarkerChannelManager. Tries until each is written or its topic is gone: leaders move,
+/// brokers restart. To each broker one request at a time is under way, with all that gathered meanwhile.
 ///
 /// Of the transaction coordinator's executor, but for wake() and close(), which any thread may call.
 class MarkerChannel final : public coordinator::MarkerSender {
@@ -31,7 +31,8 @@ class MarkerChannel final : public coordinator::MarkerSender {
     /// These partitions need no marker any more.
     std::function<void(const coordinator::MarkerOrder&, const std::vector<TopicPartition>&)> written;
   };
-  MarkerChannel(platform::Process& process, std::shared_ptr<platform::Executor> executor, MarkerWriter& local, Setup setup);
+  MarkerChannel(platform::Process& process, std::shared_ptr<platform::Executor> executor, MarkerWriter& local,
+                Setup setup);
   ~MarkerChannel() override;
 
   void send(coordinator::MarkerOrder order) override;

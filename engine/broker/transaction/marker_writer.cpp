@@ -44,7 +44,8 @@ class Gathered {
 
 }  // namespace
 
-void MarkerWriter::write(const coordinator::TransactionMarker& marker, const std::vector<TopicPartition>& partitions, Done done) {
+void MarkerWriter::write(const coordinator::TransactionMarker& marker, const std::vector<TopicPartition>& partitions,
+                         Done done) {
   std::vector<TopicPartition> plain;
   std::vector<TopicPartition> offsets;
   for (const TopicPartition& partition : partitions)
@@ -56,22 +57,21 @@ void MarkerWriter::write(const coordinator::TransactionMarker& marker, const std
     });
   if (plain.empty()) return gathered->add({});
   // One buffer for all: each append stamps its own copy.
-  const ByteVector batch = records::buildEndTxnMarker(marker.producerId, marker.producerEpoch,
-                                                      {marker.commit, marker.coordinatorEpoch}, process_.clock().wallMs());
+  const ByteVector batch = records::buildEndTxnMarker(
+      marker.producerId, marker.producerEpoch, {marker.commit, marker.coordinatorEpoch}, process_.clock().wallMs());
   std::vector<ByteVector> copies(plain.size(), batch);
   std::vector<replication::ProduceItem> items;
   items.reserve(plain.size());
   for (size_t i = 0; i < plain.size(); ++i) items.push_back({.partition = plain[i], .records = copies[i]});
-  replicas_.append(-1, timeout_, items,
-                   {.origin = records::Origin::Coordinator, .transactionVersion = marker.transactionVersion},
-                   {.client = "transaction-marker", .correlation = 0},
-                   [gathered](std::vector<replication::ProduceResult> results) {
-                     Results answers;
-                     answers.reserve(results.size());
-                     for (replication::ProduceResult& result : results)
-                       answers.emplace_back(std::move(result.partition), result.error);
-                     gathered->add(std::move(answers));
-                   });
+  replicas_.append(
+      -1, timeout_, items, {.origin = records::Origin::Coordinator, .transactionVersion = marker.transactionVersion},
+      {.client = "transaction-marker", .correlation = 0}, [gathered](std::vector<replication::ProduceResult> results) {
+        Results answers;
+        answers.reserve(results.size());
+        for (replication::ProduceResult& result : results)
+          answers.emplace_back(std::move(result.partition), result.error);
+        gathered->add(std::move(answers));
+      });
 }
 
 }  // namespace tidemark::broker

@@ -13,8 +13,8 @@
 
 namespace tidemark::broker {
 
-/// Appends the markers that end transactions to partitions that this broker leads; those of `__consumer_offsets` through
-/// the group coordinator, which has offsets waiting for them.
+/// Appends the markers that end transactions to partitions that this broker leads; those of `__consumer_offsets`
+/// through the group coordinator, which has offsets waiting for them.
 class MarkerWriter {
  public:
   using Results = std::vector<std::pair<TopicPartition, ErrorCode>>;

@@ -16,8 +16,8 @@
 #include "protocol/generated/list_transactions_request.h"
 #include "protocol/generated/list_transactions_response.h"
 
-// AddPartitionsToTxn 0–5, AddOffsetsToTxn 0–4, EndTxn 0–5, DescribeTransactions 0, ListTransactions 0–2: what may be asked
-// is checked here, the rest is coordinator/transaction/.
+// AddPartitionsToTxn 0–5, AddOffsetsToTxn 0–4, EndTxn 0–5, DescribeTransactions 0, ListTransactions 0–2: what may be
+// asked is checked here, the rest is coordinator/transaction/.
 
 namespace tidemark::broker {
 namespace {
@@ -48,8 +48,10 @@ TopicResults resultsOf(const PartitionErrors& errors, int16_t version) {
   TopicResults results;
   for (const auto& [partition, error] : errors) {
     auto topic = std::ranges::find_if(results, [&](const auto& one) { return one.name == partition.topic; });
-    if (topic == results.end()) topic = results.insert(results.end(), {.name = protocol::Text(partition.topic), .resultsByPartition = {}});
-    topic->resultsByPartition.push_back({.partitionIndex = partition.partition.value(), .partitionErrorCode = codeFor(error, version)});
+    if (topic == results.end())
+      topic = results.insert(results.end(), {.name = protocol::Text(partition.topic), .resultsByPartition = {}});
+    topic->resultsByPartition.push_back(
+        {.partitionIndex = partition.partition.value(), .partitionErrorCode = codeFor(error, version)});
   }
   return results;
 }
@@ -62,20 +64,23 @@ struct Checked {
 
 /// `topics` in either form of the request. If some may not be added, none is: the others get OPERATION_NOT_ATTEMPTED.
 template <class Topics>
-Checked check(const BrokerContext& broker, const network::Request& request, const protocol::Text& transactionalId, ProducerId producerId,
-              ProducerEpoch epoch, bool verifyOnly, const Topics& topics) {
+Checked check(const BrokerContext& broker, const network::Request& request, const protocol::Text& transactionalId,
+              ProducerId producerId, ProducerEpoch epoch, bool verifyOnly, const Topics& topics) {
   Checked checked;
   checked.request = {.transactionalId = transactionalId.str(),
                      .producer = {producerId, epoch},
                      .partitions = {},
                      .verifyOnly = verifyOnly,
-                     .clientVersion = request.apiVersion() >= kFirstBatched ? coordinator::kTransactionVersionWithEpochBump : int16_t{0}};
+                     .clientVersion = request.apiVersion() >= kFirstBatched
+                                          ? coordinator::kTransactionVersionWithEpochBump
+                                          : int16_t{0}};
   const metadata::ImagePtr image = broker.image();
   // A broker that asks has asked its own authorizer.
   const bool allowed = request.apiVersion() >= kFirstBatched || mayWrite(broker, request, transactionalId);
   for (const auto& topic : topics) {
-    const bool mayWriteTopic = request.apiVersion() >= kFirstBatched ||
-                               broker.allows(request.context(), AclOperation::Write, ResourceType::Topic, topic.name.view());
+    const bool mayWriteTopic =
+        request.apiVersion() >= kFirstBatched ||
+        broker.allows(request.context(), AclOperation::Write, ResourceType::Topic, topic.name.view());
     for (const int32_t index : topic.partitions) {
       TopicPartition partition{topic.name.str(), PartitionIndex(index)};
       if (!allowed) {
@@ -126,8 +131,9 @@ void handleAddPartitionsToTxn(BrokerContext& broker, network::RequestPtr request
       std::move(request), [&broker](network::RequestPtr held, const protocol::AddPartitionsToTxnRequest& message) {
         const int16_t version = held->apiVersion();
         if (version < kFirstBatched) {
-          Checked checked = check(broker, *held, message.v3AndBelowTransactionalId, ProducerId(message.v3AndBelowProducerId),
-                                  ProducerEpoch(message.v3AndBelowProducerEpoch), false, message.v3AndBelowTopics);
+          Checked checked =
+              check(broker, *held, message.v3AndBelowTransactionalId, ProducerId(message.v3AndBelowProducerId),
+                    ProducerEpoch(message.v3AndBelowProducerEpoch), false, message.v3AndBelowTopics);
           held->releaseFrame();
           addTo(broker, std::move(checked), [held = std::move(held), version](PartitionErrors errors) {
             protocol::AddPartitionsToTxnResponse response;
@@ -137,7 +143,8 @@ void handleAddPartitionsToTxn(BrokerContext& broker, network::RequestPtr request
           return;
         }
         protocol::AddPartitionsToTxnResponse response;
-        if (!broker.allows(held->context(), AclOperation::ClusterAction, ResourceType::Cluster, network::kClusterResource)) {
+        if (!broker.allows(held->context(), AclOperation::ClusterAction, ResourceType::Cluster,
+                           network::kClusterResource)) {
           response.errorCode = static_cast<int16_t>(ErrorCode::ClusterAuthorizationFailed);
           held->respond(response);
           return;
@@ -148,7 +155,8 @@ void handleAddPartitionsToTxn(BrokerContext& broker, network::RequestPtr request
         }
         std::vector<Checked> all;
         for (const auto& transaction : message.transactions) {
-          response.resultsByTransaction.emplace_back().transactionalId = protocol::Text(transaction.transactionalId.str());
+          response.resultsByTransaction.emplace_back().transactionalId =
+              protocol::Text(transaction.transactionalId.str());
           all.push_back(check(broker, *held, transaction.transactionalId, ProducerId(transaction.producerId),
                               ProducerEpoch(transaction.producerEpoch), transaction.verifyOnly, transaction.topics));
         }
@@ -156,7 +164,8 @@ void handleAddPartitionsToTxn(BrokerContext& broker, network::RequestPtr request
         const auto gather = std::make_shared<AddGather>(std::move(held), all.size());
         gather->response = std::move(response);
         for (size_t i = 0; i < all.size(); ++i)
-          addTo(broker, std::move(all[i]), [gather, i](PartitionErrors errors) { gather->answer(i, std::move(errors)); });
+          addTo(broker, std::move(all[i]),
+                [gather, i](PartitionErrors errors) { gather->answer(i, std::move(errors)); });
       });
 }
 
@@ -169,7 +178,8 @@ void handleAddOffsetsToTxn(BrokerContext& broker, network::RequestPtr request) {
           response.errorCode = codeFor(error, held->apiVersion());
           held->respond(response);
         };
-        if (!mayWrite(broker, *held, message.transactionalId)) return refuse(ErrorCode::TransactionalIdAuthorizationFailed);
+        if (!mayWrite(broker, *held, message.transactionalId))
+          return refuse(ErrorCode::TransactionalIdAuthorizationFailed);
         if (!broker.allows(held->context(), AclOperation::Read, ResourceType::Group, message.groupId.view()))
           return refuse(ErrorCode::GroupAuthorizationFailed);
         const auto partition = broker.groups.groups().partitionFor(message.groupId.view());
@@ -177,42 +187,47 @@ void handleAddOffsetsToTxn(BrokerContext& broker, network::RequestPtr request) {
           broker.autoTopics.request("__consumer_offsets");
           return refuse(ErrorCode::CoordinatorNotAvailable);
         }
-        coordinator::AddPartitions add{.transactionalId = message.transactionalId.str(),
-                                       .producer = {ProducerId(message.producerId), ProducerEpoch(message.producerEpoch)},
-                                       .partitions = {{"__consumer_offsets", *partition}},
-                                       .verifyOnly = false,
-                                       .clientVersion = 0};
+        coordinator::AddPartitions add{
+            .transactionalId = message.transactionalId.str(),
+            .producer = {ProducerId(message.producerId), ProducerEpoch(message.producerEpoch)},
+            .partitions = {{"__consumer_offsets", *partition}},
+            .verifyOnly = false,
+            .clientVersion = 0};
         held->releaseFrame();
-        broker.transactions.coordinator().addPartitions(std::move(add), [held = std::move(held)](const PartitionErrors& errors) {
-          Response response;
-          response.errorCode = codeFor(errors.front().second, held->apiVersion());
-          held->respond(response);
-        });
+        broker.transactions.coordinator().addPartitions(
+            std::move(add), [held = std::move(held)](const PartitionErrors& errors) {
+              Response response;
+              response.errorCode = codeFor(errors.front().second, held->apiVersion());
+              held->respond(response);
+            });
       });
 }
 
 void handleEndTxn(BrokerContext& broker, network::RequestPtr request) {
   using Response = protocol::EndTxnResponse;
-  withDecoded<protocol::EndTxnRequest>(std::move(request), [&broker](network::RequestPtr held, const protocol::EndTxnRequest& message) {
+  withDecoded<protocol::EndTxnRequest>(std::move(request), [&broker](network::RequestPtr held,
+                                                                     const protocol::EndTxnRequest& message) {
     if (!mayWrite(broker, *held, message.transactionalId)) {
       Response response;
       response.errorCode = static_cast<int16_t>(ErrorCode::TransactionalIdAuthorizationFailed);
       held->respond(response);
       return;
     }
-    coordinator::EndTransaction end{
-        .transactionalId = message.transactionalId.str(),
-        .producer = {ProducerId(message.producerId), ProducerEpoch(message.producerEpoch)},
-        .commit = message.committed,
-        .clientVersion = held->apiVersion() >= kFirstEndWithEpochBump ? coordinator::kTransactionVersionWithEpochBump : int16_t{0}};
+    coordinator::EndTransaction end{.transactionalId = message.transactionalId.str(),
+                                    .producer = {ProducerId(message.producerId), ProducerEpoch(message.producerEpoch)},
+                                    .commit = message.committed,
+                                    .clientVersion = held->apiVersion() >= kFirstEndWithEpochBump
+                                                         ? coordinator::kTransactionVersionWithEpochBump
+                                                         : int16_t{0}};
     held->releaseFrame();
-    broker.transactions.coordinator().end(std::move(end), [held = std::move(held)](const coordinator::ProducerAnswer& answer) {
-      Response response;
-      response.errorCode = codeFor(answer.error, held->apiVersion());
-      response.producerId = answer.producer.id.value();
-      response.producerEpoch = answer.producer.epoch.value();
-      held->respond(response);
-    });
+    broker.transactions.coordinator().end(std::move(end),
+                                          [held = std::move(held)](const coordinator::ProducerAnswer& answer) {
+                                            Response response;
+                                            response.errorCode = codeFor(answer.error, held->apiVersion());
+                                            response.producerId = answer.producer.id.value();
+                                            response.producerEpoch = answer.producer.epoch.value();
+                                            held->respond(response);
+                                          });
   });
 }
 
@@ -222,22 +237,23 @@ void handleDescribeTransactions(BrokerContext& broker, network::RequestPtr reque
       std::move(request), [&broker](network::RequestPtr held, protocol::DescribeTransactionsRequest message) {
         Response refused;
         std::erase_if(message.transactionalIds, [&](const protocol::Text& id) {
-          if (broker.allows(held->context(), AclOperation::Describe, ResourceType::TransactionalId, id.view())) return false;
+          if (broker.allows(held->context(), AclOperation::Describe, ResourceType::TransactionalId, id.view()))
+            return false;
           auto& answer = refused.transactionStates.emplace_back();
           answer.transactionalId = id;
           answer.errorCode = static_cast<int16_t>(ErrorCode::TransactionalIdAuthorizationFailed);
           return true;
         });
-        broker.transactions.coordinator().describe(
-            message, [&broker, held = std::move(held), refused = std::move(refused)](Response response) mutable {
-              // Of the topics only those are shown that may be.
-              for (auto& state : response.transactionStates)
-                std::erase_if(state.topics, [&](const auto& topic) {
-                  return !broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic, topic.topic.view());
-                });
-              for (auto& state : refused.transactionStates) response.transactionStates.push_back(std::move(state));
-              held->respond(response);
+        broker.transactions.coordinator().describe(message, [&broker, held = std::move(held),
+                                                             refused = std::move(refused)](Response response) mutable {
+          // Of the topics only those are shown that may be.
+          for (auto& state : response.transactionStates)
+            std::erase_if(state.topics, [&](const auto& topic) {
+              return !broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic, topic.topic.view());
             });
+          for (auto& state : refused.transactionStates) response.transactionStates.push_back(std::move(state));
+          held->respond(response);
+        });
       });
 }
 
@@ -247,7 +263,8 @@ void handleListTransactions(BrokerContext& broker, network::RequestPtr request) 
       std::move(request), [&broker](network::RequestPtr held, const protocol::ListTransactionsRequest& message) {
         broker.transactions.coordinator().list(message, [&broker, held = std::move(held)](Response response) {
           std::erase_if(response.transactionStates, [&](const auto& state) {
-            return !broker.allows(held->context(), AclOperation::Describe, ResourceType::TransactionalId, state.transactionalId.view());
+            return !broker.allows(held->context(), AclOperation::Describe, ResourceType::TransactionalId,
+                                  state.transactionalId.view());
           });
           held->respond(response);
         });

@@ -23,25 +23,30 @@ coordinator::TransactionConfig settings(const config::BrokerConfig& config, cons
 
 }  // namespace
 
-TransactionService::TransactionService(platform::Process& process, replication::ReplicaManager& replicas, GroupService& groups,
-                                       ProducerIds& producerIds, NodeId self, const config::BrokerConfig& config,
-                                       events::Recorder& recorder)
+TransactionService::TransactionService(platform::Process& process, replication::ReplicaManager& replicas,
+                                       GroupService& groups, ProducerIds& producerIds, NodeId self,
+                                       const config::BrokerConfig& config, events::Recorder& recorder)
     : executor_(process.createExecutor({.name = "transaction-coordinator", .threads = 1})),
       producerIds_(producerIds),
       topic_(replicas, "__transaction_state",
              {.onPartitionCount = [this](int32_t count) { coordinator_.setPartitionCount(count); },
-              .onBecomeLeader = [this](PartitionIndex partition, LeaderEpoch epoch) { coordinator_.onBecomeLeader(partition, epoch); },
+              .onBecomeLeader = [this](PartitionIndex partition,
+                                       LeaderEpoch epoch) { coordinator_.onBecomeLeader(partition, epoch); },
               .onResign = [this](PartitionIndex partition) { coordinator_.onResign(partition); },
-              .onHighWatermark = [this](PartitionIndex partition,
-                                        Offset highWatermark) { coordinator_.onHighWatermark(partition, highWatermark); }}),
+              .onHighWatermark =
+                  [this](PartitionIndex partition, Offset highWatermark) {
+                    coordinator_.onHighWatermark(partition, highWatermark);
+                  }}),
       writer_(process, replicas, groups, config.getMs("request.timeout.ms")),
       markers_(process, executor_, writer_,
                {.self = self,
                 .listener = config.interBrokerListenerName(),
                 .requestTimeout = config.getMs("request.timeout.ms"),
                 .image = [&replicas] { return replicas.image(); },
-                .written = [this](const coordinator::MarkerOrder& order,
-                                  const std::vector<TopicPartition>& partitions) { coordinator_.markersWritten(order, partitions); }}),
+                .written =
+                    [this](const coordinator::MarkerOrder& order, const std::vector<TopicPartition>& partitions) {
+                      coordinator_.markersWritten(order, partitions);
+                    }}),
       coordinator_({.executor = executor_,
                     .clock = &process.clock(),
                     .log = &process.log(),

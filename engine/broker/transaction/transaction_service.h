@@ -19,7 +19,8 @@ namespace tidemark::broker {
 class TransactionService final : private coordinator::ProducerIdSource {
  public:
   TransactionService(platform::Process& process, replication::ReplicaManager& replicas, GroupService& groups,
-                     ProducerIds& producerIds, NodeId self, const config::BrokerConfig& config, events::Recorder& recorder);
+                     ProducerIds& producerIds, NodeId self, const config::BrokerConfig& config,
+                     events::Recorder& recorder);
   ~TransactionService() override;
 
   coordinator::TransactionCoordinator& coordinator() noexcept { return coordinator_; }

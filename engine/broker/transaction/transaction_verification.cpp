@@ -44,7 +44,8 @@ struct TransactionVerification::Asked {
   platform::Timer retry;
 };
 
-TransactionVerification::TransactionVerification(platform::Process& process, std::shared_ptr<platform::Executor> executor,
+TransactionVerification::TransactionVerification(platform::Process& process,
+                                                 std::shared_ptr<platform::Executor> executor,
                                                  coordinator::TransactionCoordinator& local, Setup setup)
     : process_(process), executor_(std::move(executor)), local_(local), setup_(std::move(setup)) {}
 
@@ -79,7 +80,8 @@ void TransactionVerification::attempt(const AskedPtr& asked) {
     return;
   }
   const metadata::BrokerRegistration* broker = image->cluster.broker(leader);
-  const metadata::Endpoint* endpoint = broker != nullptr && !broker->fenced ? broker->endpoint(setup_.listener) : nullptr;
+  const metadata::Endpoint* endpoint =
+      broker != nullptr && !broker->fenced ? broker->endpoint(setup_.listener) : nullptr;
   if (endpoint == nullptr) return refuse(asked, ErrorCode::CoordinatorNotAvailable);
   askAt(leader, {endpoint->host, endpoint->port}, asked);
 }
@@ -106,16 +108,20 @@ void TransactionVerification::askAt(NodeId node, const platform::Endpoint& at, c
     transaction.topics.back().partitions.push_back(partition.partition.value());
   }
   link.channel->send(std::move(request), {},
-                     [this, alive = std::weak_ptr(alive_), asked](Result<network::Received<protocol::AddPartitionsToTxnResponse>> received) {
+                     [this, alive = std::weak_ptr(alive_),
+                      asked](Result<network::Received<protocol::AddPartitionsToTxnResponse>> received) {
                        if (alive.expired()) return;
-                       if (!received || received->version < kFirstBatchedVersion) return refuse(asked, ErrorCode::NetworkException);
-                       if (received->message.errorCode != 0) return refuse(asked, static_cast<ErrorCode>(received->message.errorCode));
+                       if (!received || received->version < kFirstBatchedVersion)
+                         return refuse(asked, ErrorCode::NetworkException);
+                       if (received->message.errorCode != 0)
+                         return refuse(asked, static_cast<ErrorCode>(received->message.errorCode));
                        coordinator::PartitionErrors errors;
                        for (const auto& result : received->message.resultsByTransaction)
                          for (const auto& topic : result.topicResults)
                            for (const auto& answer : topic.resultsByPartition)
-                             errors.emplace_back(TopicPartition{topic.name.str(), PartitionIndex(answer.partitionIndex)},
-                                                 static_cast<ErrorCode>(answer.partitionErrorCode));
+                             errors.emplace_back(
+                                 TopicPartition{topic.name.str(), PartitionIndex(answer.partitionIndex)},
+                                 static_cast<ErrorCode>(answer.partitionErrorCode));
                        answered(asked, std::move(errors));
                      });
 }

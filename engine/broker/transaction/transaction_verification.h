@@ -22,8 +22,8 @@ enum class VerificationMode : uint8_t {
   Add,
 };
 
-/// Asks transaction coordinators, here or at other brokers, whether partitions are in a transaction before its records are
-/// appended (KIP-890); Kafka's AddPartitionsToTxnManager. Any thread.
+/// Asks transaction coordinators, here or at other brokers, whether partitions are in a transaction before its records
+/// are appended (KIP-890); Kafka's AddPartitionsToTxnManager. Any thread.
 class TransactionVerification {
  public:
   struct Setup {

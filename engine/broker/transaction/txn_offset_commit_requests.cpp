@@ -5,7 +5,8 @@
 #include "protocol/generated/txn_offset_commit_request.h"
 #include "protocol/generated/txn_offset_commit_response.h"
 
-// TxnOffsetCommit 0–6: the group coordinator's partition is part of the transaction like any other, so that is asked first.
+// TxnOffsetCommit 0–6: the group coordinator's partition is part of the transaction like any other, so that is asked
+// first.
 
 namespace tidemark::broker {
 namespace {
@@ -21,7 +22,9 @@ constexpr int16_t kFirstWithTopicIds = 6;
 constexpr int16_t kFirstWithLoadInProgress = 2;
 
 VerificationMode modeOf(int16_t version) {
-  return version >= 5 ? VerificationMode::Add : version == 4 ? VerificationMode::VerifyAbortable : VerificationMode::Verify;
+  return version >= 5   ? VerificationMode::Add
+         : version == 4 ? VerificationMode::VerifyAbortable
+                        : VerificationMode::Verify;
 }
 
 /// A commit on its way: what may not be committed is answered already.
@@ -35,7 +38,8 @@ struct Commit {
     answer.name = topic.name;
     answer.topicId = topic.topicId;
     for (const auto& partition : topic.partitions)
-      answer.partitions.push_back({.partitionIndex = partition.partitionIndex, .errorCode = static_cast<int16_t>(error)});
+      answer.partitions.push_back(
+          {.partitionIndex = partition.partitionIndex, .errorCode = static_cast<int16_t>(error)});
   }
   void respond(TxnOffsetCommitResponse response) {
     const bool old = request->apiVersion() < kFirstWithLoadInProgress;
@@ -57,7 +61,8 @@ void commitTo(BrokerContext& broker, std::shared_ptr<Commit> commit, std::option
                                       .clientId = commit->request->context().clientId(),
                                       .clientHost = commit->request->context().peer->address.host};
   broker.groups.groups().commitTransactionalOffsets(
-      info, commit->message, verification, [commit](TxnOffsetCommitResponse response) { commit->respond(std::move(response)); });
+      info, commit->message, verification,
+      [commit](TxnOffsetCommitResponse response) { commit->respond(std::move(response)); });
 }
 
 /// What an error of the verification is to a client of the group coordinator.
@@ -68,54 +73,63 @@ ErrorCode asOfCoordinator(ErrorCode error) {
 }  // namespace
 
 void handleTxnOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<TxnOffsetCommitRequest>(std::move(request), [&broker](network::RequestPtr held, const TxnOffsetCommitRequest& message) {
-    const auto commit = std::make_shared<Commit>();
-    // A copy owns what the frame held.
-    commit->message = message;
-    commit->request = std::move(held);
-    const network::Request& asked = *commit->request;
-    commit->request->releaseFrame();
-    if (!broker.allows(asked.context(), AclOperation::Write, ResourceType::TransactionalId, commit->message.transactionalId.view()))
-      return commit->refuseAll(ErrorCode::TransactionalIdAuthorizationFailed);
-    if (!broker.allows(asked.context(), AclOperation::Read, ResourceType::Group, commit->message.groupId.view()))
-      return commit->refuseAll(ErrorCode::GroupAuthorizationFailed);
-    const metadata::ImagePtr image = broker.image();
-    std::erase_if(commit->message.topics, [&](auto& topic) {
-      const bool byId = asked.apiVersion() >= kFirstWithTopicIds;
-      const metadata::TopicImage* known = byId ? image->topics.find(topic.topicId) : image->topics.find(topic.name.view());
-      if (known == nullptr) {
-        commit->refuse(topic, byId ? ErrorCode::UnknownTopicId : ErrorCode::UnknownTopicOrPartition);
-        return true;
-      }
-      topic.name = protocol::Text(known->name);
-      topic.topicId = known->id;
-      if (broker.allows(asked.context(), AclOperation::Read, ResourceType::Topic, topic.name.view())) return false;
-      commit->refuse(topic, ErrorCode::TopicAuthorizationFailed);
-      return true;
-    });
-    if (commit->message.topics.empty()) return commit->respond({});
-    const auto index = broker.groups.groups().partitionFor(commit->message.groupId.view());
-    if (!index) {
-      broker.autoTopics.request("__consumer_offsets");
-      return commit->refuseAll(ErrorCode::CoordinatorNotAvailable);
-    }
-    const TopicPartition name{"__consumer_offsets", *index};
-    const auto partition = broker.replicas.find(name);
-    const VerificationMode mode = modeOf(asked.apiVersion());
-    const bool asks = mode == VerificationMode::Add || broker.config()->getBool("transaction.partition.verification.enable");
-    // Who does not lead is told by the coordinator.
-    if (!asks || !partition || !partition->isLeader()) return commitTo(broker, commit, std::nullopt);
-    const coordinator::ProducerIdAndEpoch producer{ProducerId(commit->message.producerId), ProducerEpoch(commit->message.producerEpoch)};
-    const auto guard = partition->log()->beginVerification(producer.id, producer.epoch, records::kNoSequence);
-    if (!guard) return commitTo(broker, commit, uint64_t{0});
-    broker.transactions.verification().ask(
-        {.transactionalId = commit->message.transactionalId.str(), .producer = producer, .partitions = {name}, .mode = mode},
-        [&broker, commit, guard](const coordinator::PartitionErrors& errors) {
-          const ErrorCode error = errors.empty() ? ErrorCode::UnknownServerError : errors.front().second;
-          if (error != ErrorCode::None) return commit->refuseAll(asOfCoordinator(error));
-          commitTo(broker, commit, guard);
+  withDecoded<TxnOffsetCommitRequest>(
+      std::move(request), [&broker](network::RequestPtr held, const TxnOffsetCommitRequest& message) {
+        const auto commit = std::make_shared<Commit>();
+        // A copy owns what the frame held.
+        commit->message = message;
+        commit->request = std::move(held);
+        const network::Request& asked = *commit->request;
+        commit->request->releaseFrame();
+        if (!broker.allows(asked.context(), AclOperation::Write, ResourceType::TransactionalId,
+                           commit->message.transactionalId.view()))
+          return commit->refuseAll(ErrorCode::TransactionalIdAuthorizationFailed);
+        if (!broker.allows(asked.context(), AclOperation::Read, ResourceType::Group, commit->message.groupId.view()))
+          return commit->refuseAll(ErrorCode::GroupAuthorizationFailed);
+        const metadata::ImagePtr image = broker.image();
+        std::erase_if(commit->message.topics, [&](auto& topic) {
+          const bool byId = asked.apiVersion() >= kFirstWithTopicIds;
+          const metadata::TopicImage* known =
+              byId ? image->topics.find(topic.topicId) : image->topics.find(topic.name.view());
+          if (known == nullptr) {
+            commit->refuse(topic, byId ? ErrorCode::UnknownTopicId : ErrorCode::UnknownTopicOrPartition);
+            return true;
+          }
+          topic.name = protocol::Text(known->name);
+          topic.topicId = known->id;
+          if (broker.allows(asked.context(), AclOperation::Read, ResourceType::Topic, topic.name.view())) return false;
+          commit->refuse(topic, ErrorCode::TopicAuthorizationFailed);
+          return true;
         });
-  });
+        if (commit->message.topics.empty()) return commit->respond({});
+        const auto index = broker.groups.groups().partitionFor(commit->message.groupId.view());
+        if (!index) {
+          broker.autoTopics.request("__consumer_offsets");
+          return commit->refuseAll(ErrorCode::CoordinatorNotAvailable);
+        }
+        const TopicPartition name{"__consumer_offsets", *index};
+        const auto partition = broker.replicas.find(name);
+        const VerificationMode mode = modeOf(asked.apiVersion());
+        const bool asks =
+            mode == VerificationMode::Add || broker.config()->getBool("transaction.partition.verification.enable");
+        // Who does not lead is told by the coordinator.
+        if (!asks || !partition || !partition->isLeader()) return commitTo(broker, commit, std::nullopt);
+        const coordinator::ProducerIdAndEpoch producer{ProducerId(commit->message.producerId),
+                                                       ProducerEpoch(commit->message.producerEpoch)};
+        const auto guard = partition->log()->beginVerification(producer.id, producer.epoch, records::kNoSequence);
+        if (!guard) return commitTo(broker, commit, uint64_t{0});
+        broker.transactions.verification().ask({.transactionalId = commit->message.transactionalId.str(),
+                                                .producer = producer,
+                                                .partitions = {name},
+                                                .mode = mode},
+                                               [&broker, commit, guard](const coordinator::PartitionErrors& errors) {
+                                                 const ErrorCode error = errors.empty() ? ErrorCode::UnknownServerError
+                                                                                        : errors.front().second;
+                                                 if (error != ErrorCode::None)
+                                                   return commit->refuseAll(asOfCoordinator(error));
+                                                 commitTo(broker, commit, guard);
+                                               });
+      });
 }
 
 }  // namespace tidemark::broker

@@ -231,7 +231,8 @@ Effects ClassicGroups::leave(const protocol::LeaveGroupRequest& request, Reply<p
   }
   if (anyLeft) {
     if (group->isIn(ClassicState::Stable) || group->isIn(ClassicState::CompletingRebalance)) {
-      prepareRebalanceOrCompleteJoin(*group, {events::GroupCause::MemberLeft, response.members.front().memberId, "members have left"}, out);
+      prepareRebalanceOrCompleteJoin(
+          *group, {events::GroupCause::MemberLeft, response.members.front().memberId, "members have left"}, out);
     } else {
       maybeCompleteJoin(*group, out);
     }
@@ -365,17 +366,18 @@ void ClassicGroups::snapshot(std::vector<GroupSnapshot>& into) const {
       shown.groupInstanceId = member.instanceId.value_or("");
       shown.clientId = member.clientId;
       shown.clientHost = member.clientHost;
-      shown.state = member.awaitingJoin                              ? "Joining"
-                    : member.awaitingSync                            ? "Syncing"
-                    : group.isIn(ClassicState::PreparingRebalance)   ? "Away"
-                    : group.pendingSync().contains(memberId)         ? "Away"
-                                                                     : "Stable";
+      shown.state = member.awaitingJoin                            ? "Joining"
+                    : member.awaitingSync                          ? "Syncing"
+                    : group.isIn(ClassicState::PreparingRebalance) ? "Away"
+                    : group.pendingSync().contains(memberId)       ? "Away"
+                                                                   : "Stable";
       shown.epoch = group.generation();
       shown.silent = clock_.monotonic() - member.lastHeard;
       shown.sessionTimeout = member.sessionTimeout;
       if (!group.usesConsumerProtocol()) continue;
       if (!member.protocols.empty()) {
-        shown.subscribedTopics = subscribedTopicsOf(member.protocols.front().metadata).value_or(std::vector<std::string>());
+        shown.subscribedTopics =
+            subscribedTopicsOf(member.protocols.front().metadata).value_or(std::vector<std::string>());
       }
       shown.assigned = assignedPartitionsOf(member.assignment).value_or(std::vector<TopicPartition>());
       shown.target = shown.assigned;
@@ -387,7 +389,8 @@ void ClassicGroups::onLoaded(Effects& out) {
   for (auto& [id, group] : groups_) {
     for (const auto& [memberId, _] : group.members()) armHeartbeat(group, *group.member(memberId), out);
     if (group.members().size() > static_cast<size_t>(std::max(config_.maxGroupSize, 0))) {
-      prepareRebalance(group, {events::GroupCause::Loaded, {}, "it was loaded with more members than group.max.size"}, out);
+      prepareRebalance(group, {events::GroupCause::Loaded, {}, "it was loaded with more members than group.max.size"},
+                       out);
     }
   }
 }

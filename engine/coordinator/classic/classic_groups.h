@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "coordinator/classic/classic_group.h"
+#include "coordinator/classic/classic_records.h"
 #include "coordinator/effects.h"
 #include "coordinator/group/group_config.h"
 #include "coordinator/group/group_snapshot.h"
 #include "coordinator/group/group_teller.h"
-#include "coordinator/classic/classic_records.h"
 #include "coordinator/request_info.h"
 #include "platform/clock.h"
 #include "platform/logger.h"

@@ -189,10 +189,12 @@ void ClassicGroups::joinExisting(ClassicGroup& group, Joining& joining, Effects&
                           out);
     case ClassicState::Stable:
       // The leader asks for a new assignment this way, for reasons the coordinator cannot see.
-      if (group.isLeader(memberId)) return updateMember(group, member, events::GroupCause::SubscriptionChanged, "leads and joins again", joining,
+      if (group.isLeader(memberId))
+        return updateMember(group, member, events::GroupCause::SubscriptionChanged, "leads and joins again", joining,
                             out);
-      if (!unchanged) return updateMember(group, member, events::GroupCause::SubscriptionChanged, "has changed its protocols", joining,
-                          out);
+      if (!unchanged)
+        return updateMember(group, member, events::GroupCause::SubscriptionChanged, "has changed its protocols",
+                            joining, out);
       return answerJoin(out, std::move(joining.reply), joinedResponse(group, memberId, false));
     case ClassicState::Empty:
     case ClassicState::Dead:
@@ -239,8 +241,7 @@ void ClassicGroups::updateMember(ClassicGroup& group, ClassicMember& member, eve
   }
   prepareRebalanceOrCompleteJoin(
       group,
-      {cause, member.id,
-       fmt::format("member {} {}; client reason: {}", member.id, reason, reasonOf(joining.request))},
+      {cause, member.id, fmt::format("member {} {}; client reason: {}", member.id, reason, reasonOf(joining.request))},
       out);
 }
 
@@ -281,8 +282,8 @@ void ClassicGroups::replaceStaticMember(ClassicGroup& group, const std::string& 
     case ClassicState::CompletingRebalance:
       // The leader was told the old id and would assign to it.
       return prepareRebalance(
-          group,
-          {events::GroupCause::MemberReplaced, newId, fmt::format("static member {} came back", instanceId)}, out);
+          group, {events::GroupCause::MemberReplaced, newId, fmt::format("static member {} came back", instanceId)},
+          out);
     case ClassicState::PreparingRebalance:
       return maybeCompleteJoin(group, out);
     case ClassicState::Empty:

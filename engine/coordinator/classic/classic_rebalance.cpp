@@ -178,7 +178,8 @@ void ClassicGroups::onSyncTimeout(ClassicGroup& group, Effects& out) {
     group.remove(id);
     out.disarm({TimerKey::Kind::Heartbeat, group.id(), id});
   }
-  prepareRebalance(group, {events::GroupCause::SyncTimedOut, *late.begin(), "members did not synchronise in time"}, out);
+  prepareRebalance(group, {events::GroupCause::SyncTimedOut, *late.begin(), "members did not synchronise in time"},
+                   out);
 }
 
 }  // namespace tidemark::coordinator

@@ -37,7 +37,8 @@ std::optional<Subscription> subscriptionOf(ByteView subscription) {
   Subscription read;
   for (const protocol::Text& topic : message.topics) read.topics.push_back(topic.str());
   for (const auto& topic : message.ownedPartitions) {
-    for (const int32_t partition : topic.partitions) read.owned.push_back({topic.topic.str(), PartitionIndex(partition)});
+    for (const int32_t partition : topic.partitions)
+      read.owned.push_back({topic.topic.str(), PartitionIndex(partition)});
   }
   if (message.rackId && !message.rackId->empty()) read.rackId = message.rackId->str();
   return read;

@@ -120,9 +120,8 @@ class UniformPlan {
 
   const std::string& leastLoaded(const Uuid& topic) const {
     const std::vector<std::string>& members = subscribers_.at(topic);
-    return *std::min_element(members.begin(), members.end(), [this](const std::string& a, const std::string& b) {
-      return load_.at(a) < load_.at(b);
-    });
+    return *std::min_element(members.begin(), members.end(),
+                             [this](const std::string& a, const std::string& b) { return load_.at(a) < load_.at(b); });
   }
 
   /// Moves single partitions from who has more to who has at least two fewer, until none is left to move. Each round

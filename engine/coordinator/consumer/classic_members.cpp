@@ -1,5 +1,5 @@
-// Members that still follow the classic protocol, in a group of the consumer protocol: they are given an assignment by the
-// coordinator as well, and walk to it by joining again.
+// Members that still follow the classic protocol, in a group of the consumer protocol: they are given an assignment by
+// the coordinator as well, and walk to it by joining again.
 
 #include <algorithm>
 #include <utility>
@@ -154,7 +154,8 @@ Effects ConsumerGroups::sync(const protocol::SyncGroupRequest& request, SyncRepl
           namedPartitions(partitionsOf(member->progress.assigned), topics_), protocolVersionOf(protocol.metadata)));
     }
   }
-  out.whenCommitted = [reply = std::move(reply), response = std::move(response), decided = error](ErrorCode code) mutable {
+  out.whenCommitted = [reply = std::move(reply), response = std::move(response),
+                       decided = error](ErrorCode code) mutable {
     const ErrorCode told = code == ErrorCode::None ? decided : clientErrorOfWrite(code);
     if (told != ErrorCode::None) response = {};
     response.errorCode = static_cast<int16_t>(told);
@@ -200,8 +201,10 @@ Effects ConsumerGroups::leave(const protocol::LeaveGroupRequest& request, Reply<
     one.groupInstanceId = identity.groupInstanceId;
     // An administrator removes a static member by its instance id alone, whichever protocol it speaks.
     const std::optional<std::string_view> instance = instanceOf(identity.groupInstanceId);
-    const ConsumerMember* removed = instance && identity.memberId.view().empty() ? group.staticMember(*instance) : nullptr;
-    const auto [error, member] = removed != nullptr ? std::pair(ErrorCode::None, removed) : classicMember(group, identity.memberId, instance);
+    const ConsumerMember* removed =
+        instance && identity.memberId.view().empty() ? group.staticMember(*instance) : nullptr;
+    const auto [error, member] =
+        removed != nullptr ? std::pair(ErrorCode::None, removed) : classicMember(group, identity.memberId, instance);
     if (error == ErrorCode::None && std::find(leaving.begin(), leaving.end(), member) == leaving.end()) {
       leaving.push_back(member);
     }

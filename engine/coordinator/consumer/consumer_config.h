@@ -20,8 +20,8 @@ struct ConsumerGroupOverrides {
 
 /// Kafka's settings `group.consumer.*`, with their defaults.
 struct ConsumerGroupConfig {
-  /// How long a member may be silent, how often it is to be heard, and at least how long a target stands before the next
-  /// is made: for groups without their own, and the bounds of those.
+  /// How long a member may be silent, how often it is to be heard, and at least how long a target stands before the
+  /// next is made: for groups without their own, and the bounds of those.
   platform::milliseconds sessionTimeout{45000};
   platform::milliseconds minSessionTimeout{45000};
   platform::milliseconds maxSessionTimeout{60000};
@@ -34,7 +34,8 @@ struct ConsumerGroupConfig {
   int32_t maxSize = INT32_MAX;
   /// The first is the default.
   std::vector<std::string> assignors{"uniform", "range"};
-  /// An expression is looked at anew that often, and after new topics no sooner than regexRefreshMin after the last time.
+  /// An expression is looked at anew that often, and after new topics no sooner than regexRefreshMin after the last
+  /// time.
   platform::milliseconds regexRefreshInterval{600000};
   platform::milliseconds regexRefreshMin{10000};
   /// `group.consumer.migration.policy`

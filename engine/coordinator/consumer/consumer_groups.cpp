@@ -162,9 +162,9 @@ void ConsumerGroups::tellAfter(const std::string& group, const std::string& memb
     const auto step = one->progress.state == MemberState::UnrevokedPartitions    ? events::MemberStep::Revoking
                       : one->progress.state == MemberState::UnreleasedPartitions ? events::MemberStep::Waiting
                                                                                  : events::MemberStep::Reconciled;
-    teller_.progressed(group, member, step, one->progress.epoch, now->assignmentEpoch(),
-                       countOf(partitionsOf(step == events::MemberStep::Revoking ? one->progress.revoking
-                                                                                 : one->progress.assigned)));
+    teller_.progressed(
+        group, member, step, one->progress.epoch, now->assignmentEpoch(),
+        countOf(partitionsOf(step == events::MemberStep::Revoking ? one->progress.revoking : one->progress.assigned)));
   });
 }
 
@@ -172,9 +172,10 @@ void ConsumerGroups::onTopicsChanged(const std::set<std::string, std::less<>>& t
   for (const auto& [id, group] : groups_) {
     Soft& soft = soft_[id];
     if (!group.regexes().empty()) soft.regexesStale = true;
-    soft.refresh = soft.refresh || std::any_of(topics.begin(), topics.end(), [&subscriber = group](const std::string& topic) {
-                     return subscriber.isSubscribedTo(topic);
-                   });
+    soft.refresh =
+        soft.refresh || std::any_of(topics.begin(), topics.end(), [&subscriber = group](const std::string& topic) {
+          return subscriber.isSubscribedTo(topic);
+        });
   }
 }
 

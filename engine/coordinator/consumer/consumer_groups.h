@@ -26,9 +26,9 @@ namespace tidemark::coordinator {
 
 using ConsumerHeartbeatReply = Reply<protocol::ConsumerGroupHeartbeatResponse>;
 
-/// The groups of the consumer protocol in one shard (KIP-848): what heartbeats, timers and members that still follow the
-/// classic protocol do to them. Handlers decide and give records; only replay changes a group. What is soft: timers, when
-/// a member was last heard of, and whether topics have changed since.
+/// The groups of the consumer protocol in one shard (KIP-848): what heartbeats, timers and members that still follow
+/// the classic protocol do to them. Handlers decide and give records; only replay changes a group. What is soft:
+/// timers, when a member was last heard of, and whether topics have changed since.
 class ConsumerGroups {
  public:
   struct Surroundings {
@@ -73,8 +73,8 @@ class ConsumerGroups {
   protocol::ConsumerGroupDescribeResponse::DescribedGroup describe(const ConsumerGroup& group) const;
   void snapshot(std::vector<GroupSnapshot>& into) const;
 
-  /// None, UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for classic members), UNSUPPORTED_VERSION. An epoch
-  /// that has passed will do for partitions that the member was given before it.
+  /// None, UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for classic members), UNSUPPORTED_VERSION. An
+  /// epoch that has passed will do for partitions that the member was given before it.
   ErrorCode validateCommit(const ConsumerGroup& group, std::string_view memberId, int32_t epoch, int16_t apiVersion,
                            const std::vector<TopicIdPartition>& partitions) const;
   ErrorCode validateFetch(const ConsumerGroup& group, std::optional<std::string_view> memberId, int32_t epoch) const;

@@ -17,7 +17,9 @@ namespace {
 /// From here on clients make up their own ids.
 constexpr int16_t kFirstVersionWithOwnId = 1;
 
-bool isEmptyText(const std::optional<protocol::Text>& text) { return text && text->empty(); }
+bool isEmptyText(const std::optional<protocol::Text>& text) {
+  return text && text->empty();
+}
 
 std::optional<std::string> stringOf(const std::optional<protocol::Text>& text) {
   if (!text) return std::nullopt;
@@ -102,9 +104,9 @@ Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::beat(const RequestInfo
   change.memberId = request.memberId.empty() ? random_.uuid().toString() : request.memberId.str();
   if (change.group->members().size() >= static_cast<size_t>(std::max(config_.consumer.maxSize, 0)) &&
       change.group->member(change.memberId) == nullptr) {
-    return fail(ErrorCode::GroupMaxSizeReached,
-                fmt::format("The consumer group has reached its maximum capacity of {} members.",
-                            config_.consumer.maxSize));
+    return fail(
+        ErrorCode::GroupMaxSizeReached,
+        fmt::format("The consumer group has reached its maximum capacity of {} members.", config_.consumer.maxSize));
   }
   TIDEMARK_TRY(openMember(change, request));
 
@@ -195,8 +197,9 @@ Result<void> ConsumerGroups::openMember(Change& change, const HeartbeatRequest& 
     }
     if (holder != nullptr && holder->id != change.memberId) {
       if (!joins) {
-        return fail(ErrorCode::FencedInstanceId, fmt::format("Static member {} with instance id {} was fenced by member {}.",
-                                                             change.memberId, request.instanceId->view(), holder->id));
+        return fail(ErrorCode::FencedInstanceId,
+                    fmt::format("Static member {} with instance id {} was fenced by member {}.", change.memberId,
+                                request.instanceId->view(), holder->id));
       }
       if (!holder->isClassic() && holder->progress.epoch != kStaticLeaveEpoch) {
         return fail(ErrorCode::UnreleasedInstanceId,
@@ -301,8 +304,8 @@ void ConsumerGroups::resolveRegexes(Change& change, const RequestInfo& info) {
 
   Soft& soft = soft_[change.groupId];
   const platform::MonotonicTime now = clock_.monotonic();
-  const bool isUnresolved = std::any_of(change.regexes.begin(), change.regexes.end(),
-                                        [](const auto& one) { return one.second.version < 0; });
+  const bool isUnresolved =
+      std::any_of(change.regexes.begin(), change.regexes.end(), [](const auto& one) { return one.second.version < 0; });
   const platform::Duration since =
       soft.regexesLookedAt ? now - *soft.regexesLookedAt : platform::Duration(config_.consumer.regexRefreshInterval);
   const bool isStale = soft.regexesStale && since >= config_.consumer.regexRefreshMin;
@@ -346,8 +349,8 @@ const Assignor& ConsumerGroups::assignorOf(const Change& change) const {
     }
   }
   if (!change.memberId.empty() && change.after.facts.serverAssignor) ++votes[*change.after.facts.serverAssignor];
-  const auto most = std::max_element(votes.begin(), votes.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const Assignor* chosen = assignorNamed(most != votes.end() ? most->first : config_.consumer.assignors.front());
   return chosen != nullptr ? *chosen : *assignorNamed("uniform");
 }
@@ -390,8 +393,7 @@ Result<void> ConsumerGroups::advance(Change& change, const std::optional<Partiti
   };
   const MemberProgress before = change.after.progress;
   if (!change.after.isReconciledTo(change.assignmentEpoch)) {
-    TIDEMARK_ASSIGN(change.after.progress,
-                    reconcile(before, {change.assignmentEpoch, change.target, isOwned, owned}));
+    TIDEMARK_ASSIGN(change.after.progress, reconcile(before, {change.assignmentEpoch, change.target, isOwned, owned}));
   }
   const MemberProgress& after = change.after.progress;
   const bool isWritten = change.before && change.before->progress == after;

@@ -40,8 +40,7 @@ Result<ConsumerGroup> ConsumerGroups::upgraded(const ClassicGroup& classic) cons
     facts.classic = ClassicFacts{static_cast<int32_t>(member.sessionTimeout.count()), member.protocols};
     MemberProgress progress;
     progress.epoch = progress.previousEpoch = classic.generation();
-    for (const TopicPartition& one :
-         assignedPartitionsOf(member.assignment).value_or(std::vector<TopicPartition>())) {
+    for (const TopicPartition& one : assignedPartitionsOf(member.assignment).value_or(std::vector<TopicPartition>())) {
       if (const auto topic = topics_.topicId(one.topic)) {
         progress.assigned[*topic][one.partition.value()] = classic.generation();
       }
@@ -74,7 +73,7 @@ void ConsumerGroups::downgrade(const ConsumerGroup& group, const std::string& le
     one.sessionTimeout = platform::milliseconds(member->facts.classic->sessionTimeoutMs);
     one.protocols = member->facts.classic->protocols;
     assignments[one.id] = encodedAssignment(namedPartitions(partitionsOf(member->progress.assigned), topics_),
-                                             protocolVersionOf(one.protocols.front().metadata));
+                                            protocolVersionOf(one.protocols.front().metadata));
     if (!leader) leader = one.id;
     classic.add(std::move(one), kConsumerProtocol);
   }
@@ -87,17 +86,18 @@ void ConsumerGroups::downgrade(const ConsumerGroup& group, const std::string& le
     out.arm({TimerKey::Kind::Heartbeat, group.id(), member->id},
             platform::milliseconds(member->facts.classic->sessionTimeoutMs));
   }
-  out.replies.emplace_back([this, id = group.id(), state = group.state(), epoch = group.epoch(), count = members.size()] {
-    if (find(id) != nullptr) return;
-    teller_.state({.group = id,
-                   .from = state,
-                   .to = events::GroupState::Dead,
-                   .cause = events::GroupCause::Downgraded,
-                   .member = {},
-                   .generation = epoch,
-                   .members = count});
-    teller_.forget(id);
-  });
+  out.replies.emplace_back(
+      [this, id = group.id(), state = group.state(), epoch = group.epoch(), count = members.size()] {
+        if (find(id) != nullptr) return;
+        teller_.state({.group = id,
+                       .from = state,
+                       .to = events::GroupState::Dead,
+                       .cause = events::GroupCause::Downgraded,
+                       .member = {},
+                       .generation = epoch,
+                       .members = count});
+        teller_.forget(id);
+      });
   // Whoever takes over a static member's place changes nothing for the others; else what the leaver had is to be given
   // to somebody.
   if (joins != nullptr) return;

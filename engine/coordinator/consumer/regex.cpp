@@ -7,7 +7,9 @@
 namespace tidemark::coordinator {
 namespace {
 
-re2::StringPiece pieceOf(std::string_view text) { return {text.data(), text.size()}; }
+re2::StringPiece pieceOf(std::string_view text) {
+  return {text.data(), text.size()};
+}
 
 RE2::Options quiet() {
   RE2::Options options;

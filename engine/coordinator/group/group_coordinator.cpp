@@ -63,7 +63,7 @@ std::shared_ptr<Reply<Response>> shared(Reply<Response> reply) {
 template <class Response, class One>
 class GroupGather : public std::enable_shared_from_this<GroupGather<Response, One>> {
  public:
-  GroupGather(Reply<Response> reply, std::vector<One> Response::*list, size_t count)
+  GroupGather(Reply<Response> reply, std::vector<One> Response::* list, size_t count)
       : reply_(std::move(reply)), list_(list), left_(count) {
     (response_.*list_).resize(count);
   }
@@ -82,7 +82,7 @@ class GroupGather : public std::enable_shared_from_this<GroupGather<Response, On
 
  private:
   Reply<Response> reply_;
-  std::vector<One> Response::*const list_;
+  std::vector<One> Response::* const list_;
   Response response_;
   size_t left_;
 };
@@ -285,50 +285,52 @@ void GroupCoordinator::leaveGroup(const RequestInfo& info, const LeaveGroupReque
 void GroupCoordinator::consumerHeartbeat(const RequestInfo& info,
                                          const protocol::ConsumerGroupHeartbeatRequest& request,
                                          Reply<protocol::ConsumerGroupHeartbeatResponse> reply) {
-  impl_->post([info, request = protocol::ConsumerGroupHeartbeatRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-    using Response = protocol::ConsumerGroupHeartbeatResponse;
-    const auto to = shared(std::move(reply));
-    const auto refuse = [&](ErrorCode code) {
-      Response response;
-      response.errorCode = number(code);
-      response.memberId.reset();
-      response.assignment.reset();
-      (*to)(std::move(response));
-    };
-    if (request.groupId.empty()) return refuse(ErrorCode::InvalidRequest);
-    impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.consumerHeartbeat(info, request, [to](Response response) { (*to)(std::move(response)); });
-        },
-        refuse);
-  });
+  impl_->post(
+      [info, request = protocol::ConsumerGroupHeartbeatRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+        using Response = protocol::ConsumerGroupHeartbeatResponse;
+        const auto to = shared(std::move(reply));
+        const auto refuse = [&](ErrorCode code) {
+          Response response;
+          response.errorCode = number(code);
+          response.memberId.reset();
+          response.assignment.reset();
+          (*to)(std::move(response));
+        };
+        if (request.groupId.empty()) return refuse(ErrorCode::InvalidRequest);
+        impl.run(
+            request.groupId,
+            [&](GroupShard& shard) {
+              return shard.consumerHeartbeat(info, request, [to](Response response) { (*to)(std::move(response)); });
+            },
+            refuse);
+      });
 }
 
 void GroupCoordinator::describeConsumerGroups(const RequestInfo&, const protocol::ConsumerGroupDescribeRequest& request,
                                               Reply<protocol::ConsumerGroupDescribeResponse> reply) {
-  impl_->post([request = protocol::ConsumerGroupDescribeRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-    protocol::ConsumerGroupDescribeResponse response;
-    const auto refuse = [&](const protocol::Text& id, ErrorCode code) {
-      auto& described = response.groups.emplace_back();
-      described.groupId = id;
-      described.errorCode = number(code);
-    };
-    for (const protocol::Text& id : request.groupIds) {
-      if (id.empty()) {
-        refuse(id, ErrorCode::InvalidGroupId);
-        continue;
-      }
-      impl.run(
-          id,
-          [&](GroupShard& shard) {
-            response.groups.push_back(shard.describeConsumers(id));
-            return Effects();
-          },
-          [&](ErrorCode code) { refuse(id, code); });
-    }
-    reply(std::move(response));
-  });
+  impl_->post(
+      [request = protocol::ConsumerGroupDescribeRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+        protocol::ConsumerGroupDescribeResponse response;
+        const auto refuse = [&](const protocol::Text& id, ErrorCode code) {
+          auto& described = response.groups.emplace_back();
+          described.groupId = id;
+          described.errorCode = number(code);
+        };
+        for (const protocol::Text& id : request.groupIds) {
+          if (id.empty()) {
+            refuse(id, ErrorCode::InvalidGroupId);
+            continue;
+          }
+          impl.run(
+              id,
+              [&](GroupShard& shard) {
+                response.groups.push_back(shard.describeConsumers(id));
+                return Effects();
+              },
+              [&](ErrorCode code) { refuse(id, code); });
+        }
+        reply(std::move(response));
+      });
 }
 
 void GroupCoordinator::streamsHeartbeat(const RequestInfo& info, const StreamsGroupHeartbeatRequest& request,
@@ -494,8 +496,9 @@ void GroupCoordinator::listGroups(const RequestInfo&, const ListGroupsRequest& r
 void GroupCoordinator::describeStreamsGroups(const RequestInfo&, const StreamsGroupDescribeRequest& request,
                                              Reply<StreamsGroupDescribeResponse> reply) {
   impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
-    const auto gather = std::make_shared<GroupGather<StreamsGroupDescribeResponse, StreamsGroupDescribeResponse::DescribedGroup>>(
-        std::move(reply), &StreamsGroupDescribeResponse::groups, request.groupIds.size());
+    const auto gather =
+        std::make_shared<GroupGather<StreamsGroupDescribeResponse, StreamsGroupDescribeResponse::DescribedGroup>>(
+            std::move(reply), &StreamsGroupDescribeResponse::groups, request.groupIds.size());
     for (size_t i = 0; i < request.groupIds.size(); ++i) {
       const protocol::Text& id = request.groupIds[i];
       const auto answer = gather->answerOf(i);
@@ -536,9 +539,8 @@ void GroupCoordinator::deleteGroups(const RequestInfo&, const DeleteGroupsReques
 
 void GroupCoordinator::run(std::string groupId, std::move_only_function<Effects(GroupShard&)> handler,
                            std::move_only_function<void(ErrorCode)> unavailable) {
-  impl_->post([groupId = std::move(groupId), handler = std::move(handler), unavailable = std::move(unavailable)](Impl& impl) mutable {
-    impl.run(groupId, std::move(handler), std::move(unavailable));
-  });
+  impl_->post([groupId = std::move(groupId), handler = std::move(handler), unavailable = std::move(unavailable)](
+                  Impl& impl) mutable { impl.run(groupId, std::move(handler), std::move(unavailable)); });
 }
 
 void GroupCoordinator::snapshot(Reply<std::vector<GroupSnapshot>> reply) {

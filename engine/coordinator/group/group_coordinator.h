@@ -95,8 +95,7 @@ class GroupCoordinator {
   /// TxnOffsetCommit: offsets that count once the producer's transaction is committed. Topics carry name and, where it
   /// is known, id. `verification`: as in TransactionalWriter.
   void commitTransactionalOffsets(const RequestInfo& info, const protocol::TxnOffsetCommitRequest& request,
-                                  std::optional<uint64_t> verification,
-                                  Reply<protocol::TxnOffsetCommitResponse> reply);
+                                  std::optional<uint64_t> verification, Reply<protocol::TxnOffsetCommitResponse> reply);
   /// The marker for a partition of `__consumer_offsets`: its pending offsets count from now on, or never. Errors as of
   /// CoordinatorRuntime::endTransaction.
   void endTransaction(PartitionIndex partition, const TransactionMarker& marker, Reply<ErrorCode> reply);

@@ -213,9 +213,8 @@ Effects GroupShard::join(const RequestInfo& info, const protocol::JoinGroupReque
     return response;
   };
   if (consumers == nullptr && (streams == nullptr || !streams->isEmpty())) {
-    out.replies.emplace_back([reply = std::move(reply), refused]() mutable {
-      reply(refused(ErrorCode::InconsistentGroupProtocol));
-    });
+    out.replies.emplace_back(
+        [reply = std::move(reply), refused]() mutable { reply(refused(ErrorCode::InconsistentGroupProtocol)); });
     return out;
   }
   if (consumers != nullptr) {
@@ -434,8 +433,9 @@ Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitReq
     committed = acceptedOf(request, commit.response);
     group = request.groupId.str();
   }
-  out.whenCommitted = [reply = std::move(reply), response = std::move(commit.response), committed = std::move(committed),
-                       recorder = config_.recorder, group = std::move(group)](ErrorCode code) mutable {
+  out.whenCommitted = [reply = std::move(reply), response = std::move(commit.response),
+                       committed = std::move(committed), recorder = config_.recorder,
+                       group = std::move(group)](ErrorCode code) mutable {
     if (code != ErrorCode::None) {
       for (auto& topic : response.topics) {
         for (auto& partition : topic.partitions) partition.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
@@ -458,10 +458,8 @@ Effects GroupShard::commitTransactionalOffsets(const protocol::TxnOffsetCommitRe
   const OffsetCommitRequest plain = plainCommitOf(request);
   Effects out;
   if (const ErrorCode error = validateTransactionalCommit(plain); error != ErrorCode::None) {
-    out.replies.emplace_back(
-        [reply = std::move(reply), response = transactionalAnswer(refusedCommit(plain, error))]() mutable {
-          reply(std::move(response));
-        });
+    out.replies.emplace_back([reply = std::move(reply), response = transactionalAnswer(refusedCommit(
+                                                            plain, error))]() mutable { reply(std::move(response)); });
     return out;
   }
   Offsets::Commit commit = offsets_.commit(plain, clock_.wallMs());
@@ -543,14 +541,15 @@ Effects GroupShard::deleteGroup(std::string_view groupId,
   if (shares_.find(groupId) != nullptr) {
     // Its state lies elsewhere as well, and goes first.
     Effects out;
-    out.replies.emplace_back([remove = config_.share.remove, id = std::string(groupId), reply = std::move(reply)]() mutable {
-      remove(id, [id, reply = std::move(reply)](ErrorCode code) mutable {
-        DeleteGroupsResponse::DeletableGroupResult result;
-        result.groupId = id;
-        result.errorCode = static_cast<int16_t>(code);
-        reply(std::move(result));
-      });
-    });
+    out.replies.emplace_back(
+        [remove = config_.share.remove, id = std::string(groupId), reply = std::move(reply)]() mutable {
+          remove(id, [id, reply = std::move(reply)](ErrorCode code) mutable {
+            DeleteGroupsResponse::DeletableGroupResult result;
+            result.groupId = id;
+            result.errorCode = static_cast<int16_t>(code);
+            reply(std::move(result));
+          });
+        });
     return out;
   }
   const ClassicGroup* group = groups_.find(groupId);
@@ -603,8 +602,8 @@ DescribeGroupsResponse::DescribedGroup GroupShard::describe(std::string_view gro
     described.groupState = stateName(ClassicState::Dead);
     if (apiVersion >= kFirstDescribeVersionWithError) {
       described.errorCode = static_cast<int16_t>(ErrorCode::GroupIdNotFound);
-      const bool isAnother = consumers_.find(groupId) != nullptr || streams_.find(groupId) != nullptr ||
-                             shares_.find(groupId) != nullptr;
+      const bool isAnother =
+          consumers_.find(groupId) != nullptr || streams_.find(groupId) != nullptr || shares_.find(groupId) != nullptr;
       described.errorMessage = fmt::format("Group {} {}.", groupId, isAnother ? "is not a classic group" : "not found");
     }
     return described;
@@ -695,7 +694,8 @@ GroupSnapshot shareGroupShown(const protocol::ShareGroupDescribeResponse::Descri
     member.epoch = each.memberEpoch;
     for (const auto& topic : each.subscribedTopicNames) member.subscribedTopics.push_back(topic.str());
     for (const auto& topic : each.assignment.topicPartitions)
-      for (const int32_t partition : topic.partitions) member.assigned.push_back({topic.topicName.str(), PartitionIndex(partition)});
+      for (const int32_t partition : topic.partitions)
+        member.assigned.push_back({topic.topicName.str(), PartitionIndex(partition)});
     member.target = member.assigned;
   }
   return group;

@@ -23,8 +23,8 @@
 
 namespace tidemark::coordinator {
 
-/// One partition of `__consumer_offsets`: its groups of all kinds and their committed offsets. An id is that of one kind
-/// of group at a time; an empty group makes room for one of another kind.
+/// One partition of `__consumer_offsets`: its groups of all kinds and their committed offsets. An id is that of one
+/// kind of group at a time; an empty group makes room for one of another kind.
 class GroupShard final : public Shard {
  public:
   /// All outlive the shard.

@@ -12,8 +12,8 @@ bool contains(const PartitionsByTopic& all, const Uuid& topic, int32_t partition
 bool isSubset(const PartitionsByTopic& part, const PartitionsByTopic& all) noexcept {
   return std::all_of(part.begin(), part.end(), [&](const auto& topic) {
     const auto found = all.find(topic.first);
-    return found != all.end() && std::includes(found->second.begin(), found->second.end(), topic.second.begin(),
-                                               topic.second.end());
+    return found != all.end() &&
+           std::includes(found->second.begin(), found->second.end(), topic.second.begin(), topic.second.end());
   });
 }
 

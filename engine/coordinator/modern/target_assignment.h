@@ -25,8 +25,8 @@ struct TargetAssignment {
   std::vector<std::string> changed;
 };
 
-/// Computes the target of a group (Kafka's TargetAssignmentBuilder). `before`: the target until now, where a member that
-/// takes over a static member's place has the entry of whom it replaces. Topics that do not exist are passed over.
+/// Computes the target of a group (Kafka's TargetAssignmentBuilder). `before`: the target until now, where a member
+/// that takes over a static member's place has the entry of whom it replaces. Topics that do not exist are passed over.
 TargetAssignment buildTarget(const std::map<std::string, TargetMember>& members,
                              const std::map<std::string, PartitionsByTopic>& before, const TopicLookup& topics,
                              const Assignor& assignor);

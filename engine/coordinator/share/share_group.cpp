@@ -28,7 +28,8 @@ std::map<std::string, SharePartitions, std::less<>> assignSimply(
     std::vector<TopicIdPartition> all;
     for (const std::string& topic : topics)
       if (const auto known = partitions.find(topic); known != partitions.end())
-        for (const int32_t partition : known->second.second) all.push_back({known->second.first, PartitionIndex(partition)});
+        for (const int32_t partition : known->second.second)
+          all.push_back({known->second.first, PartitionIndex(partition)});
     if (all.empty()) continue;
     // As many for each, one more for some; and each partition for as many members as any other, one more for some.
     const size_t places = std::max(all.size(), ring.size());
@@ -63,10 +64,12 @@ std::map<std::string, SharePartitions, std::less<>> assignSimply(
       if (const auto old = before.find(member); old != before.end())
         for (const auto& [topic, indexes] : old->second)
           for (const int32_t index : indexes)
-            if (const TopicIdPartition partition{topic, PartitionIndex(index)}; known.contains(partition)) place(member, partition);
+            if (const TopicIdPartition partition{topic, PartitionIndex(index)}; known.contains(partition))
+              place(member, partition);
     // Then whoever has least gets what is shared least.
     while (given < places) {
-      const auto hungriest = std::min_element(ring.begin(), ring.end(), [&](const auto& a, const auto& b) { return held[a] < held[b]; });
+      const auto hungriest =
+          std::min_element(ring.begin(), ring.end(), [&](const auto& a, const auto& b) { return held[a] < held[b]; });
       const TopicIdPartition* best = nullptr;
       for (const TopicIdPartition& partition : all) {
         const auto& own = target.find(*hungriest)->second;

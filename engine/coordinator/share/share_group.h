@@ -43,8 +43,8 @@ struct ShareTopicState {
   friend bool operator==(const ShareTopicState&, const ShareTopicState&) = default;
 };
 
-/// A share group as its records in `__consumer_offsets` say (KIP-932): members that share partitions, any partition with any
-/// of them.
+/// A share group as its records in `__consumer_offsets` say (KIP-932): members that share partitions, any partition
+/// with any of them.
 struct ShareGroup {
   /// Raised by each change of members, subscriptions or topics; its target follows.
   int32_t epoch = 0;
@@ -65,9 +65,9 @@ struct ShareGroup {
   bool isInitialized(const Uuid& topic, int32_t partition) const;
 };
 
-/// Kafka's assignor "simple": each member gets a fair part of the partitions that it subscribes to; with more members than
-/// partitions several share one, as evenly as can be. `partitions`: those that may be assigned, of each topic by name. What
-/// a member has is kept where that is as fair.
+/// Kafka's assignor "simple": each member gets a fair part of the partitions that it subscribes to; with more members
+/// than partitions several share one, as evenly as can be. `partitions`: those that may be assigned, of each topic by
+/// name. What a member has is kept where that is as fair.
 std::map<std::string, SharePartitions, std::less<>> assignSimply(
     const std::map<std::string, ShareGroupMember, std::less<>>& members,
     const std::map<std::string, std::pair<Uuid, std::set<int32_t>>, std::less<>>& partitions,

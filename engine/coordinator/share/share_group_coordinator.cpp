@@ -28,8 +28,8 @@ using protocol::DescribeShareGroupOffsetsResponse;
 
 namespace {
 
-/// Runs a task once the last who holds it has let go, on whatever thread that is; not if an answer that was expected has
-/// not come (its question was forgotten: the broker goes down).
+/// Runs a task once the last who holds it has let go, on whatever thread that is; not if an answer that was expected
+/// has not come (its question was forgotten: the broker goes down).
 class WhenAllLetGo {
  public:
   explicit WhenAllLetGo(std::move_only_function<void()> task) : task_(std::move(task)) {}
@@ -61,7 +61,8 @@ std::shared_ptr<Reply<Response>> sharedReply(Reply<Response> reply) {
 std::vector<ShareKey> keysOf(std::string_view groupId, const std::map<Uuid, ShareTopicState>& states) {
   std::vector<ShareKey> keys;
   for (const auto& [topic, state] : states)
-    for (const int32_t partition : state.partitions) keys.push_back({std::string(groupId), topic, PartitionIndex(partition)});
+    for (const int32_t partition : state.partitions)
+      keys.push_back({std::string(groupId), topic, PartitionIndex(partition)});
   return keys;
 }
 
@@ -109,28 +110,30 @@ struct ShareGroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
   void initializeAll(const std::string& groupId, std::vector<ShareStateInitialization> wanted,
                      std::move_only_function<void(const Outcomes&)> done) {
     const auto gathered = std::make_shared<Gathered<Outcomes>>();
-    const auto all = std::make_shared<WhenAllLetGo>([self = shared_from_this(), groupId, gathered, done = std::move(done)]() mutable {
-      Outcomes outcomes;
-      {
-        Lock lock(gathered->mutex);
-        outcomes = gathered->value;
-      }
-      std::vector<ShareKey> ready;
-      for (const auto& [key, answer] : outcomes)
-        if (answer.error == ErrorCode::None) ready.push_back(key);
-      const auto told = std::make_shared<std::pair<std::move_only_function<void(const Outcomes&)>, Outcomes>>(std::move(done), std::move(outcomes));
-      self->run(
-          groupId, true,
-          [groupId, ready = std::move(ready), told](ShareGroups& shares) {
-            Effects out = shares.initialized(groupId, ready);
-            out.whenCommitted = [told](ErrorCode) {
-              told->first(told->second);
-              return Effects();
-            };
-            return out;
-          },
-          [told](ErrorCode) { told->first(told->second); });
-    });
+    const auto all = std::make_shared<WhenAllLetGo>(
+        [self = shared_from_this(), groupId, gathered, done = std::move(done)]() mutable {
+          Outcomes outcomes;
+          {
+            Lock lock(gathered->mutex);
+            outcomes = gathered->value;
+          }
+          std::vector<ShareKey> ready;
+          for (const auto& [key, answer] : outcomes)
+            if (answer.error == ErrorCode::None) ready.push_back(key);
+          const auto told = std::make_shared<std::pair<std::move_only_function<void(const Outcomes&)>, Outcomes>>(
+              std::move(done), std::move(outcomes));
+          self->run(
+              groupId, true,
+              [groupId, ready = std::move(ready), told](ShareGroups& shares) {
+                Effects out = shares.initialized(groupId, ready);
+                out.whenCommitted = [told](ErrorCode) {
+                  told->first(told->second);
+                  return Effects();
+                };
+                return out;
+              },
+              [told](ErrorCode) { told->first(told->second); });
+        });
     all->expect(wanted.size());
     for (ShareStateInitialization& one : wanted) {
       const ShareKey key = one.key;
@@ -175,7 +178,8 @@ struct ShareGroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
   const Dependencies dependencies;
 };
 
-ShareGroupCoordinator::ShareGroupCoordinator(Dependencies dependencies) : impl_(std::make_shared<Impl>(std::move(dependencies))) {}
+ShareGroupCoordinator::ShareGroupCoordinator(Dependencies dependencies)
+    : impl_(std::make_shared<Impl>(std::move(dependencies))) {}
 
 ShareGroupCoordinator::~ShareGroupCoordinator() = default;
 
@@ -199,7 +203,8 @@ void ShareGroupCoordinator::heartbeat(const RequestInfo& info, const protocol::S
   impl_->run(
       groupId, false,
       [info, request = protocol::ShareGroupHeartbeatRequest(request), to](ShareGroups& shares) {
-        return shares.heartbeat(info, request, [to](protocol::ShareGroupHeartbeatResponse response) { (*to)(std::move(response)); });
+        return shares.heartbeat(info, request,
+                                [to](protocol::ShareGroupHeartbeatResponse response) { (*to)(std::move(response)); });
       },
       refuse);
 }
@@ -238,7 +243,8 @@ void ShareGroupCoordinator::describe(const RequestInfo&, const protocol::ShareGr
           Described described;
           described.groupId = protocol::Text(groupId);
           described.errorCode = static_cast<int16_t>(code);
-          if (code == ErrorCode::GroupIdNotFound) described.errorMessage = protocol::Text(fmt::format("Group {} not found.", groupId));
+          if (code == ErrorCode::GroupIdNotFound)
+            described.errorMessage = protocol::Text(fmt::format("Group {} not found.", groupId));
           put(std::move(described));
         });
   }
@@ -277,12 +283,13 @@ void ShareGroupCoordinator::remove(const std::string& groupId, std::move_only_fu
 
 // ---- offsets
 
-void ShareGroupCoordinator::Impl::describePartition(const ShareKey& key, const TopicPartition& name, size_t group, size_t topic,
-                                                    size_t partition, const std::shared_ptr<OffsetsAnswer>& answer,
+void ShareGroupCoordinator::Impl::describePartition(const ShareKey& key, const TopicPartition& name, size_t group,
+                                                    size_t topic, size_t partition,
+                                                    const std::shared_ptr<OffsetsAnswer>& answer,
                                                     const std::shared_ptr<WhenAllLetGo>& all) {
   all->expect();
-  dependencies.persister->summarize({key, LeaderEpoch()}, [self = shared_from_this(), name, group, topic, partition, answer,
-                                                           all](const ShareStateSummary& summary) {
+  dependencies.persister->summarize({key, LeaderEpoch()}, [self = shared_from_this(), name, group, topic, partition,
+                                                           answer, all](const ShareStateSummary& summary) {
     all->answered();
     {
       Lock lock(answer->mutex);
@@ -291,7 +298,9 @@ void ShareGroupCoordinator::Impl::describePartition(const ShareKey& key, const T
       into.startOffset = summary.startOffset.value();
       into.leaderEpoch = summary.leaderEpoch.value();
     }
-    if (summary.error != ErrorCode::None || summary.startOffset == kUndecidedStart || summary.deliveryCompleteCount == kUnknownDeliveryCount) return;
+    if (summary.error != ErrorCode::None || summary.startOffset == kUndecidedStart ||
+        summary.deliveryCompleteCount == kUnknownDeliveryCount)
+      return;
     all->expect();
     self->dependencies.latestOffset(name, [summary, group, topic, partition, answer, all](std::optional<Offset> end) {
       all->answered();
@@ -303,9 +312,9 @@ void ShareGroupCoordinator::Impl::describePartition(const ShareKey& key, const T
   });
 }
 
-void ShareGroupCoordinator::Impl::describeGroup(const DescribeShareGroupOffsetsRequest::DescribeShareGroupOffsetsRequestGroup& asked,
-                                                size_t index, const std::shared_ptr<OffsetsAnswer>& answer,
-                                                const std::shared_ptr<WhenAllLetGo>& all) {
+void ShareGroupCoordinator::Impl::describeGroup(
+    const DescribeShareGroupOffsetsRequest::DescribeShareGroupOffsetsRequestGroup& asked, size_t index,
+    const std::shared_ptr<OffsetsAnswer>& answer, const std::shared_ptr<WhenAllLetGo>& all) {
   const std::string groupId = asked.groupId.str();
   all->expect();
   run(
@@ -318,7 +327,8 @@ void ShareGroupCoordinator::Impl::describeGroup(const DescribeShareGroupOffsetsR
         if (asked.topics) {
           for (const auto& topic : *asked.topics) wanted.emplace_back(topic.topicName.str(), topic.partitions);
         } else {
-          for (const auto& [topic, state] : group.initialized) wanted.emplace_back(state.name, std::vector(state.partitions.begin(), state.partitions.end()));
+          for (const auto& [topic, state] : group.initialized)
+            wanted.emplace_back(state.name, std::vector(state.partitions.begin(), state.partitions.end()));
         }
         Effects out;
         std::vector<std::tuple<ShareKey, TopicPartition, size_t, size_t>> questions;
@@ -337,13 +347,15 @@ void ShareGroupCoordinator::Impl::describeGroup(const DescribeShareGroupOffsetsR
               if (!id) {
                 one.errorCode = static_cast<int16_t>(ErrorCode::UnknownTopicOrPartition);
               } else if (group.isInitialized(*id, partition)) {
-                questions.emplace_back(ShareKey{groupId, *id, PartitionIndex(partition)}, TopicPartition{name, PartitionIndex(partition)},
-                                       into.topics.size() - 1, topic.partitions.size() - 1);
+                questions.emplace_back(ShareKey{groupId, *id, PartitionIndex(partition)},
+                                       TopicPartition{name, PartitionIndex(partition)}, into.topics.size() - 1,
+                                       topic.partitions.size() - 1);
               }
             }
           }
         }
-        for (const auto& [key, name, topic, partition] : questions) self->describePartition(key, name, index, topic, partition, answer, all);
+        for (const auto& [key, name, topic, partition] : questions)
+          self->describePartition(key, name, index, topic, partition, answer, all);
         return out;
       },
       [index, answer, all](ErrorCode code) {
@@ -400,19 +412,24 @@ void ShareGroupCoordinator::alterOffsets(const RequestInfo&, const AlterShareGro
   }
   impl_->run(
       groupId, true,
-      [impl = impl_, groupId, alterations = std::move(alterations), response = std::move(response), to, refuse](ShareGroups& shares) mutable {
-        return shares.alter(groupId, alterations,
-                            [impl, groupId, response = std::move(response), to, refuse](ErrorCode code, std::vector<ShareStateInitialization> wanted) mutable {
-                              if (code != ErrorCode::None) return refuse(code);
-                              impl->initializeAll(groupId, std::move(wanted), [response = std::move(response), to](const Impl::Outcomes& outcomes) mutable {
-                                for (const auto& [key, outcome] : outcomes)
-                                  for (auto& topic : response.responses)
-                                    for (auto& partition : topic.partitions)
-                                      if (topic.topicId == key.topicId && partition.partitionIndex == key.partition.value())
-                                        tellShareError(outcome, partition);
-                                (*to)(std::move(response));
-                              });
-                            });
+      [impl = impl_, groupId, alterations = std::move(alterations), response = std::move(response), to,
+       refuse](ShareGroups& shares) mutable {
+        return shares.alter(
+            groupId, alterations,
+            [impl, groupId, response = std::move(response), to, refuse](
+                ErrorCode code, std::vector<ShareStateInitialization> wanted) mutable {
+              if (code != ErrorCode::None) return refuse(code);
+              impl->initializeAll(
+                  groupId, std::move(wanted),
+                  [response = std::move(response), to](const Impl::Outcomes& outcomes) mutable {
+                    for (const auto& [key, outcome] : outcomes)
+                      for (auto& topic : response.responses)
+                        for (auto& partition : topic.partitions)
+                          if (topic.topicId == key.topicId && partition.partitionIndex == key.partition.value())
+                            tellShareError(outcome, partition);
+                    (*to)(std::move(response));
+                  });
+            });
       },
       refuse);
 }
@@ -442,7 +459,8 @@ void ShareGroupCoordinator::deleteOffsets(const RequestInfo&, const DeleteShareG
   }
   impl_->run(
       groupId, true,
-      [impl = impl_, groupId, topics = std::move(topics), response = std::move(response), to, refuse](ShareGroups& shares) mutable {
+      [impl = impl_, groupId, topics = std::move(topics), response = std::move(response), to,
+       refuse](ShareGroups& shares) mutable {
         const ShareGroup& group = *shares.find(groupId);
         Effects out;
         if (!group.members.empty()) {
@@ -453,20 +471,23 @@ void ShareGroupCoordinator::deleteOffsets(const RequestInfo&, const DeleteShareG
         for (const auto* states : {&group.initialized, &group.initializing})
           for (ShareKey& key : keysOf(groupId, *states))
             if (topics.contains(key.topicId)) keys.push_back(std::move(key));
-        out.replies.emplace_back([impl, groupId, keys = std::move(keys), topics, response = std::move(response), to, refuse]() mutable {
-          impl->removeStates(keys, [impl, groupId, topics, response = std::move(response), to, refuse](ErrorCode error) mutable {
-            if (error != ErrorCode::None) return refuse(error);
-            impl->run(
-                groupId, true,
-                [groupId, topics, response = std::move(response), to, refuse](ShareGroups& found) mutable {
-                  return found.forget(groupId, topics, [response = std::move(response), to, refuse](ErrorCode code) mutable {
-                    if (code != ErrorCode::None) return refuse(code);
-                    (*to)(std::move(response));
+        out.replies.emplace_back(
+            [impl, groupId, keys = std::move(keys), topics, response = std::move(response), to, refuse]() mutable {
+              impl->removeStates(
+                  keys, [impl, groupId, topics, response = std::move(response), to, refuse](ErrorCode error) mutable {
+                    if (error != ErrorCode::None) return refuse(error);
+                    impl->run(
+                        groupId, true,
+                        [groupId, topics, response = std::move(response), to, refuse](ShareGroups& found) mutable {
+                          return found.forget(groupId, topics,
+                                              [response = std::move(response), to, refuse](ErrorCode code) mutable {
+                                                if (code != ErrorCode::None) return refuse(code);
+                                                (*to)(std::move(response));
+                                              });
+                        },
+                        refuse);
                   });
-                },
-                refuse);
-          });
-        });
+            });
         return out;
       },
       refuse);

@@ -60,7 +60,8 @@ CoordinatorRecord shareGroupRecord(std::string_view groupId, const ShareGroup& g
   return {shareGroupKey<protocol::ShareGroupMetadataKey>(groupId), encodedValue(value, 0)};
 }
 
-CoordinatorRecord shareMemberRecord(std::string_view groupId, std::string_view memberId, const ShareGroupMember& member) {
+CoordinatorRecord shareMemberRecord(std::string_view groupId, std::string_view memberId,
+                                    const ShareGroupMember& member) {
   protocol::ShareGroupMemberMetadataValue value;
   value.rackId.reset();
   if (member.rackId) value.rackId = protocol::Text::borrowed(*member.rackId);
@@ -77,13 +78,15 @@ CoordinatorRecord shareTargetRecord(std::string_view groupId, const ShareGroup& 
   return {shareGroupKey<protocol::ShareGroupTargetAssignmentMetadataKey>(groupId), encodedValue(value, 0)};
 }
 
-CoordinatorRecord shareTargetMemberRecord(std::string_view groupId, std::string_view memberId, const SharePartitions& target) {
+CoordinatorRecord shareTargetMemberRecord(std::string_view groupId, std::string_view memberId,
+                                          const SharePartitions& target) {
   protocol::ShareGroupTargetAssignmentMemberValue value;
   addPartitions(target, value.topicPartitions);
   return {shareMemberKey<protocol::ShareGroupTargetAssignmentMemberKey>(groupId, memberId), encodedValue(value, 0)};
 }
 
-CoordinatorRecord shareCurrentRecord(std::string_view groupId, std::string_view memberId, const ShareGroupMember& member) {
+CoordinatorRecord shareCurrentRecord(std::string_view groupId, std::string_view memberId,
+                                     const ShareGroupMember& member) {
   protocol::ShareGroupCurrentMemberAssignmentValue value;
   value.memberEpoch = member.epoch;
   value.previousMemberEpoch = member.previousEpoch;
@@ -103,7 +106,8 @@ CoordinatorRecord shareStatePartitionsRecord(std::string_view groupId, const Sha
   return {shareGroupKey<protocol::ShareGroupStatePartitionMetadataKey>(groupId), encodedValue(value, 0)};
 }
 
-void addShareMemberTombstones(std::string_view groupId, std::string_view memberId, std::vector<CoordinatorRecord>& into) {
+void addShareMemberTombstones(std::string_view groupId, std::string_view memberId,
+                              std::vector<CoordinatorRecord>& into) {
   into.push_back({shareMemberKey<protocol::ShareGroupCurrentMemberAssignmentKey>(groupId, memberId), std::nullopt});
   into.push_back({shareMemberKey<protocol::ShareGroupTargetAssignmentMemberKey>(groupId, memberId), std::nullopt});
   into.push_back({shareMemberKey<protocol::ShareGroupMemberMetadataKey>(groupId, memberId), std::nullopt});

@@ -114,7 +114,8 @@ Result<bool> ShareGroups::replay(int16_t type, ByteView body, int16_t version, s
         if (group != nullptr) group->targetEpoch = 0;
         return true;
       }
-      TIDEMARK_ASSIGN(const auto decoded, protocol::decodeVersionedAs<protocol::ShareGroupTargetAssignmentMetadataValue>(*value));
+      TIDEMARK_ASSIGN(const auto decoded,
+                      protocol::decodeVersionedAs<protocol::ShareGroupTargetAssignmentMetadataValue>(*value));
       group->targetEpoch = decoded.assignmentEpoch;
       group->targetTimestampMs = decoded.assignmentTimestamp;
       return true;
@@ -126,21 +127,24 @@ Result<bool> ShareGroups::replay(int16_t type, ByteView body, int16_t version, s
         if (group != nullptr) group->target.erase(key.memberId.str());
         return true;
       }
-      TIDEMARK_ASSIGN(const auto decoded, protocol::decodeVersionedAs<protocol::ShareGroupTargetAssignmentMemberValue>(*value));
+      TIDEMARK_ASSIGN(const auto decoded,
+                      protocol::decodeVersionedAs<protocol::ShareGroupTargetAssignmentMemberValue>(*value));
       group->target[key.memberId.str()] = sharePartitionsOf(decoded.topicPartitions);
       return true;
     }
     case protocol::ShareGroupCurrentMemberAssignmentKey::kRecordType: {
       TIDEMARK_ASSIGN(const auto key, protocol::decode<protocol::ShareGroupCurrentMemberAssignmentKey>(body, version));
       ShareGroup* group = groupOf(key.groupId);
-      const auto member = group != nullptr ? group->members.find(key.memberId.view()) : decltype(group->members)::iterator();
+      const auto member =
+          group != nullptr ? group->members.find(key.memberId.view()) : decltype(group->members)::iterator();
       if (group == nullptr || member == group->members.end()) return true;
       if (!value) {
         member->second.epoch = member->second.previousEpoch = 0;
         member->second.assigned.clear();
         return true;
       }
-      TIDEMARK_ASSIGN(const auto decoded, protocol::decodeVersionedAs<protocol::ShareGroupCurrentMemberAssignmentValue>(*value));
+      TIDEMARK_ASSIGN(const auto decoded,
+                      protocol::decodeVersionedAs<protocol::ShareGroupCurrentMemberAssignmentValue>(*value));
       member->second.epoch = decoded.memberEpoch;
       member->second.previousEpoch = decoded.previousMemberEpoch;
       member->second.assigned = sharePartitionsOf(decoded.assignedPartitions);
@@ -157,7 +161,8 @@ Result<bool> ShareGroups::replay(int16_t type, ByteView body, int16_t version, s
         }
         return true;
       }
-      TIDEMARK_ASSIGN(const auto decoded, protocol::decodeVersionedAs<protocol::ShareGroupStatePartitionMetadataValue>(*value));
+      TIDEMARK_ASSIGN(const auto decoded,
+                      protocol::decodeVersionedAs<protocol::ShareGroupStatePartitionMetadataValue>(*value));
       group->initializing = shareStatesOf(decoded.initializingTopics);
       group->initialized = shareStatesOf(decoded.initializedTopics);
       group->deleting.clear();
@@ -171,7 +176,8 @@ Result<bool> ShareGroups::replay(int16_t type, ByteView body, int16_t version, s
 
 void ShareGroups::onLoaded(Effects& out) const {
   for (const auto& [id, group] : groups_)
-    for (const auto& [memberId, member] : group.members) out.arm(sessionTimer(id, memberId), environment_.settings(id).sessionTimeout);
+    for (const auto& [memberId, member] : group.members)
+      out.arm(sessionTimer(id, memberId), environment_.settings(id).sessionTimeout);
 }
 
 // ---- membership
@@ -183,7 +189,8 @@ int64_t ShareGroups::hashOf(const ShareGroup& group) const {
   return static_cast<int64_t>(hash);
 }
 
-std::map<std::string, std::pair<Uuid, std::set<int32_t>>, std::less<>> ShareGroups::assignable(const ShareGroup& group) const {
+std::map<std::string, std::pair<Uuid, std::set<int32_t>>, std::less<>> ShareGroups::assignable(
+    const ShareGroup& group) const {
   std::map<std::string, std::pair<Uuid, std::set<int32_t>>, std::less<>> partitions;
   for (const std::string& name : group.subscribedTopics()) {
     const auto topic = environment_.topic(name);
@@ -198,7 +205,8 @@ std::map<std::string, std::pair<Uuid, std::set<int32_t>>, std::less<>> ShareGrou
   return partitions;
 }
 
-void ShareGroups::rebalance(std::string_view groupId, ShareGroup& group, bool changed, std::vector<CoordinatorRecord>& records) const {
+void ShareGroups::rebalance(std::string_view groupId, ShareGroup& group, bool changed,
+                            std::vector<CoordinatorRecord>& records) const {
   const int64_t hash = hashOf(group);
   changed = changed || hash != group.metadataHash;
   const auto partitions = assignable(group);
@@ -223,12 +231,14 @@ void ShareGroups::rebalance(std::string_view groupId, ShareGroup& group, bool ch
   if (group.epoch <= group.targetEpoch) return;
   const int64_t now = clock_.wallMs();
   // Not one target after the other, while many come and go. The first comes at once.
-  if (group.targetTimestampMs > 0 && !group.target.empty() && now - group.targetTimestampMs < environment_.settings(groupId).assignmentInterval.count())
+  if (group.targetTimestampMs > 0 && !group.target.empty() &&
+      now - group.targetTimestampMs < environment_.settings(groupId).assignmentInterval.count())
     return;
   auto target = assignSimply(group.members, partitions, group.target);
   for (const auto& [member, assigned] : target) {
     const auto before = group.target.find(member);
-    if (before == group.target.end() || before->second != assigned) records.push_back(shareTargetMemberRecord(groupId, member, assigned));
+    if (before == group.target.end() || before->second != assigned)
+      records.push_back(shareTargetMemberRecord(groupId, member, assigned));
   }
   group.target = std::move(target);
   group.targetEpoch = group.epoch;
@@ -259,13 +269,18 @@ Effects ShareGroups::heartbeat(const RequestInfo& info, const ShareGroupHeartbea
                                Reply<ShareGroupHeartbeatResponse> reply) const {
   const std::string groupId = request.groupId.str();
   const std::string memberId = request.memberId.str();
-  const auto refuse = [&](ErrorCode error, std::string message) { return refuseHeartbeat(error, std::move(message), std::move(reply)); };
-  if (groupId.empty() || memberId.empty()) return refuse(ErrorCode::InvalidRequest, "the request names no group or no member");
-  if (request.memberEpoch < kShareLeave) return refuse(ErrorCode::InvalidRequest, fmt::format("{} is no member epoch", request.memberEpoch));
+  const auto refuse = [&](ErrorCode error, std::string message) {
+    return refuseHeartbeat(error, std::move(message), std::move(reply));
+  };
+  if (groupId.empty() || memberId.empty())
+    return refuse(ErrorCode::InvalidRequest, "the request names no group or no member");
+  if (request.memberEpoch < kShareLeave)
+    return refuse(ErrorCode::InvalidRequest, fmt::format("{} is no member epoch", request.memberEpoch));
   if (request.memberEpoch == kShareJoin && (!request.subscribedTopicNames || request.subscribedTopicNames->empty()))
     return refuse(ErrorCode::InvalidRequest, "who joins must subscribe to topics");
   const ShareGroup* known = find(groupId);
-  if (known == nullptr && request.memberEpoch != kShareJoin) return refuse(ErrorCode::GroupIdNotFound, fmt::format("Group {} not found.", groupId));
+  if (known == nullptr && request.memberEpoch != kShareJoin)
+    return refuse(ErrorCode::GroupIdNotFound, fmt::format("Group {} not found.", groupId));
   const ShareGroupMember* before = nullptr;
   if (known != nullptr)
     if (const auto found = known->members.find(memberId); found != known->members.end()) before = &found->second;
@@ -284,9 +299,12 @@ Effects ShareGroups::heartbeat(const RequestInfo& info, const ShareGroupHeartbea
     return out;
   }
   if (before == nullptr && known != nullptr && known->members.size() >= static_cast<size_t>(environment_.maxSize))
-    return refuse(ErrorCode::GroupMaxSizeReached, fmt::format("group {} has {} members already", groupId, known->members.size()));
-  if (before != nullptr && request.memberEpoch != kShareJoin && request.memberEpoch != before->epoch && request.memberEpoch != before->previousEpoch)
-    return refuse(ErrorCode::FencedMemberEpoch, fmt::format("member epoch {} is not {}", request.memberEpoch, before->epoch));
+    return refuse(ErrorCode::GroupMaxSizeReached,
+                  fmt::format("group {} has {} members already", groupId, known->members.size()));
+  if (before != nullptr && request.memberEpoch != kShareJoin && request.memberEpoch != before->epoch &&
+      request.memberEpoch != before->previousEpoch)
+    return refuse(ErrorCode::FencedMemberEpoch,
+                  fmt::format("member epoch {} is not {}", request.memberEpoch, before->epoch));
 
   // What the group becomes; the log makes it so.
   ShareGroup group = known != nullptr ? *known : ShareGroup();
@@ -304,7 +322,8 @@ Effects ShareGroups::heartbeat(const RequestInfo& info, const ShareGroupHeartbea
   if (isNew || member != *before) out.records.push_back(shareMemberRecord(groupId, memberId, member));
   rebalance(groupId, group, isNew || member.topics != subscribedBefore, out.records);
   bool reassigned = false;
-  if (const auto target = group.target.find(memberId); target != group.target.end() && member.epoch != group.targetEpoch) {
+  if (const auto target = group.target.find(memberId);
+      target != group.target.end() && member.epoch != group.targetEpoch) {
     reassigned = isNew || member.assigned != target->second;
     member.previousEpoch = member.epoch;
     member.epoch = group.targetEpoch;
@@ -322,7 +341,8 @@ Effects ShareGroups::heartbeat(const RequestInfo& info, const ShareGroupHeartbea
   response.memberEpoch = member.epoch;
   response.heartbeatIntervalMs = static_cast<int32_t>(settings.heartbeatInterval.count());
   // Also to who may have forgotten, or has not heard of the last one.
-  if (reassigned || request.memberEpoch == kShareJoin || request.subscribedTopicNames || request.memberEpoch != member.epoch) {
+  if (reassigned || request.memberEpoch == kShareJoin || request.subscribedTopicNames ||
+      request.memberEpoch != member.epoch) {
     auto& assignment = response.assignment.emplace();
     for (const auto& [topic, indexes] : member.assigned) {
       auto& one = assignment.topicPartitions.emplace_back();
@@ -416,7 +436,8 @@ Effects ShareGroups::alter(std::string_view groupId, const std::vector<Alteratio
       done->second.partitions.erase(alteration.partition);
       if (done->second.partitions.empty()) group.initialized.erase(done);
     }
-    wanted.push_back({{std::string(groupId), topic->id, PartitionIndex(alteration.partition)}, group.epoch, alteration.start});
+    wanted.push_back(
+        {{std::string(groupId), topic->id, PartitionIndex(alteration.partition)}, group.epoch, alteration.start});
   }
   Effects out;
   out.records.push_back(shareGroupRecord(groupId, group));
@@ -428,7 +449,8 @@ Effects ShareGroups::alter(std::string_view groupId, const std::vector<Alteratio
   return out;
 }
 
-Effects ShareGroups::forget(std::string_view groupId, const std::set<Uuid>& topics, std::move_only_function<void(ErrorCode)> done) const {
+Effects ShareGroups::forget(std::string_view groupId, const std::set<Uuid>& topics,
+                            std::move_only_function<void(ErrorCode)> done) const {
   const ShareGroup* known = find(groupId);
   std::vector<CoordinatorRecord> records;
   if (known != nullptr) {
@@ -440,7 +462,8 @@ Effects ShareGroups::forget(std::string_view groupId, const std::set<Uuid>& topi
     }
     records.push_back(shareStatePartitionsRecord(groupId, group));
   }
-  return answerWhenCommitted(std::move(records), [done = std::move(done)](ErrorCode code) mutable { done(clientErrorOfWrite(code)); });
+  return answerWhenCommitted(std::move(records),
+                             [done = std::move(done)](ErrorCode code) mutable { done(clientErrorOfWrite(code)); });
 }
 
 Effects ShareGroups::remove(std::string_view groupId, std::move_only_function<void(ErrorCode)> done) const {
@@ -452,7 +475,8 @@ Effects ShareGroups::remove(std::string_view groupId, std::move_only_function<vo
     return out;
   }
   if (known != nullptr) addShareGroupTombstones(groupId, records);
-  return answerWhenCommitted(std::move(records), [done = std::move(done)](ErrorCode code) mutable { done(clientErrorOfWrite(code)); });
+  return answerWhenCommitted(std::move(records),
+                             [done = std::move(done)](ErrorCode code) mutable { done(clientErrorOfWrite(code)); });
 }
 
 protocol::ShareGroupDescribeResponse::DescribedGroup ShareGroups::describe(std::string_view groupId) const {

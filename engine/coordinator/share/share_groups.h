@@ -39,11 +39,12 @@ struct ShareGroupsEnvironment {
   platform::milliseconds initializeRetry{30000};
 };
 
-/// The share groups of one partition of `__consumer_offsets`. A group's members are given partitions whose state at the share
-/// coordinator is set up; whoever called sees to that, by what initializations() says, and tells initialized().
+/// The share groups of one partition of `__consumer_offsets`. A group's members are given partitions whose state at the
+/// share coordinator is set up; whoever called sees to that, by what initializations() says, and tells initialized().
 class ShareGroups {
  public:
-  ShareGroups(const ShareGroupsEnvironment& environment, const platform::Clock& clock) : environment_(environment), clock_(clock) {}
+  ShareGroups(const ShareGroupsEnvironment& environment, const platform::Clock& clock)
+      : environment_(environment), clock_(clock) {}
 
   const std::map<std::string, ShareGroup, std::less<>>& all() const noexcept { return groups_; }
   const ShareGroup* find(std::string_view groupId) const;
@@ -58,9 +59,10 @@ class ShareGroups {
   Effects heartbeat(const RequestInfo& info, const protocol::ShareGroupHeartbeatRequest& request,
                     Reply<protocol::ShareGroupHeartbeatResponse> reply) const;
 
-  /// What is to be set up for the group now, and the records that say so; `ask` is called once they are committed. Nothing
-  /// to do: no records.
-  Effects initializations(std::string_view groupId, std::move_only_function<void(std::vector<ShareStateInitialization>)> ask) const;
+  /// What is to be set up for the group now, and the records that say so; `ask` is called once they are committed.
+  /// Nothing to do: no records.
+  Effects initializations(std::string_view groupId,
+                          std::move_only_function<void(std::vector<ShareStateInitialization>)> ask) const;
   /// The state of these is set up.
   Effects initialized(std::string_view groupId, const std::vector<ShareKey>& keys) const;
 
@@ -73,7 +75,8 @@ class ShareGroups {
   Effects alter(std::string_view groupId, const std::vector<Alteration>& alterations,
                 std::move_only_function<void(ErrorCode, std::vector<ShareStateInitialization>)> ask) const;
   /// Of these topics the group keeps no state any more.
-  Effects forget(std::string_view groupId, const std::set<Uuid>& topics, std::move_only_function<void(ErrorCode)> done) const;
+  Effects forget(std::string_view groupId, const std::set<Uuid>& topics,
+                 std::move_only_function<void(ErrorCode)> done) const;
   Effects remove(std::string_view groupId, std::move_only_function<void(ErrorCode)> done) const;
 
   protocol::ShareGroupDescribeResponse::DescribedGroup describe(std::string_view groupId) const;
@@ -82,7 +85,8 @@ class ShareGroups {
   int64_t hashOf(const ShareGroup& group) const;
   std::map<std::string, std::pair<Uuid, std::set<int32_t>>, std::less<>> assignable(const ShareGroup& group) const;
   /// Raises the group's epoch and gives it a new target if it is time; records.
-  void rebalance(std::string_view groupId, ShareGroup& group, bool changed, std::vector<CoordinatorRecord>& records) const;
+  void rebalance(std::string_view groupId, ShareGroup& group, bool changed,
+                 std::vector<CoordinatorRecord>& records) const;
   Effects leave(std::string_view groupId, std::string_view memberId) const;
   static TimerKey sessionTimer(std::string_view groupId, std::string_view memberId) {
     return {TimerKey::Kind::Heartbeat, std::string(groupId), std::string(memberId)};

@@ -26,7 +26,8 @@ std::optional<ShareKey> ShareKey::parse(std::string_view text) {
   return ShareKey{std::string(text.substr(0, first)), *id, PartitionIndex(partition)};
 }
 
-std::vector<StateBatch> combineBatches(std::span<const StateBatch> older, std::span<const StateBatch> newer, Offset start) {
+std::vector<StateBatch> combineBatches(std::span<const StateBatch> older, std::span<const StateBatch> newer,
+                                       Offset start) {
   // From the weakest to the strongest, each painted over what is there.
   std::vector<StateBatch> all(older.begin(), older.end());
   all.insert(all.end(), newer.begin(), newer.end());

@@ -21,7 +21,8 @@ struct ShareKey {
   friend auto operator<=>(const ShareKey&, const ShareKey&) = default;
   friend bool operator==(const ShareKey&, const ShareKey&) = default;
 
-  /// "group:topicId:partition", what FindCoordinator is asked with and what is hashed to a partition of the state topic.
+  /// "group:topicId:partition", what FindCoordinator is asked with and what is hashed to a partition of the state
+  /// topic.
   std::string text() const;
   /// Nothing if `text` is none; a group's id may hold colons itself.
   static std::optional<ShareKey> parse(std::string_view text);
@@ -50,10 +51,11 @@ struct StateBatch {
   friend bool operator==(const StateBatch&, const StateBatch&) = default;
 };
 
-/// One list without overlaps, in order: where two batches speak of an offset the one with the higher delivery count holds,
-/// with equal counts the one with the higher state; what lies below `start` (if that is not −1) is left out, neighbours
-/// that say the same are made one.
-std::vector<StateBatch> combineBatches(std::span<const StateBatch> older, std::span<const StateBatch> newer, Offset start);
+/// One list without overlaps, in order: where two batches speak of an offset the one with the higher delivery count
+/// holds, with equal counts the one with the higher state; what lies below `start` (if that is not −1) is left out,
+/// neighbours that say the same are made one.
+std::vector<StateBatch> combineBatches(std::span<const StateBatch> older, std::span<const StateBatch> newer,
+                                       Offset start);
 
 /// The start offset of a share-partition whose group has not fetched yet: `share.auto.offset.reset` decides then.
 inline constexpr Offset kUndecidedStart{-1};

@@ -42,13 +42,14 @@ void tellOutcome(const ShareStateAnswer& answer, Result& into) {
 struct ShareStateCoordinator::Impl : std::enable_shared_from_this<Impl> {
   Impl(Dependencies given, ShareStateConfig settings) : dependencies(std::move(given)), config(settings) {
     runtime = std::make_shared<CoordinatorRuntime>(
-        CoordinatorRuntime::Dependencies{dependencies.executor, dependencies.clock, dependencies.log, dependencies.partitions},
+        CoordinatorRuntime::Dependencies{dependencies.executor, dependencies.clock, dependencies.log,
+                                         dependencies.partitions},
         CoordinatorRuntime::Options{"share-coordinator", config.writeTimeout, config.loadBufferSize},
         [this](PartitionIndex partition) {
           return std::make_unique<ShareStateShard>(
-              config, ShareStateShard::Dependencies{dependencies.clock, dependencies.exists, [this, partition](Offset upTo) {
-                                                      dependencies.prune(partition, upTo);
-                                                    }});
+              config,
+              ShareStateShard::Dependencies{dependencies.clock, dependencies.exists,
+                                            [this, partition](Offset upTo) { dependencies.prune(partition, upTo); }});
         });
   }
 
@@ -85,8 +86,8 @@ struct ShareStateCoordinator::Impl : std::enable_shared_from_this<Impl> {
         unavailable);
   }
 
-  /// Takes a request apart, asks for each share-partition, puts the answer together. `ask(impl, key, partition, take)` asks for
-  /// one of them; `tell(answer, result)` writes what came.
+  /// Takes a request apart, asks for each share-partition, puts the answer together. `ask(impl, key, partition, take)`
+  /// asks for one of them; `tell(answer, result)` writes what came.
   template <class Answer, class Response, class Request, class Ask, class Tell>
   static void each(Impl& impl, const Request& request, Reply<Response> reply, const Ask& handle, Tell tell) {
     const auto gather = std::make_shared<ShareGather<Response>>(std::move(reply));
@@ -155,14 +156,15 @@ void ShareStateCoordinator::stop() {
 
 void ShareStateCoordinator::initialize(const protocol::InitializeShareGroupStateRequest& request,
                                        Reply<protocol::InitializeShareGroupStateResponse> reply) {
-  impl_->post([request = protocol::InitializeShareGroupStateRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-    Impl::each<ShareStateAnswer>(
-        impl, request, std::move(reply),
-        [](ShareStateShard& shard, const ShareKey& key, const auto& partition, Reply<ShareStateAnswer> to) {
-          return shard.initialize({key, partition.stateEpoch, Offset(partition.startOffset)}, std::move(to));
-        },
-        [](const auto&, auto&) {});
-  });
+  impl_->post(
+      [request = protocol::InitializeShareGroupStateRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+        Impl::each<ShareStateAnswer>(
+            impl, request, std::move(reply),
+            [](ShareStateShard& shard, const ShareKey& key, const auto& partition, Reply<ShareStateAnswer> to) {
+              return shard.initialize({key, partition.stateEpoch, Offset(partition.startOffset)}, std::move(to));
+            },
+            [](const auto&, auto&) {});
+      });
 }
 
 void ShareStateCoordinator::read(const protocol::ReadShareGroupStateRequest& request,
@@ -208,31 +210,33 @@ void ShareStateCoordinator::write(const protocol::WriteShareGroupStateRequest& r
 
 void ShareStateCoordinator::remove(const protocol::DeleteShareGroupStateRequest& request,
                                    Reply<protocol::DeleteShareGroupStateResponse> reply) {
-  impl_->post([request = protocol::DeleteShareGroupStateRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-    Impl::each<ShareStateAnswer>(
-        impl, request, std::move(reply),
-        [](ShareStateShard& shard, const ShareKey& key, const auto&, Reply<ShareStateAnswer> to) {
-          return shard.remove(key, std::move(to));
-        },
-        [](const auto&, auto&) {});
-  });
+  impl_->post(
+      [request = protocol::DeleteShareGroupStateRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+        Impl::each<ShareStateAnswer>(
+            impl, request, std::move(reply),
+            [](ShareStateShard& shard, const ShareKey& key, const auto&, Reply<ShareStateAnswer> to) {
+              return shard.remove(key, std::move(to));
+            },
+            [](const auto&, auto&) {});
+      });
 }
 
 void ShareStateCoordinator::summarize(const protocol::ReadShareGroupStateSummaryRequest& request,
                                       Reply<protocol::ReadShareGroupStateSummaryResponse> reply) {
-  impl_->post([request = protocol::ReadShareGroupStateSummaryRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-    Impl::each<ShareStateSummary>(
-        impl, request, std::move(reply),
-        [](ShareStateShard& shard, const ShareKey& key, const auto& partition, Reply<ShareStateSummary> to) {
-          return shard.summarize({key, LeaderEpoch(partition.leaderEpoch)}, std::move(to));
-        },
-        [](const ShareStateSummary& answer, auto& into) {
-          into.stateEpoch = answer.stateEpoch;
-          into.leaderEpoch = answer.leaderEpoch.value();
-          into.startOffset = answer.startOffset.value();
-          into.deliveryCompleteCount = answer.deliveryCompleteCount;
-        });
-  });
+  impl_->post(
+      [request = protocol::ReadShareGroupStateSummaryRequest(request), reply = std::move(reply)](Impl& impl) mutable {
+        Impl::each<ShareStateSummary>(
+            impl, request, std::move(reply),
+            [](ShareStateShard& shard, const ShareKey& key, const auto& partition, Reply<ShareStateSummary> to) {
+              return shard.summarize({key, LeaderEpoch(partition.leaderEpoch)}, std::move(to));
+            },
+            [](const ShareStateSummary& answer, auto& into) {
+              into.stateEpoch = answer.stateEpoch;
+              into.leaderEpoch = answer.leaderEpoch.value();
+              into.startOffset = answer.startOffset.value();
+              into.deliveryCompleteCount = answer.deliveryCompleteCount;
+            });
+      });
 }
 
 }  // namespace tidemark::coordinator

@@ -43,10 +43,12 @@ class ShareStateCoordinator {
   void stop();
 
   // The requests answer for each share-partition on its own.
-  void initialize(const protocol::InitializeShareGroupStateRequest& request, Reply<protocol::InitializeShareGroupStateResponse> reply);
+  void initialize(const protocol::InitializeShareGroupStateRequest& request,
+                  Reply<protocol::InitializeShareGroupStateResponse> reply);
   void read(const protocol::ReadShareGroupStateRequest& request, Reply<protocol::ReadShareGroupStateResponse> reply);
   void write(const protocol::WriteShareGroupStateRequest& request, Reply<protocol::WriteShareGroupStateResponse> reply);
-  void remove(const protocol::DeleteShareGroupStateRequest& request, Reply<protocol::DeleteShareGroupStateResponse> reply);
+  void remove(const protocol::DeleteShareGroupStateRequest& request,
+              Reply<protocol::DeleteShareGroupStateResponse> reply);
   void summarize(const protocol::ReadShareGroupStateSummaryRequest& request,
                  Reply<protocol::ReadShareGroupStateSummaryResponse> reply);
 

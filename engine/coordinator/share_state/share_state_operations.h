@@ -10,7 +10,8 @@
 
 namespace tidemark::coordinator {
 
-// What is asked of the share coordinator, for one share-partition each; the requests of the protocol carry many of them.
+// What is asked of the share coordinator, for one share-partition each; the requests of the protocol carry many of
+// them.
 
 struct ShareStateAnswer {
   ErrorCode error = ErrorCode::None;
@@ -54,8 +55,9 @@ struct ShareStateSummary : ShareStateAnswer {
   int32_t deliveryCompleteCount = kUnknownDeliveryCount;
 };
 
-/// Where the state of share-partitions is kept; Kafka's Persister. Each call is answered once, on the executor of whoever
-/// made the persister, never inside the call. Calls for one share-partition may overtake each other: wait for the answer.
+/// Where the state of share-partitions is kept; Kafka's Persister. Each call is answered once, on the executor of
+/// whoever made the persister, never inside the call. Calls for one share-partition may overtake each other: wait for
+/// the answer.
 class ShareStatePersister {
  public:
   virtual ~ShareStatePersister() = default;

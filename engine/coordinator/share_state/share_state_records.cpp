@@ -45,8 +45,9 @@ CoordinatorRecord shareSnapshotRecord(const ShareKey& key, const ShareState& sta
   return {shareStateKey<protocol::ShareSnapshotKey>(key), encodedValue(value, kShareStateVersion)};
 }
 
-CoordinatorRecord shareUpdateRecord(const ShareKey& key, int32_t snapshotEpoch, LeaderEpoch leaderEpoch, Offset startOffset,
-                                    int32_t deliveryCompleteCount, std::span<const StateBatch> batches) {
+CoordinatorRecord shareUpdateRecord(const ShareKey& key, int32_t snapshotEpoch, LeaderEpoch leaderEpoch,
+                                    Offset startOffset, int32_t deliveryCompleteCount,
+                                    std::span<const StateBatch> batches) {
   protocol::ShareUpdateValue value;
   value.snapshotEpoch = snapshotEpoch;
   value.leaderEpoch = leaderEpoch.value();

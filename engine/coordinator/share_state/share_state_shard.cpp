@@ -28,21 +28,23 @@ std::vector<StateBatch> batchesOf(const Value& value) {
   std::vector<StateBatch> batches;
   batches.reserve(value.stateBatches.size());
   for (const auto& one : value.stateBatches)
-    batches.push_back({Offset(one.firstOffset), Offset(one.lastOffset), static_cast<DeliveryState>(one.deliveryState), one.deliveryCount});
+    batches.push_back({Offset(one.firstOffset), Offset(one.lastOffset), static_cast<DeliveryState>(one.deliveryState),
+                       one.deliveryCount});
   return batches;
 }
 
 /// The answer leaves once all that it may give away is committed.
 template <class Answer>
 Effects answerShare(std::vector<CoordinatorRecord> records, Answer answer, Reply<Answer> reply) {
-  return answerWhenCommitted(std::move(records), [answer = std::move(answer), reply = std::move(reply)](ErrorCode code) mutable {
-    if (code != ErrorCode::None) {
-      answer = {};
-      answer.error = clientErrorOfWrite(code);
-      answer.message = std::string(errorName(code));
-    }
-    reply(std::move(answer));
-  });
+  return answerWhenCommitted(std::move(records),
+                             [answer = std::move(answer), reply = std::move(reply)](ErrorCode code) mutable {
+                               if (code != ErrorCode::None) {
+                                 answer = {};
+                                 answer.error = clientErrorOfWrite(code);
+                                 answer.message = std::string(errorName(code));
+                               }
+                               reply(std::move(answer));
+                             });
 }
 
 template <class Answer>
@@ -124,12 +126,14 @@ ShareStateAnswer ShareStateShard::check(const ShareKey& key) const {
   if (key.groupId.empty() || key.topicId.isZero() || key.partition.value() < 0)
     return {ErrorCode::InvalidRequest, fmt::format("{} names no share-partition", key.text())};
   if (!dependencies_.exists(key.topicId, key.partition))
-    return {ErrorCode::UnknownTopicOrPartition, fmt::format("there is no partition {} of the topic {}", key.partition, key.topicId)};
+    return {ErrorCode::UnknownTopicOrPartition,
+            fmt::format("there is no partition {} of the topic {}", key.partition, key.topicId)};
   return {};
 }
 
 Effects ShareStateShard::initialize(const ShareStateInitialization& what, Reply<ShareStateAnswer> reply) const {
-  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None) return refuseShare(wrong, std::move(reply));
+  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None)
+    return refuseShare(wrong, std::move(reply));
   const ShareState* known = find(what.key);
   if (known != nullptr && what.stateEpoch >= 0 && what.stateEpoch < known->stateEpoch)
     return refuseShare(fencedState(what.stateEpoch, known->stateEpoch), std::move(reply));
@@ -145,7 +149,8 @@ Effects ShareStateShard::initialize(const ShareStateInitialization& what, Reply<
 }
 
 Effects ShareStateShard::read(const ShareStateReading& what, Reply<ShareStateRead> reply) const {
-  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None) return refuseShare(wrong, std::move(reply));
+  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None)
+    return refuseShare(wrong, std::move(reply));
   const ShareState* known = find(what.key);
   if (known == nullptr) return refuseShare(notInitialized(what.key), std::move(reply));
   if (what.leaderEpoch.value() >= 0 && what.leaderEpoch < known->leaderEpoch)
@@ -162,7 +167,8 @@ Effects ShareStateShard::read(const ShareStateReading& what, Reply<ShareStateRea
 }
 
 Effects ShareStateShard::write(const ShareStateWrite& what, Reply<ShareStateAnswer> reply) const {
-  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None) return refuseShare(wrong, std::move(reply));
+  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None)
+    return refuseShare(wrong, std::move(reply));
   const auto found = states_.find(what.key);
   if (found == states_.end()) return refuseShare(notInitialized(what.key), std::move(reply));
   const ShareState& known = found->second.state;
@@ -174,8 +180,8 @@ Effects ShareStateShard::write(const ShareStateWrite& what, Reply<ShareStateAnsw
   const Offset start = what.startOffset.value() >= 0 ? what.startOffset : known.startOffset;
   const bool newEpoch = what.stateEpoch > known.stateEpoch;
   if (!newEpoch && found->second.updates < config_.updatesPerSnapshot)
-    return answerShare({shareUpdateRecord(what.key, known.snapshotEpoch, leaderEpoch, what.startOffset, what.deliveryCompleteCount,
-                                          combineBatches({}, what.batches, start))},
+    return answerShare({shareUpdateRecord(what.key, known.snapshotEpoch, leaderEpoch, what.startOffset,
+                                          what.deliveryCompleteCount, combineBatches({}, what.batches, start))},
                        ShareStateAnswer(), std::move(reply));
   // An update cannot say a new epoch, and enough of them are made one.
   ShareState whole = known;
@@ -197,7 +203,8 @@ Effects ShareStateShard::remove(const ShareKey& key, Reply<ShareStateAnswer> rep
 }
 
 Effects ShareStateShard::summarize(const ShareStateReading& what, Reply<ShareStateSummary> reply) const {
-  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None) return refuseShare(wrong, std::move(reply));
+  if (const ShareStateAnswer wrong = check(what.key); wrong.error != ErrorCode::None)
+    return refuseShare(wrong, std::move(reply));
   ShareStateSummary answer;
   if (const ShareState* known = find(what.key)) {
     answer.stateEpoch = known->stateEpoch;

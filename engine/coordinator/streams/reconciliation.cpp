@@ -63,10 +63,10 @@ class Reconciliation {
         current.active, target_.active, [this](const TaskId& task) { return std::pair(task, targetEpoch_); },
         [this](const TaskId& task) { return isActiveHeld(task); });
     const auto asIs = [](const TaskId& task) { return task; };
-    auto standby = roleStep(current.standby, target_.standby, asIs,
-                            [this](const TaskId& task) { return isStandbyHeld(task); });
-    auto warmup = roleStep(current.warmup, target_.warmup, asIs,
-                           [this](const TaskId& task) { return isWarmupHeld(task); });
+    auto standby =
+        roleStep(current.standby, target_.standby, asIs, [this](const TaskId& task) { return isStandbyHeld(task); });
+    auto warmup =
+        roleStep(current.warmup, target_.warmup, asIs, [this](const TaskId& task) { return isWarmupHeld(task); });
 
     // What only changes its role within this member keeps its state: nothing has to be given up first.
     for (const auto& [task, given] : current.active) {
@@ -96,7 +96,7 @@ class Reconciliation {
     }
     made.epoch = targetEpoch_;
     made.state = active.unreleased || standby.unreleased || warmup.unreleased ? StreamsMemberState::UnreleasedTasks
-                                                                               : StreamsMemberState::Stable;
+                                                                              : StreamsMemberState::Stable;
     made.assigned.active.merge(active.granted);
     made.assigned.standby.merge(standby.granted);
     made.assigned.warmup.merge(warmup.granted);

@@ -70,8 +70,8 @@ StreamsState StreamsGroup::state() const noexcept {
   if (members_.empty()) return StreamsState::Empty;
   if (!topology_ || topology_->epoch != facts_.validatedTopologyEpoch) return StreamsState::NotReady;
   if (facts_.epoch > assignmentEpoch_) return StreamsState::Assigning;
-  const bool reconciled = std::ranges::all_of(
-      members_, [this](const auto& one) { return one.second.isReconciledTo(assignmentEpoch_); });
+  const bool reconciled =
+      std::ranges::all_of(members_, [this](const auto& one) { return one.second.isReconciledTo(assignmentEpoch_); });
   return reconciled ? StreamsState::Stable : StreamsState::Reconciling;
 }
 
@@ -176,8 +176,7 @@ Described::DescribedGroup StreamsGroup::described(
   static const MemberTaskOffsets kUnknown;
   for (const auto& [id, member] : members_) {
     const auto known = offsets.find(id);
-    described.members.push_back(
-        describedMember(member, target(id), known != offsets.end() ? known->second : kUnknown));
+    described.members.push_back(describedMember(member, target(id), known != offsets.end() ? known->second : kUnknown));
   }
   return described;
 }

@@ -86,9 +86,9 @@ const StreamsGroup* StreamsGroups::find(std::string_view groupId) const {
 
 Effects StreamsGroups::heartbeat(const RequestInfo& info, const StreamsGroupHeartbeatRequest& request,
                                  std::vector<CoordinatorRecord> before, Reply<StreamsHeartbeatAnswer> reply) {
-  cause_ = request.memberEpoch < 0 ? events::GroupCause::MemberLeft
+  cause_ = request.memberEpoch < 0             ? events::GroupCause::MemberLeft
            : request.memberEpoch == kJoinEpoch ? events::GroupCause::MemberJoined
-                                                : events::GroupCause::TopicsChanged;
+                                               : events::GroupCause::TopicsChanged;
   Effects out;
   out.records = std::move(before);
   Answered answer = request.memberEpoch < 0 ? leave(request, out) : beat(info, request, out);
@@ -136,8 +136,7 @@ StreamsGroups::Answered StreamsGroups::leave(const StreamsGroupHeartbeatRequest&
   } else {
     member = group->member(memberId);
     if (member == nullptr) {
-      return fail(ErrorCode::UnknownMemberId,
-                  fmt::format("Member {} is not a member of group {}.", memberId, groupId));
+      return fail(ErrorCode::UnknownMemberId, fmt::format("Member {} is not a member of group {}.", memberId, groupId));
     }
   }
   Soft& soft = soft_[groupId];
@@ -180,8 +179,8 @@ Effects StreamsGroups::onTimeout(const TimerKey& key) {
   if (key.kind == TimerKey::Kind::Join) return assignAfterDelay(*group, soft_[key.group]);
   const StreamsMember* member = group->member(key.member);
   if (member == nullptr) return out;
-  cause_ = key.kind == TimerKey::Kind::Rebalance ? events::GroupCause::RebalanceTimedOut
-                                                 : events::GroupCause::SessionMissed;
+  cause_ =
+      key.kind == TimerKey::Kind::Rebalance ? events::GroupCause::RebalanceTimedOut : events::GroupCause::SessionMissed;
   if (key.kind == TimerKey::Kind::Rebalance) {
     if (member->state != StreamsMemberState::UnrevokedTasks) return out;
     around_.log.info(kStreamsLog, "member {} of group {} did not give up its tasks within {} ms: it is fenced",
@@ -238,8 +237,8 @@ Effects StreamsGroups::assignAfterDelay(const StreamsGroup& group, Soft& soft) {
   Effects out;
   soft.initialDelayRuns = false;
   if (group.isEmpty() || group.epoch() <= group.assignmentEpoch() || !soft.configured) return out;
-  assign(group, group.epoch(), group.members(), group.targets(), soft, *soft.configured,
-         around_.configOf(group.id()), out.records);
+  assign(group, group.epoch(), group.members(), group.targets(), soft, *soft.configured, around_.configOf(group.id()),
+         out.records);
   return out;
 }
 

@@ -49,12 +49,11 @@ class StreamsGroups {
     TopicHashes& hashes;
   };
   explicit StreamsGroups(Surroundings surroundings)
-      : around_(surroundings),
-        teller_(events::GroupKind::Streams, surroundings.config.recorder, surroundings.clock) {}
+      : around_(surroundings), teller_(events::GroupKind::Streams, surroundings.config.recorder, surroundings.clock) {}
 
   /// Joins, goes on or leaves. The request was checked by validateHeartbeat(). `before`: records that go first, for
-  /// what the group replaces. Errors: GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH,
-  /// UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, STREAMS_INVALID_TOPOLOGY, INVALID_REQUEST.
+  /// what the group replaces. Errors: GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
+  /// FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, STREAMS_INVALID_TOPOLOGY, INVALID_REQUEST.
   Effects heartbeat(const RequestInfo& info, const protocol::StreamsGroupHeartbeatRequest& request,
                     std::vector<CoordinatorRecord> before, Reply<StreamsHeartbeatAnswer> reply);
   /// A member's session or its time to give up tasks is over, or a new group has waited long enough.

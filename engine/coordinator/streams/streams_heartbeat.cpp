@@ -382,8 +382,8 @@ void StreamsGroups::updateTarget(Beat& beat, Effects& out) const {
     }
   }
   members.insert_or_assign(beat.memberId, beat.member);
-  beat.target = assign(group, beat.groupEpoch, members, targets, soft, *soft.configured, beat.config,
-                       out.records)[beat.memberId];
+  beat.target =
+      assign(group, beat.groupEpoch, members, targets, soft, *soft.configured, beat.config, out.records)[beat.memberId];
   beat.assignmentEpoch = beat.groupEpoch;
 }
 
@@ -394,8 +394,8 @@ Result<void> StreamsGroups::reconcile(Beat& beat, Effects& out) const {
   if (request.activeTasks && request.standbyTasks && request.warmupTasks) {
     owned = {taskSetOf(*request.activeTasks), taskSetOf(*request.standbyTasks), taskSetOf(*request.warmupTasks)};
   }
-  TIDEMARK_ASSIGN(StreamsMember next, reconciled(beat.member, beat.assignmentEpoch, beat.target, owned,
-                                                 beat.group.owners()));
+  TIDEMARK_ASSIGN(StreamsMember next,
+                  reconciled(beat.member, beat.assignmentEpoch, beat.target, owned, beat.group.owners()));
   if (next == beat.member) return {};
   beat.member = std::move(next);
   out.records.push_back(streamsCurrentRecord(beat.group.id(), beat.member));

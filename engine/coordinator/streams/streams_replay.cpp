@@ -231,7 +231,7 @@ void StreamsGroups::tellLeft(const std::string& groupId, const StreamsMember& me
 void StreamsGroups::tellProgress(const StreamsGroup& group, const StreamsMember& member) {
   const bool revokes = member.state == StreamsMemberState::UnrevokedTasks;
   const AssignedTasks& tasks = revokes ? member.pendingRevocation : member.assigned;
-  const events::MemberStep step = revokes ? events::MemberStep::Revoking
+  const events::MemberStep step = revokes                                      ? events::MemberStep::Revoking
                                   : member.state == StreamsMemberState::Stable ? events::MemberStep::Reconciled
                                                                                : events::MemberStep::Waiting;
   teller_.progressed(group.id(), member.id, step, member.epoch, group.assignmentEpoch(),

@@ -80,9 +80,9 @@ Result<void> validateSubtopology(const Subtopology& subtopology) {
   for (const CopartitionGroup& group : subtopology.copartitionGroups) {
     if (!areWithin(group.sourceTopics, subtopology.sourceTopics.size()) ||
         !areWithin(group.repartitionSourceTopics, subtopology.repartitionSourceTopics.size())) {
-      return fail(ErrorCode::StreamsInvalidTopology,
-                  fmt::format("A copartition group of subtopology {} names a topic that it does not list.",
-                              subtopology.id));
+      return fail(
+          ErrorCode::StreamsInvalidTopology,
+          fmt::format("A copartition group of subtopology {} names a topic that it does not list.", subtopology.id));
     }
   }
   return {};

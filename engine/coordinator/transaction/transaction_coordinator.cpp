@@ -68,8 +68,8 @@ struct TransactionCoordinator::Impl : std::enable_shared_from_this<Impl> {
   /// Handles a request that may need a producer id: first without, then, if it does, with one from the controller.
   template <class Request>
   void runWithProducerId(std::shared_ptr<const Request> request, std::optional<ProducerId> fresh, Answer answer,
-                         Effects (TransactionShard::*handle)(const Request&, std::optional<ProducerId>,
-                                                             NeedProducerId, Reply<ProducerAnswer>)) {
+                         Effects (TransactionShard::*handle)(const Request&, std::optional<ProducerId>, NeedProducerId,
+                                                             Reply<ProducerAnswer>)) {
     NeedProducerId need = [this, request, answer, handle] {
       dependencies.producerIds->next([weak = weak_from_this(), request, answer, handle](Result<ProducerId> id) {
         const std::shared_ptr<Impl> self = weak.lock();

@@ -33,8 +33,8 @@ class ProducerIdSource {
 /// calls from any thread, but for markersWritten().
 ///
 /// Error codes are Kafka's: NOT_COORDINATOR for a partition that is not led here, COORDINATOR_LOAD_IN_PROGRESS while it
-/// is read, PRODUCER_FENCED as the newest versions say it (older ones are the broker's to translate). Authorization, and
-/// whether topics exist, is the broker's to ask before.
+/// is read, PRODUCER_FENCED as the newest versions say it (older ones are the broker's to translate). Authorization,
+/// and whether topics exist, is the broker's to ask before.
 class TransactionCoordinator {
  public:
   struct Dependencies {

@@ -68,8 +68,8 @@ Effects TransactionShard::beginProducer(const BeginProducer& request, std::optio
       if (!fresh) return needId(std::move(need));
       next = withNewProducerId(now, *fresh, expected.has_value(), request.timeout, nowMs);
     } else {
-      const auto bumped = withNextEpoch(now, expected ? std::optional(expected->epoch) : std::nullopt,
-                                        request.timeout, nowMs);
+      const auto bumped =
+          withNextEpoch(now, expected ? std::optional(expected->epoch) : std::nullopt, request.timeout, nowMs);
       if (!bumped) return answerNow(std::move(reply), bumped.error());
       next = *bumped;
     }
@@ -113,11 +113,11 @@ PartitionErrors TransactionShard::verify(const AddPartitions& request) const {
   const Entry* entry = find(request.transactionalId);
   // By what is committed: a transaction that is only being written may still be lost, and would then never end.
   const TransactionMetadata* now = entry != nullptr ? entry->committed.get() : nullptr;
-  const ErrorCode all = now == nullptr                                   ? ErrorCode::InvalidProducerIdMapping
-                        : now->producerId != request.producer.id         ? ErrorCode::InvalidProducerIdMapping
-                        : now->producerEpoch != request.producer.epoch   ? ErrorCode::ProducerFenced
-                        : isEnding(now->state)                           ? ErrorCode::ConcurrentTransactions
-                                                                         : ErrorCode::None;
+  const ErrorCode all = now == nullptr                                 ? ErrorCode::InvalidProducerIdMapping
+                        : now->producerId != request.producer.id       ? ErrorCode::InvalidProducerIdMapping
+                        : now->producerEpoch != request.producer.epoch ? ErrorCode::ProducerFenced
+                        : isEnding(now->state)                         ? ErrorCode::ConcurrentTransactions
+                                                                       : ErrorCode::None;
   PartitionErrors errors;
   for (const TopicPartition& partition : request.partitions) {
     const bool missing = all == ErrorCode::None && !now->partitions.contains(partition);
@@ -155,8 +155,7 @@ TransactionShard::EndDecision TransactionShard::decideEnd(const Entry& entry, co
   if (now.producerId != asked.id && !repeatsOverflow) return refuse(ErrorCode::InvalidProducerIdMapping);
   const bool current = now.producerId == asked.id && now.producerEpoch == asked.epoch;
   if (isEnding(now.state)) return refuse(repeatsEnd ? ErrorCode::ConcurrentTransactions : ErrorCode::ProducerFenced);
-  const auto decided =
-      [&] { return prepared(now, request.commit, request.clientVersion, next, clock_.wallMs()); };
+  const auto decided = [&] { return prepared(now, request.commit, request.clientVersion, next, clock_.wallMs()); };
   if (now.state == TransactionState::Ongoing) {
     if (!current) return refuse(ErrorCode::ProducerFenced);
     return decided();
@@ -164,8 +163,8 @@ TransactionShard::EndDecision TransactionShard::decideEnd(const Entry& entry, co
   const bool isComplete = now.state != TransactionState::Empty;
   if (isComplete && (repeatsEnd || repeatsOverflow)) {
     const bool same = request.commit == (now.state == TransactionState::CompleteCommit);
-    return std::unexpected(Refused{same ? ErrorCode::None : ErrorCode::InvalidTxnState,
-                                   same ? now.producer() : ProducerIdAndEpoch()});
+    return std::unexpected(
+        Refused{same ? ErrorCode::None : ErrorCode::InvalidTxnState, same ? now.producer() : ProducerIdAndEpoch()});
   }
   if (!current) return refuse(ErrorCode::ProducerFenced);
   // Nothing was added. The producer cannot know whether that is so, if a produce of it failed: it may abort.
@@ -180,8 +179,8 @@ Effects TransactionShard::end(const EndTransaction& request, std::optional<Produ
   if (entry == nullptr) return answerNow(std::move(reply), ErrorCode::InvalidProducerIdMapping);
   if (!entry->latest) return answerNow(std::move(reply), ErrorCode::ConcurrentTransactions);
   const bool bumps = request.clientVersion >= kTransactionVersionWithEpochBump;
-  const EndDecision decided = bumps ? decideEnd(*entry, request, fresh.value_or(kNoProducerId))
-                                    : decideEndOfOldClient(*entry, request);
+  const EndDecision decided =
+      bumps ? decideEnd(*entry, request, fresh.value_or(kNoProducerId)) : decideEndOfOldClient(*entry, request);
   if (!decided) return answerNow(std::move(reply), ProducerAnswer{decided.error().error, decided.error().producer});
   if (bumps && isExhausted(entry->latest->producerEpoch) && !fresh) return needId(std::move(need));
   Effects out;

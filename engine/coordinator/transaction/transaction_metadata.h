@@ -52,7 +52,9 @@ inline constexpr int16_t kTransactionVersionWithFlexibleRecords = 1;
 
 inline constexpr ProducerEpoch kNoProducerEpoch{-1};
 /// The next would be kept for fencing: a new producer id is due.
-constexpr bool isExhausted(ProducerEpoch epoch) noexcept { return epoch.value() >= INT16_MAX - 1; }
+constexpr bool isExhausted(ProducerEpoch epoch) noexcept {
+  return epoch.value() >= INT16_MAX - 1;
+}
 
 struct ProducerIdAndEpoch {
   ProducerId id;
@@ -69,7 +71,8 @@ struct TransactionMetadata {
   /// Takes over at the end of a transaction that exhausted the epochs; none otherwise.
   ProducerId nextProducerId;
   ProducerEpoch producerEpoch{-1};
-  /// Not in the log: a repeated InitProducerId of the epoch before is recognised by it as long as the coordinator stays.
+  /// Not in the log: a repeated InitProducerId of the epoch before is recognised by it as long as the coordinator
+  /// stays.
   ProducerEpoch lastProducerEpoch{-1};
   platform::milliseconds timeout{};
   TransactionState state = TransactionState::Empty;

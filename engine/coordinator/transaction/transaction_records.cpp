@@ -31,7 +31,8 @@ CoordinatorRecord transactionRecord(std::string_view transactionalId, const Tran
   } else {
     for (const TopicPartition& partition : metadata.partitions) {
       if (value.transactionPartitions->empty() || value.transactionPartitions->back().topic != partition.topic)
-        value.transactionPartitions->push_back({.topic = protocol::Text::borrowed(partition.topic), .partitionIds = {}});
+        value.transactionPartitions->push_back(
+            {.topic = protocol::Text::borrowed(partition.topic), .partitionIds = {}});
       value.transactionPartitions->back().partitionIds.push_back(partition.partition.value());
     }
   }

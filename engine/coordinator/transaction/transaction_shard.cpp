@@ -89,8 +89,8 @@ void TransactionShard::tell(std::string_view id, const TransactionMetadata* from
       .from = from != nullptr ? from->state : TransactionState::Empty,
       .to = to != nullptr ? to->state : TransactionState::Dead,
       .cause = ours->second.cause,
-      .partitions = static_cast<int32_t>((to != nullptr && to->partitions.empty() && from != nullptr ? *from : shown)
-                                             .partitions.size())});
+      .partitions = static_cast<int32_t>(
+          (to != nullptr && to->partitions.empty() && from != nullptr ? *from : shown).partitions.size())});
 }
 
 Effects TransactionShard::onLoaded() {

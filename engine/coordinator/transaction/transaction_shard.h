@@ -35,11 +35,7 @@ class TransactionShard final : public Shard {
  public:
   TransactionShard(PartitionIndex partition, const TransactionConfig& config, const platform::Clock& clock,
                    std::function<void(MarkerOrder)> send, std::function<void()> forget)
-      : partition_(partition),
-        config_(config),
-        clock_(clock),
-        send_(std::move(send)),
-        forget_(std::move(forget)) {}
+      : partition_(partition), config_(config), clock_(clock), send_(std::move(send)), forget_(std::move(forget)) {}
 
   Result<void> replay(Offset offset, ProducerId producerId, ByteView key, std::optional<ByteView> value) override;
   void replayEndTxn(Offset, ProducerId, bool) override {}

@@ -80,7 +80,8 @@ constexpr std::string_view kMinInsyncReplicas = "min.insync.replicas";
 /// New values of a resource's keys; none: deleted.
 using Alterations = std::map<std::string, std::optional<std::string>>;
 
-Result<void> checkMinInsyncReplicas(const ControllerView& view, const ConfigResource& resource, const Alterations& alterations) {
+Result<void> checkMinInsyncReplicas(const ControllerView& view, const ConfigResource& resource,
+                                    const Alterations& alterations) {
   const auto altered = alterations.find(std::string(kMinInsyncReplicas));
   if (!view.elrEnabled() || resource.type != ResourceType::Broker || altered == alterations.end()) return {};
   if (!resource.name.empty()) {
@@ -121,7 +122,8 @@ Result<void> checkBrokerValues(const ControllerView& view, const ConfigResource&
                   fmt::format("Cannot update these configs at default cluster level: Set({})", name));
     }
     if (name == "cordoned.log.dirs" && !view.version().supportsCordonedDirectories())
-      return fail(ErrorCode::InvalidConfig, "cordoned.log.dirs has no effect at the cluster's metadata.version: at least 30 (4.3-IV0) is needed");
+      return fail(ErrorCode::InvalidConfig,
+                  "cordoned.log.dirs has no effect at the cluster's metadata.version: at least 30 (4.3-IV0) is needed");
     TIDEMARK_TRY(config::parseValue(*key, text));
   }
   return {};
@@ -324,10 +326,12 @@ Records elrSafetyRecords(const ControllerView& view) {
   if (!view.image.configs.clusterDefault().contains(std::string(kMinInsyncReplicas)))
     records.push_back(minInsyncReplicasRecord(staticMinInsyncReplicas(view.settings)));
   for (const auto& [resource, values] : view.image.configs.resources) {
-    if (resource.type != ResourceType::Broker || resource.name.empty() || !values->contains(std::string(kMinInsyncReplicas)))
+    if (resource.type != ResourceType::Broker || resource.name.empty() ||
+        !values->contains(std::string(kMinInsyncReplicas)))
       continue;
-    protocol::ConfigRecord record{
-        .resourceType = static_cast<int8_t>(ResourceType::Broker), .resourceName = resource.name, .name = kMinInsyncReplicas};
+    protocol::ConfigRecord record{.resourceType = static_cast<int8_t>(ResourceType::Broker),
+                                  .resourceName = resource.name,
+                                  .name = kMinInsyncReplicas};
     record.value.reset();
     records.push_back({std::move(record)});
   }

@@ -19,8 +19,8 @@ HandlerResult<protocol::IncrementalAlterConfigsResponse> handle(
 HandlerResult<protocol::AlterConfigsResponse> handle(const ControllerView& view,
                                                      const protocol::AlterConfigsRequest& request);
 
-// With the ELR feature brokers and controllers must agree on what the minimum is (KIP-966): it is set for the whole cluster or
-// for a topic, never for one broker.
+// With the ELR feature brokers and controllers must agree on what the minimum is (KIP-966): it is set for the whole
+// cluster or for a topic, never for one broker.
 
 /// The default of all brokers for min.insync.replicas.
 Record minInsyncReplicasRecord(int32_t value);

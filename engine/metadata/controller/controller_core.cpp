@@ -57,7 +57,8 @@ void ControllerDriver::Core::activate(LeaderEpoch epoch, const CommittedState& s
   lastAppendTime_ = now();
   heartbeats_.reset(image_, now(), state.end.offset);
   const Records& bootstrap = state.bootstrap ? *state.bootstrap : setup_.bootstrap;
-  const Records records = activationRecords(image_, state.inTransaction, bootstrap, staticMinInsyncReplicas(setup_.settings));
+  const Records records =
+      activationRecords(image_, state.inTransaction, bootstrap, staticMinInsyncReplicas(setup_.settings));
   if (const Result<void> appended = append(records, true); !appended && active_) {
     setup_.process->log().error("controller", "Activation failed: {}", appended.error().message);
     setup_.appender->resign(epoch_);

@@ -53,7 +53,8 @@ class ControllerDriver final : public Publisher {
     platform::Process* process = nullptr;
     /// Serial, the controller's own.
     std::shared_ptr<platform::Executor> executor;
-    /// Told of registrations and fencing when they are appended, of topics and leaders when they are committed; may be null. Outlives every task of the executor.
+    /// Told of registrations and fencing when they are appended, of topics and leaders when they are committed; may be
+    /// null. Outlives every task of the executor.
     events::Recorder* recorder = nullptr;
     /// For an empty log, if the node has no bootstrap snapshot.
     Records bootstrap;

@@ -16,8 +16,8 @@ void setError(Answer& answer, const Error& error) {
 }  // namespace detail
 
 /// The answer that says `error` of the whole request: in the answer's own error code, or for each topic or resource
-/// that the request names where the answer has none. Works for every request that a ControllerDriver serves; `version` is
-/// the request's.
+/// that the request names where the answer has none. Works for every request that a ControllerDriver serves; `version`
+/// is the request's.
 template <class Request>
 typename Request::Response errorResponse(const Request& request, const Error& error, int16_t version) {
   typename Request::Response response;

@@ -120,7 +120,9 @@ bool PartitionChangeBuilder::isAcceptable(NodeId node) const {
 }
 
 bool PartitionChangeBuilder::isValidLeader(NodeId node) const {
-  return (isMutated(Mutation::ElectsAnybody) || contains(targetIsr_, node) || (targetIsr_.empty() && contains(targetElr_, node))) && isAcceptable(node);
+  return (isMutated(Mutation::ElectsAnybody) || contains(targetIsr_, node) ||
+          (targetIsr_.empty() && contains(targetElr_, node))) &&
+         isAcceptable(node);
 }
 
 bool PartitionChangeBuilder::canElectLastKnownLeader() const {

@@ -15,8 +15,8 @@ namespace tidemark::metadata {
 /// Which nodes a partition may be given to.
 enum class Election : uint8_t {
   Preferred,  ///< the first replica if it can, then as Online
-  /// The leader if it can go on, then any member of the ISR or, with an empty ISR, of the ELR. With both empty nobody is
-  /// known to hold all that was committed: then the last leader, as soon as it is back (KIP-966).
+  /// The leader if it can go on, then any member of the ISR or, with an empty ISR, of the ELR. With both empty nobody
+  /// is known to hold all that was committed: then the last leader, as soon as it is back (KIP-966).
   Online,
   Unclean,  ///< then, at the price of records, any live replica
 };

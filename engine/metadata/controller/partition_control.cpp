@@ -35,8 +35,8 @@ std::vector<Member> newIsrOf(const AlterPartitionRequest::PartitionData& request
 
 bool isEligible(const ControllerView& view, const Member& member) {
   const BrokerRegistration* broker = view.image.cluster.broker(member.node);
-  return broker && broker->isActive() && (member.brokerEpoch == -1 || member.brokerEpoch == broker->epoch.value() ||
-                                            isMutated(Mutation::IsrByIdAlone));
+  return broker && broker->isActive() &&
+         (member.brokerEpoch == -1 || member.brokerEpoch == broker->epoch.value() || isMutated(Mutation::IsrByIdAlone));
 }
 
 ErrorCode validate(const ControllerView& view, NodeId leader, const PartitionRegistration* partition,

@@ -44,15 +44,17 @@ Result<std::optional<Record>> cancel(const ControllerView& view, const TopicImag
   std::erase_if(isr, [&](NodeId node) { return isAmong(partition.addingReplicas, node); });
   const bool unclean = view.uncleanElectionEnabled(topic.name);
   if (replicas.empty()) {
-    return fail(ErrorCode::InvalidReplicaAssignment, "Invalid replica assignment: addingReplicas contains all replicas.");
+    return fail(ErrorCode::InvalidReplicaAssignment,
+                "Invalid replica assignment: addingReplicas contains all replicas.");
   }
   if (isr.empty()) {
     // All that is in sync would go.
     if (!unclean) {
-      return fail(ErrorCode::InvalidReplicaAssignment,
-                  fmt::format("Unable to revert partition assignment for {}:{} because it would require an unclean leader "
-                              "election.",
-                              topic.name, index));
+      return fail(
+          ErrorCode::InvalidReplicaAssignment,
+          fmt::format("Unable to revert partition assignment for {}:{} because it would require an unclean leader "
+                      "election.",
+                      topic.name, index));
     }
     isr.push_back(replicas.front());
   }
@@ -95,10 +97,9 @@ Result<void> reassign(const ControllerView& view, std::string_view name,
   if (!partition) {
     return fail(ErrorCode::UnknownTopicOrPartition, fmt::format("Unable to find partition {}:{}.", name, index));
   }
-  TIDEMARK_ASSIGN(std::optional<Record> record,
-                  wanted.replicas
-                      ? change(view, *topic, index, *partition, *wanted.replicas, allowReplicationFactorChange)
-                      : cancel(view, *topic, index, *partition));
+  TIDEMARK_ASSIGN(std::optional<Record> record, wanted.replicas ? change(view, *topic, index, *partition,
+                                                                         *wanted.replicas, allowReplicationFactorChange)
+                                                                : cancel(view, *topic, index, *partition));
   if (record) records.push_back(std::move(*record));
   return {};
 }

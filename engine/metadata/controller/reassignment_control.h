@@ -6,8 +6,8 @@
 #include "protocol/generated/list_partition_reassignments_request.h"
 #include "protocol/generated/list_partition_reassignments_response.h"
 
-// Partitions move to other brokers (KIP-455). While one does, its replicas are the ones it shall have and, behind them, the
-// ones that go; it is done when all that it shall have are in the ISR, which PartitionChangeBuilder sees.
+// Partitions move to other brokers (KIP-455). While one does, its replicas are the ones it shall have and, behind them,
+// the ones that go; it is done when all that it shall have are in the ISR, which PartitionChangeBuilder sees.
 
 namespace tidemark::metadata {
 

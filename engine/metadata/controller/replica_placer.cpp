@@ -134,8 +134,9 @@ Result<std::vector<std::vector<NodeId>>> placeReplicas(const ClusterImage& clust
   }
   RackList racks(cluster, random);
   if (racks.unfenced() == 0)
-    return refuse(racks.anyCordoned() ? "All brokers are currently fenced, or all of their log directories are cordoned."
-                                      : "All brokers are currently fenced.");
+    return refuse(racks.anyCordoned()
+                      ? "All brokers are currently fenced, or all of their log directories are cordoned."
+                      : "All brokers are currently fenced.");
   if (static_cast<size_t>(replicationFactor) > racks.total()) {
     return refuse(
         fmt::format("The target replication factor of {} cannot be reached because only {} broker(s) are registered.",

@@ -68,11 +68,10 @@ Result<PartitionRegistration> manualPartition(const ControllerView& view, int32_
                                               std::optional<size_t> replicationFactor) {
   TIDEMARK_ASSIGN(const std::vector<NodeId> replicas, checkManualReplicas(view, brokerIds));
   if (replicationFactor && replicas.size() != *replicationFactor) {
-    return fail(
-        ErrorCode::InvalidReplicaAssignment,
-        fmt::format("The manual partition assignment includes a partition with {} replica(s), but this is not "
-                    "consistent with previous partitions, which have {} replica(s).",
-                    replicas.size(), *replicationFactor));
+    return fail(ErrorCode::InvalidReplicaAssignment,
+                fmt::format("The manual partition assignment includes a partition with {} replica(s), but this is not "
+                            "consistent with previous partitions, which have {} replica(s).",
+                            replicas.size(), *replicationFactor));
   }
   return newPartition(
       view, replicas,

@@ -25,11 +25,10 @@ ControllerSettings ControllerSettings::from(const config::BrokerConfig& config, 
           .quorum = std::move(quorum),
           .sessionTimeout = config.getMs("broker.session.timeout.ms"),
           .maxIdle = config.getMs("metadata.max.idle.interval.ms"),
-          .leaderImbalanceCheck =
-              config.getBool("auto.leader.rebalance.enable")
-                  ? std::optional<platform::Duration>(
-                        std::chrono::seconds(config.getLong("leader.imbalance.check.interval.seconds")))
-                  : std::nullopt,
+          .leaderImbalanceCheck = config.getBool("auto.leader.rebalance.enable")
+                                      ? std::optional<platform::Duration>(std::chrono::seconds(
+                                            config.getLong("leader.imbalance.check.interval.seconds")))
+                                      : std::nullopt,
           .defaultPartitions = config.getInt("num.partitions"),
           .defaultReplicationFactor = static_cast<int16_t>(config.getInt("default.replication.factor")),
           .deleteTopicEnable = config.getBool("delete.topic.enable"),

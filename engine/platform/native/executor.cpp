@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "platform/native/executor_core.h"
 
@@ -65,7 +65,9 @@ class TimerState final : public Timer::State, public std::enable_shared_from_thi
 
 }  // namespace
 
-const ProcessCore* currentProcess() noexcept { return currentExecutor ? &currentExecutor->process() : nullptr; }
+const ProcessCore* currentProcess() noexcept {
+  return currentExecutor ? &currentExecutor->process() : nullptr;
+}
 
 ExecutorCore::ExecutorCore(std::shared_ptr<ProcessCore> process, ExecutorOptions options)
     : process_(std::move(process)),
@@ -76,7 +78,9 @@ ExecutorCore::ExecutorCore(std::shared_ptr<ProcessCore> process, ExecutorOptions
 
 ExecutorCore::~ExecutorCore() = default;
 
-bool ExecutorCore::isCurrent() const noexcept { return currentExecutor == this; }
+bool ExecutorCore::isCurrent() const noexcept {
+  return currentExecutor == this;
+}
 
 void ExecutorCore::start() {
   const Lock lock(joinMutex_);

@@ -31,12 +31,12 @@ class OpenSocket : public std::enable_shared_from_this<OpenSocket> {
 /// io_context lets its users destroy what is queued only in its own destructor; this one lets us choose when.
 class Context : public asio::io_context {
  public:
-  using asio::io_context::io_context;
   using asio::execution_context::shutdown;
+  using asio::io_context::io_context;
 };
 
-/// An executor's io_context and threads. Shared by its handle, its sockets and its timers, so that these may be destroyed
-/// in any order and after the process has ended.
+/// An executor's io_context and threads. Shared by its handle, its sockets and its timers, so that these may be
+/// destroyed in any order and after the process has ended.
 class ExecutorCore : public std::enable_shared_from_this<ExecutorCore> {
  public:
   ExecutorCore(std::shared_ptr<ProcessCore> process, ExecutorOptions options);

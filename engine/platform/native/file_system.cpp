@@ -73,8 +73,8 @@ class NativeLock final : public FileLock {
 
 }  // namespace
 
-// Every call looks twice whether the process is dead: descriptors lead nowhere once it is, so what a call under way then
-// reports means nothing.
+// Every call looks twice whether the process is dead: descriptors lead nowhere once it is, so what a call under way
+// then reports means nothing.
 
 Result<size_t> NativeFile::readAt(uint64_t position, MutableBytes into) const {
   if (process_->dead()) return deadError(path_);
@@ -150,16 +150,16 @@ Result<void> NativeFile::truncate(uint64_t size) {
 
 void NativeFile::reserve(uint64_t size) {
   if (process_->dead()) return;
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor_.get(), &status) != 0 || static_cast<uint64_t>(status.st_size) >= size) return;
   // A file system that cannot, and a full one, say so when the bytes come.
-  static_cast<void>(::fallocate(descriptor_.get(), FALLOC_FL_KEEP_SIZE, status.st_size,
-                                static_cast<off_t>(size) - status.st_size));
+  static_cast<void>(
+      ::fallocate(descriptor_.get(), FALLOC_FL_KEEP_SIZE, status.st_size, static_cast<off_t>(size) - status.st_size));
 }
 
 void NativeFile::releaseReserved() {
   if (process_->dead()) return;
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor_.get(), &status) != 0) return;
   static_cast<void>(retry([&] { return ::ftruncate(descriptor_.get(), status.st_size); }));
 }
@@ -195,7 +195,7 @@ class NativeFiles final : public FileSystem {
     if (process_->dead()) return deadError(path);
     static constexpr int kFlags[] = {O_RDONLY, O_RDWR, O_RDWR | O_CREAT, O_RDWR | O_CREAT | O_EXCL,
                                      O_RDWR | O_CREAT | O_TRUNC};
-    struct stat status {};
+    struct stat status{};
     TIDEMARK_ASSIGN(const int descriptor, openDescriptor("open", path, kFlags[static_cast<size_t>(mode)], &status));
     auto file = std::make_shared<NativeFile>(process_, descriptor, path);
     if (S_ISDIR(status.st_mode)) return storageError("open", path, EISDIR);
@@ -206,13 +206,14 @@ class NativeFiles final : public FileSystem {
   /// In as few calls as can be: a start reads several small files of each partition.
   Result<ByteVector> readFile(const std::string& path, uint64_t limit) override {
     if (process_->dead()) return deadError(path);
-    struct stat status {};
+    struct stat status{};
     TIDEMARK_ASSIGN(const int number, openDescriptor("open", path, O_RDONLY, &status));
     const Descriptor descriptor(process_->descriptors(), number);
     if (S_ISDIR(status.st_mode)) return storageError("open", path, EISDIR);
     const auto size = static_cast<uint64_t>(status.st_size);
     if (size > limit) {
-      return fail(ErrorCode::KafkaStorageError, fmt::format("{} has {} bytes, more than the {} allowed", path, size, limit));
+      return fail(ErrorCode::KafkaStorageError,
+                  fmt::format("{} has {} bytes, more than the {} allowed", path, size, limit));
     }
     ByteVector bytes(size);
     TIDEMARK_ASSIGN(const size_t count, readFully(descriptor.get(), path, 0, bytes));
@@ -340,7 +341,7 @@ class NativeFiles final : public FileSystem {
     // Not blocking: the end of a pipe might never be opened on its other side.
     const int descriptor = retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0644); });
     if (descriptor < 0) return storageError(what, path, errno);
-    struct stat found {};
+    struct stat found{};
     if (::fstat(descriptor, &found) != 0) {
       const int number = errno;
       ::close(descriptor);

@@ -28,8 +28,9 @@ Result<std::vector<uint16_t>> pickFreePorts(const std::string& host, size_t coun
   constexpr uint16_t kFirst = 10000;
   constexpr uint16_t kEnd = 32768;
   boost::system::error_code code;
-  const auto address = host.empty() || host == "localhost" ? boost::asio::ip::address(boost::asio::ip::address_v4::any())
-                                                           : boost::asio::ip::make_address(host, code);
+  const auto address = host.empty() || host == "localhost"
+                           ? boost::asio::ip::address(boost::asio::ip::address_v4::any())
+                           : boost::asio::ip::make_address(host, code);
   if (code) return fail(ErrorCode::InvalidConfig, fmt::format("{} is not a numeric address", host));
   std::random_device device;
   std::uniform_int_distribution<int> anywhere(kFirst, kEnd - 1);

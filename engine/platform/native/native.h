@@ -23,8 +23,8 @@ struct NativeOptions {
       sink;
 };
 
-/// A Process with real threads. Its first call has SIGPIPE ignored in the whole program. Destroying the last handle of a
-/// Process that still runs kills it without calling its death handler; not from inside one of its own tasks.
+/// A Process with real threads. Its first call has SIGPIPE ignored in the whole program. Destroying the last handle of
+/// a Process that still runs kills it without calling its death handler; not from inside one of its own tasks.
 std::shared_ptr<Process> makeNativeProcess(NativeOptions options);
 
 /// Raises the soft limit of open files to the hard one and returns what it is now.

@@ -17,7 +17,9 @@ namespace {
 /// How long an acceptor waits that ran out of descriptors or memory.
 constexpr auto kAcceptBackOff = std::chrono::milliseconds(100);
 
-std::unexpected<Error> networkError(std::string text) { return fail(ErrorCode::NetworkException, std::move(text)); }
+std::unexpected<Error> networkError(std::string text) {
+  return fail(ErrorCode::NetworkException, std::move(text));
+}
 
 /// The addresses of a host, without asking anybody if it says them itself.
 std::vector<tcp::endpoint> literal(const Endpoint& at) {
@@ -98,8 +100,9 @@ class Listener final : public OpenSocket {
         case ENFILE:
         case ENOBUFS:
         case ENOMEM:
-          core_->process().log(Logger::Level::Warning, "network",
-                               fmt::format("cannot accept on {}: {}", endpoint_, std::generic_category().message(errno)));
+          core_->process().log(
+              Logger::Level::Warning, "network",
+              fmt::format("cannot accept on {}: {}", endpoint_, std::generic_category().message(errno)));
           backOff_.expires_after(kAcceptBackOff);
           return backOff_.async_wait(again());
         case EBADF:
@@ -286,9 +289,8 @@ class NativeNetwork final : public Network {
     if (core->stopped()) return;
     auto dial = std::make_shared<Dial>(core, to, std::move(handler));
     auto* context = &core->context();
-    asio::post(*context, [core = core.get(), dial = std::move(dial), timeout] {
-      core->run([&] { dial->start(timeout); });
-    });
+    asio::post(*context,
+               [core = core.get(), dial = std::move(dial), timeout] { core->run([&] { dial->start(timeout); }); });
   }
 
  private:

@@ -42,7 +42,8 @@ class ProcessCore : public std::enable_shared_from_this<ProcessCore> {
   void die(const std::string& reason) EXCLUDES(mutex_);
   void awaitStopped() EXCLUDES(mutex_);
   void onDeath(DeathHandler handler) EXCLUDES(mutex_);
-  /// The last handle of the process has gone: dies if it has not, without telling the handler, and waits for its threads.
+  /// The last handle of the process has gone: dies if it has not, without telling the handler, and waits for its
+  /// threads.
   void abandon() EXCLUDES(mutex_);
 
   /// False: dead.

@@ -106,8 +106,8 @@ void Stream::close() {
   socket_.close(ignored);
   // What a handler holds may be what calls this: let it go afterwards.
   if (!core_->stopped() && (readHandler_ || writeHandler_)) {
-    asio::post(core_->context(), [read = std::move(readHandler_), write = std::move(writeHandler_),
-                                  pieces = std::move(pieces_)] {});
+    asio::post(core_->context(),
+               [read = std::move(readHandler_), write = std::move(writeHandler_), pieces = std::move(pieces_)] {});
   }
   readHandler_ = nullptr;
   writeHandler_ = nullptr;
@@ -148,7 +148,8 @@ bool Stream::receiveAtOnce(MutableBytes into) {
     drained_ = true;
     return false;
   }
-  readCode_ = got < 0 ? boost::system::error_code(errno, boost::system::system_category()) : boost::system::error_code();
+  readCode_ =
+      got < 0 ? boost::system::error_code(errno, boost::system::system_category()) : boost::system::error_code();
   readCount_ = got < 0 ? 0 : static_cast<size_t>(got);
   drained_ = readCount_ < into.size();
   return true;
@@ -236,8 +237,7 @@ Result<bool> Stream::sendMemory() {
   msghdr message{};
   message.msg_iov = vectors.data();
   message.msg_iovlen = count;
-  const ssize_t sent =
-      ::sendmsg(descriptor_, &message, MSG_NOSIGNAL | MSG_DONTWAIT | (moreFollows ? MSG_MORE : 0));
+  const ssize_t sent = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL | MSG_DONTWAIT | (moreFollows ? MSG_MORE : 0));
   if (sent < 0) {
     if (errno == EINTR) return true;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return false;

@@ -5,10 +5,12 @@ namespace tidemark::platform {
 
 namespace {
 
-constexpr std::string_view kCallNames[] = {"open",   "read", "write",  "size",   "truncate",       "sync", "map",
+constexpr std::string_view kCallNames[] = {"open", "read",   "write",  "size",   "truncate",       "sync", "map",
                                            "list", "create", "rename", "remove", "sync directory", "lock"};
 
-std::unexpected<Error> storageError(std::string text) { return fail(ErrorCode::KafkaStorageError, std::move(text)); }
+std::unexpected<Error> storageError(std::string text) {
+  return fail(ErrorCode::KafkaStorageError, std::move(text));
+}
 
 std::unexpected<Error> deadError(const std::string& path) {
   return storageError(fmt::format("{}: process is dead", path));
@@ -23,8 +25,8 @@ struct Call {
   uint64_t check = 0;
 };
 
-/// What all file calls have in common: they fail once the process is dead, are traced, take time, may be told to fail and
-/// may be the one at which the process crashes. `effect` is told whether to leave off in the middle.
+/// What all file calls have in common: they fail once the process is dead, are traced, take time, may be told to fail
+/// and may be the one at which the process crashes. `effect` is told whether to leave off in the middle.
 template <class Effect>
 auto perform(ProcessCore& process, const Call& call, Effect effect) -> decltype(effect(false)) {
   if (process.dead()) return deadError(call.path);
@@ -49,7 +51,8 @@ auto perform(ProcessCore& process, const Call& call, Effect effect) -> decltype(
   if (tree.failWhen && tree.failWhen(call.kind, call.path)) {
     if (call.kind == FileCall::Sync) effect(true);
     if (crash != 0) return die();
-    return storageError(fmt::format("{} {}: input/output error", kCallNames[static_cast<size_t>(call.kind)], call.path));
+    return storageError(
+        fmt::format("{} {}: input/output error", kCallNames[static_cast<size_t>(call.kind)], call.path));
   }
   auto result = effect(crash == 2);
   if (crash != 0) return die();
@@ -89,8 +92,8 @@ class SimulatedFile final : public File {
                        at += piece.size();
                      }
                      if (room < growth) {
-                       return storageError(fmt::format("write {} bytes at {} of {}: no space left on device", length,
-                                                       position, path_));
+                       return storageError(
+                           fmt::format("write {} bytes at {} of {}: no space left on device", length, position, path_));
                      }
                      return {};
                    });
@@ -177,7 +180,8 @@ class SimulatedFiles final : public FileSystem {
                      TIDEMARK_ASSIGN(auto place, tree().find(path));
                      if (place.node && place.node->directory) return storageError("open " + path + ": is a directory");
                      const bool mayCreate = mode != OpenMode::Read && mode != OpenMode::ReadWrite;
-                     if (place.node && mode == OpenMode::CreateNew) return storageError("open " + path + ": file exists");
+                     if (place.node && mode == OpenMode::CreateNew)
+                       return storageError("open " + path + ": file exists");
                      if (!place.node && !mayCreate) return storageError("open " + path + ": no such file or directory");
                      if (!place.node) {
                        place.node = tree().create(place, false);
@@ -227,7 +231,8 @@ class SimulatedFiles final : public FileSystem {
       if (target.name.empty()) return storageError(text("is the root"));
       if (target.node == source.node) return {};
       if (target.node && target.node->directory && !source.node->directory) return storageError(text("is a directory"));
-      if (target.node && source.node->directory && !target.node->directory) return storageError(text("not a directory"));
+      if (target.node && source.node->directory && !target.node->directory)
+        return storageError(text("not a directory"));
       if (target.node && !target.node->entries.empty()) return storageError(text("directory not empty"));
       tree().rename(source, target);
       return {};
@@ -263,22 +268,22 @@ class SimulatedFiles final : public FileSystem {
   }
 
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {
-    return perform(process_, {FileCall::LockFile, path, costs().fileOpen}, [&](bool) -> Result<std::unique_ptr<FileLock>> {
-      TIDEMARK_ASSIGN(auto place, tree().find(path));
-      if (!place.node) place.node = tree().create(place, false);
-      if (const auto held = place.node->lock.lock(); held && !held->process->dead()) {
-        return fail(ErrorCode::InvalidConfig, fmt::format("{} is locked by another process", path));
-      }
-      auto token = std::make_shared<LockToken>(process_.shared_from_this());
-      place.node->lock = token;
-      return std::make_unique<SimulatedLock>(std::move(token));
-    });
+    return perform(process_, {FileCall::LockFile, path, costs().fileOpen},
+                   [&](bool) -> Result<std::unique_ptr<FileLock>> {
+                     TIDEMARK_ASSIGN(auto place, tree().find(path));
+                     if (!place.node) place.node = tree().create(place, false);
+                     if (const auto held = place.node->lock.lock(); held && !held->process->dead()) {
+                       return fail(ErrorCode::InvalidConfig, fmt::format("{} is locked by another process", path));
+                     }
+                     auto token = std::make_shared<LockToken>(process_.shared_from_this());
+                     place.node->lock = token;
+                     return std::make_unique<SimulatedLock>(std::move(token));
+                   });
   }
 
   Result<DiskSpace> space(const std::string& directory) const override {
-    return perform(process_, {FileCall::Size, directory, costs().fileRead}, [&](bool) -> Result<DiskSpace> {
-      return DiskSpace{tree().capacity, tree().room(UINT64_MAX)};
-    });
+    return perform(process_, {FileCall::Size, directory, costs().fileRead},
+                   [&](bool) -> Result<DiskSpace> { return DiskSpace{tree().capacity, tree().room(UINT64_MAX)}; });
   }
 
  private:

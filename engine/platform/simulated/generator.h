@@ -55,7 +55,8 @@ class Generator {
   bool chance(unsigned percent) noexcept { return below(100) < percent; }
   /// Between the two, both included.
   Duration between(Duration low, Duration high) noexcept {
-    return high <= low ? low : low + Duration(static_cast<int64_t>(below(static_cast<uint64_t>((high - low).count()) + 1)));
+    return high <= low ? low
+                       : low + Duration(static_cast<int64_t>(below(static_cast<uint64_t>((high - low).count()) + 1)));
   }
   /// Between half and one and a half of it.
   Duration around(Duration typical) noexcept { return between(typical / 2, typical + typical / 2); }

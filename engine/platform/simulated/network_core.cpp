@@ -75,8 +75,9 @@ void NetworkCore::deliver(Pipe& pipe, Pipe::Packet packet) {
   world_.trace.record(world_.scheduler.worldTime(), TraceKind::Network, pipe.id, static_cast<uint64_t>(packet.kind),
                       mix(crc32c(packet.bytes), packet.bytes.size()), [&] {
                         static constexpr std::string_view kNames[] = {"connected", "data", "finish", "reset"};
-                        return fmt::format("pipe {} {} {} bytes {:08x}", pipe.id, kNames[static_cast<size_t>(packet.kind)],
-                                           packet.bytes.size(), crc32c(packet.bytes));
+                        return fmt::format("pipe {} {} {} bytes {:08x}", pipe.id,
+                                           kNames[static_cast<size_t>(packet.kind)], packet.bytes.size(),
+                                           crc32c(packet.bytes));
                       });
   const auto socket = pipe.receiver.lock();
   if (!socket || socket->closed) {
@@ -282,7 +283,8 @@ Result<std::vector<NetworkCore::HostFamily>> NetworkCore::resolve(const ProcessC
   return std::vector<HostFamily>{{host, host.find(':') != std::string::npos}};
 }
 
-Result<std::shared_ptr<SimulatedListener>> NetworkCore::listen(ProcessCore& process, std::shared_ptr<ExecutorCore> owner,
+Result<std::shared_ptr<SimulatedListener>> NetworkCore::listen(ProcessCore& process,
+                                                               std::shared_ptr<ExecutorCore> owner,
                                                                const Endpoint& at) {
   if (process.dead()) return networkError("process is dead");
   TIDEMARK_ASSIGN(const auto places, resolve(process, at.host, true));
@@ -462,7 +464,9 @@ std::vector<std::shared_ptr<SimulatedSocket>> NetworkCore::sockets() const {
   return all;
 }
 
-size_t NetworkCore::connectionCount() const { return (sockets_.size() + 1) / 2; }
+size_t NetworkCore::connectionCount() const {
+  return (sockets_.size() + 1) / 2;
+}
 
 void NetworkCore::clear() {
   blocked_.clear();
@@ -478,18 +482,26 @@ void SimulatedNetwork::cut(const std::string& a, const std::string& b) {
 void SimulatedNetwork::cutOneWay(const std::string& from, const std::string& to) {
   core_.network.cut(core_.nameId(from), core_.nameId(to));
 }
-void SimulatedNetwork::isolate(const std::string& name) { core_.network.isolate(core_.nameId(name)); }
+void SimulatedNetwork::isolate(const std::string& name) {
+  core_.network.isolate(core_.nameId(name));
+}
 void SimulatedNetwork::heal(const std::string& a, const std::string& b) {
   core_.network.heal(core_.nameId(a), core_.nameId(b));
 }
-void SimulatedNetwork::heal(const std::string& name) { core_.network.heal(core_.nameId(name)); }
-void SimulatedNetwork::heal() { core_.network.heal(); }
+void SimulatedNetwork::heal(const std::string& name) {
+  core_.network.heal(core_.nameId(name));
+}
+void SimulatedNetwork::heal() {
+  core_.network.heal();
+}
 void SimulatedNetwork::setLink(const std::string& from, const std::string& to, LinkOptions options) {
   core_.network.setLink(core_.nameId(from), core_.nameId(to), options);
 }
 void SimulatedNetwork::reset(const std::string& a, const std::string& b) {
   core_.network.reset(core_.nameId(a), core_.nameId(b));
 }
-size_t SimulatedNetwork::connectionCount() const { return core_.network.connectionCount(); }
+size_t SimulatedNetwork::connectionCount() const {
+  return core_.network.connectionCount();
+}
 
 }  // namespace tidemark::platform

@@ -28,9 +28,13 @@ Timer SimulatedExecutor::schedule(Duration after, Task task) {
   return Timer(core_->process->scheduler().schedule(core_, after, std::move(task)));
 }
 
-bool SimulatedExecutor::isCurrent() const noexcept { return core_->process->scheduler().current() == core_.get(); }
+bool SimulatedExecutor::isCurrent() const noexcept {
+  return core_->process->scheduler().current() == core_.get();
+}
 
-void SimulatedExecutor::stall(Duration duration) { core_->process->scheduler().takeTime(duration); }
+void SimulatedExecutor::stall(Duration duration) {
+  core_->process->scheduler().takeTime(duration);
+}
 
 // What the whole world sees of a process
 
@@ -86,7 +90,9 @@ void ProcessCore::setPaused(bool paused) {
 
 // Its handle
 
-MonotonicTime SimulatedClock::monotonic() const { return core_.scheduler().now(); }
+MonotonicTime SimulatedClock::monotonic() const {
+  return core_.scheduler().now();
+}
 
 WallTime SimulatedClock::wall() const {
   const auto passed = core_.scheduler().now() - kWorldStart;
@@ -116,7 +122,9 @@ ProcessHandle::ProcessHandle(std::shared_ptr<ProcessCore> core, uint64_t incarna
       files_(makeSimulatedFiles(*core_)),
       sockets_(makeSimulatedSockets(*core_)) {}
 
-ProcessHandle::~ProcessHandle() { core_->die("its handle was destroyed", false, false); }
+ProcessHandle::~ProcessHandle() {
+  core_->die("its handle was destroyed", false, false);
+}
 
 std::shared_ptr<Executor> ProcessHandle::createExecutor(ExecutorOptions options) {
   TIDEMARK_INVARIANT(options.threads >= 1, fmt::format("{}: an executor of {} threads", options.name, options.threads));
@@ -130,9 +138,13 @@ std::shared_ptr<Executor> ProcessHandle::createExecutor(ExecutorOptions options)
   return std::make_shared<SimulatedExecutor>(std::move(core));
 }
 
-void ProcessHandle::kill(const std::string& reason) { core_->die(reason, false, true); }
+void ProcessHandle::kill(const std::string& reason) {
+  core_->die(reason, false, true);
+}
 
-void ProcessHandle::losePower() { core_->die("power lost", true, true); }
+void ProcessHandle::losePower() {
+  core_->die("power lost", true, true);
+}
 
 void ProcessHandle::awaitStopped() {
   TIDEMARK_INVARIANT(core_->dead(), core_->name + " was not killed");

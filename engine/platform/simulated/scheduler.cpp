@@ -58,7 +58,9 @@ Scheduler::Slot Scheduler::take() {
   return slot;
 }
 
-void Scheduler::at(MonotonicTime when, Task action) { add(when, Kind::Action).task = std::move(action); }
+void Scheduler::at(MonotonicTime when, Task action) {
+  add(when, Kind::Action).task = std::move(action);
+}
 
 void Scheduler::enqueue(const std::shared_ptr<ExecutorCore>& executor, Task task, MonotonicTime when) {
   if (executor->closed || executor->process->dead()) {

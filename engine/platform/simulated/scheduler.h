@@ -47,9 +47,9 @@ struct ExecutorCore : std::enable_shared_from_this<ExecutorCore> {
 
 /// Virtual time, what will happen when, and which of the runnable executors goes next.
 ///
-/// A task runs at the world's time in zero real time. What it does may move its own time forward (now()): what it posts,
-/// sends and arms leaves then, and its lane is busy until then. Among executors that have something to run the seed
-/// decides; one executor's tasks start in the order in which they arrived (a pool's nearly so).
+/// A task runs at the world's time in zero real time. What it does may move its own time forward (now()): what it
+/// posts, sends and arms leaves then, and its lane is busy until then. Among executors that have something to run the
+/// seed decides; one executor's tasks start in the order in which they arrived (a pool's nearly so).
 class Scheduler {
  public:
   Scheduler(uint64_t seed, Duration taskCost, MonotonicTime start, Trace& trace);

@@ -52,9 +52,15 @@ std::shared_ptr<SimulatedProcess> World::createProcess(SimulatedProcessOptions o
   return std::make_shared<ProcessHandle>(std::move(process), incarnation);
 }
 
-SimulatedDisk& World::disk(const std::string& name) { return core_->disk(name); }
-SimulatedNetwork& World::network() noexcept { return core_->networkControl; }
-MonotonicTime World::now() const noexcept { return core_->scheduler.now(); }
+SimulatedDisk& World::disk(const std::string& name) {
+  return core_->disk(name);
+}
+SimulatedNetwork& World::network() noexcept {
+  return core_->networkControl;
+}
+MonotonicTime World::now() const noexcept {
+  return core_->scheduler.now();
+}
 
 namespace {
 
@@ -74,7 +80,9 @@ Scheduler::Step stepOnce(WorldCore& core, MonotonicTime limit) {
 
 }  // namespace
 
-bool World::step() { return stepOnce(*core_, MonotonicTime::max()) == Scheduler::Step::Ran; }
+bool World::step() {
+  return stepOnce(*core_, MonotonicTime::max()) == Scheduler::Step::Ran;
+}
 
 void World::runFor(Duration duration) {
   const auto end = core_->scheduler.worldTime() + duration;
@@ -100,14 +108,22 @@ void World::after(Duration delay, std::move_only_function<void()> action) {
   core_->scheduler.at(core_->scheduler.now() + delay, std::move(action));
 }
 
-void World::onStep(std::function<void()> hook) { core_->stepHook = std::move(hook); }
-Random& World::random() noexcept { return core_->random; }
-uint64_t World::traceHash() const noexcept { return core_->trace.hash(); }
+void World::onStep(std::function<void()> hook) {
+  core_->stepHook = std::move(hook);
+}
+Random& World::random() noexcept {
+  return core_->random;
+}
+uint64_t World::traceHash() const noexcept {
+  return core_->trace.hash();
+}
 
 void World::note(std::string_view text) {
   core_->trace.record(now(), TraceKind::Note, 0, 0, mix(0, text), [&] { return std::string(text); });
 }
 
-uint64_t World::stepsRun() const noexcept { return core_->scheduler.steps(); }
+uint64_t World::stepsRun() const noexcept {
+  return core_->scheduler.steps();
+}
 
 }  // namespace tidemark::platform

@@ -69,8 +69,8 @@ class SimulatedProcess : public Process {
   virtual void losePower() = 0;
   /// File calls made so far. Every one is a place where it may crash.
   virtual uint64_t fileCalls() const noexcept = 0;
-  /// Dies in the middle of the `count`th file call from now (1: the next one): before it has an effect, after part of it
-  /// or after all of it, as the seed will have it.
+  /// Dies in the middle of the `count`th file call from now (1: the next one): before it has an effect, after part of
+  /// it or after all of it, as the seed will have it.
   virtual void crashAtFileCall(uint64_t count, Crash how) = 0;
   /// Moves its wall clock (not the monotonic one).
   virtual void shiftWall(milliseconds by) = 0;
@@ -78,8 +78,8 @@ class SimulatedProcess : public Process {
   virtual uint64_t tasksRun() const noexcept = 0;
 };
 
-/// Everything simulated: time, scheduler, disks, links and processes. One thread. When it goes every process is dead; what
-/// was built on them may still be destroyed afterwards.
+/// Everything simulated: time, scheduler, disks, links and processes. One thread. When it goes every process is dead;
+/// what was built on them may still be destroyed afterwards.
 class World {
  public:
   explicit World(WorldOptions options = {});
@@ -105,8 +105,8 @@ class World {
   bool runUntil(const std::function<bool()>& predicate, Duration limit);
   /// Calls `action` on the world's own account (not as a task of a process): for faults, kills, restarts.
   void after(Duration delay, std::move_only_function<void()> action);
-  /// Called after every step: for invariants. One hook; an empty one removes it. What it reads of files counts as no call
-  /// of a process, and crashes none.
+  /// Called after every step: for invariants. One hook; an empty one removes it. What it reads of files counts as no
+  /// call of a process, and crashes none.
   void onStep(std::function<void()> hook);
 
   /// Randomness for the test itself, from the seed, apart from everything else's.
