@@ -111,7 +111,7 @@ class Cluster final : public observe::ClusterSource {
   using Handler = std::move_only_function<void(Result<void>)>;
 
   void run(std::move_only_function<void()> task);
-  // Of the executor, in cluster.cpp.
+  // Of the executor, in launch.cpp, ending.cpp and topics.cpp.
   void launchNow(observe::LaunchOptions options, Handler done);
   Result<void> prepare(const observe::LaunchOptions& options);
   /// Of a folder; nothing if it is empty or not there.

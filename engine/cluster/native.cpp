@@ -6,6 +6,7 @@
 #include "base/uuid.h"
 #include "cluster/platform.h"
 #include "cluster/topology.h"
+#include "log/checkpoints.h"
 #include "platform/native/native.h"
 
 namespace tidemark::cluster {
@@ -57,7 +58,7 @@ class NativePlatform final : public ClusterPlatform {
         const std::string folder = fmt::format("{}/{}", parent, entry.name);
         // The lock is taken before the topology is written: a folder without one may just be coming into being.
         if (!files.exists(fmt::format("{}/{}", folder, kTopologyFile))) continue;
-        const auto lock = files.lock(folder + "/.lock");
+        const auto lock = files.lock(fmt::format("{}/{}", folder, log::kLockFile));
         if (!lock || inUse(files, folder)) continue;
         if (auto removed = files.removeTree(folder); !removed)
           cleaner->log().warning("cluster", "{} was left by a program that was killed, and stays: {}", folder,
@@ -71,7 +72,7 @@ class NativePlatform final : public ClusterPlatform {
     const auto inside = files.list(folder);
     if (!inside) return true;
     return std::ranges::any_of(*inside, [&](const platform::DirectoryEntry& broker) {
-      const std::string lock = fmt::format("{}/{}/.lock", folder, broker.name);
+      const std::string lock = fmt::format("{}/{}/{}", folder, broker.name, log::kLockFile);
       return broker.isDirectory && files.exists(lock) && !files.lock(lock);
     });
   }

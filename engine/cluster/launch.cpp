@@ -1,0 +1,301 @@
+#include "cluster/cluster.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cluster/errands.h"
+#include "cluster/slot.h"
+#include "faults/faulty_handler.h"
+#include "log/checkpoints.h"
+
+namespace tidemark::cluster {
+namespace {
+
+using observe::BrokerState;
+
+}  // namespace
+
+void Cluster::launch(observe::LaunchOptions options, Done done) {
+  run([this, options = std::move(options), done = std::move(done)]() mutable {
+    launchNow(std::move(options), std::move(done));
+  });
+}
+
+Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folder) const {
+  platform::FileSystem& files = lab_->files();
+  const std::string path = fmt::format("{}/{}", folder, kTopologyFile);
+  if (files.exists(path)) {
+    TIDEMARK_ASSIGN(const ByteVector contents, files.readFile(path, 1 << 20));
+    auto topology = decodeTopology(asText(contents));
+    if (!topology) return fail(topology.error().code, fmt::format("{}: {}", path, topology.error().message));
+    return *std::move(topology);
+  }
+  if (!files.exists(folder)) return std::nullopt;
+  TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(folder));
+  if (std::ranges::any_of(entries, [](const auto& entry) { return entry.name != log::kLockFile; }))
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}", folder, kTopologyFile));
+  return std::nullopt;
+}
+
+Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string& folder) const {
+  TIDEMARK_ASSIGN(const std::optional<Topology> topology, storedTopology(folder));
+  if (!topology) return std::nullopt;
+  observe::StoredCluster stored{.brokers = static_cast<int>(topology->brokers()), .host = topology->host, .ports = {}};
+  for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.port);
+  for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.controllerPort);
+  return stored;
+}
+
+Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
+  if (options.brokers < 1 || options.brokers > kMostBrokers)
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} brokers cannot be launched: it can be 1 to {}", options.brokers, kMostBrokers));
+  if (options.controllers < 0 || options.controllers > options.brokers)
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} of {} brokers cannot be controllers", options.controllers, options.brokers));
+  if (options.separateControllers < 0 || options.separateControllers > kMostSeparateControllers)
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("{} controllers of their own cannot be launched: it can be 0 to {}",
+                            options.separateControllers, kMostSeparateControllers));
+  if (options.separateControllers > 0 && options.controllers > 0)
+    return fail(ErrorCode::InvalidConfig, "either brokers are the controllers or nodes of their own, not both");
+  if (options.logDirectories < 1 || options.logDirectories > kMostLogDirectories)
+    return fail(ErrorCode::InvalidConfig, fmt::format("a broker cannot have {} log directories: it can be 1 to {}",
+                                                      options.logDirectories, kMostLogDirectories));
+  temporary_ = options.dataFolder.empty();
+  dataFolder_ = options.dataFolder;
+  if (temporary_) {
+    TIDEMARK_ASSIGN(dataFolder_, platform_->temporaryFolder());
+  }
+  platform::FileSystem& files = lab_->files();
+  TIDEMARK_TRY(checkOverrides(options.settings));
+  TIDEMARK_TRY(storedTopology(dataFolder_));
+  TIDEMARK_TRY(files.createDirectories(dataFolder_));
+  // Held from before the folder is looked at: of two first launches on it one is refused.
+  if (auto locked = files.lock(fmt::format("{}/{}", dataFolder_, log::kLockFile)); locked)
+    folderLock_ = *std::move(locked);
+  else
+    // Held by somebody, or out of reach.
+    return fail(locked.error().code,
+                fmt::format("{} {}: {}", dataFolder_,
+                            locked.error().code == ErrorCode::InvalidConfig ? "is in use" : "cannot be written",
+                            locked.error().message));
+  settings_ = labSettings(options.brokers, options.settings);
+  const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
+  TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
+  fresh_ = !topology_;
+  if (topology_) {
+    if (static_cast<int>(topology_->brokers()) != options.brokers)
+      return fail(ErrorCode::InvalidConfig,
+                  fmt::format("{} holds a cluster of {} broker{}, not of {}", dataFolder_, topology_->brokers(),
+                              topology_->brokers() == 1 ? "" : "s", options.brokers));
+  } else {
+    Topology topology{.clusterId = lab_->random().uuid().toString(),
+                      .host = options.host,
+                      .advertisedHost = advertised_.empty() ? options.host : advertised_,
+                      .logDirectories = options.logDirectories,
+                      .nodes = {}};
+    const auto brokers = static_cast<size_t>(options.brokers);
+    const auto count = brokers + static_cast<size_t>(options.separateControllers);
+    const auto voters = static_cast<size_t>(options.controllers == 0 ? options.brokers : options.controllers);
+    std::vector<uint16_t> ports;
+    if (options.port == 0) {
+      TIDEMARK_ASSIGN(ports, platform_->pickPorts(options.host, 2 * count));
+    } else {
+      if (options.port + 100 + count > 65536)
+        return fail(ErrorCode::InvalidConfig,
+                    fmt::format("port {} leaves no room for the controllers' ports above it", options.port));
+      for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + i));
+      for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + 100 + i));
+    }
+    for (size_t i = 0; i < count; ++i)
+      topology.nodes.push_back({.id = NodeId(static_cast<int32_t>(i + 1)),
+                                .port = ports[i],
+                                .controllerPort = ports[count + i],
+                                .isBroker = i < brokers,
+                                .isController = options.separateControllers > 0 ? i >= brokers : i < voters,
+                                .directoryId = lab_->random().uuid()});
+    topology_ = std::move(topology);
+  }
+  for (const NodePlace& place : topology_->nodes) {
+    // Whatever is wrong with a setting is said before anything is written.
+    TIDEMARK_TRY(nodeConfig(*topology_, place, dataFolder_, settings_));
+    auto slot = std::make_unique<Slot>();
+    slot->place = place;
+    slots_.emplace(place.id, std::move(slot));
+  }
+  tellListeners();
+  return files.replaceFile(path, asBytes(encodeTopology(*topology_)));
+}
+
+void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
+  if (topology_) {
+    done(fail(ErrorCode::InvalidRequest, "a cluster is running already: shut it down first"));
+    return;
+  }
+  if (auto prepared = prepare(options); !prepared) {
+    undoPrepare();
+    forgetCluster();
+    done(std::move(prepared));
+    return;
+  }
+  client::ClientOptions clientOptions;
+  clientOptions.clientId = "tidemark-lab";
+  for (const NodePlace& place : topology_->nodes)
+    if (place.isBroker) clientOptions.bootstrap.push_back({topology_->advertisedHost, place.port});
+  clientOptions.allowAutoTopicCreation = false;
+  client_ = std::make_unique<client::Client>(*lab_, executor_, std::move(clientOptions));
+  errands_ = std::make_unique<Errands>(*client_);
+
+  struct Launch {
+    size_t left;
+    std::optional<Error> error;
+    std::optional<observe::TopicOptions> topic;
+  };
+  auto launch =
+      std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic)});
+  launching_ = std::move(done);
+  for (auto& [id, slot] : slots_) {
+    startNode(*slot, [this, launch, broker = id](Result<void> started) {
+      // Who kills a broker while it starts wants to see the others go on.
+      if (const auto slotOf = slots_.find(broker); slotOf != slots_.end() && wasHarmed(broker)) started = {};
+      if (!started && !launch->error) launch->error = started.error();
+      // A launch that was ended meanwhile has been answered.
+      if (--launch->left > 0 || !launching_) return;
+      if (launch->error) {
+        killAll(BrokerState::Killed);
+        removeFresh();
+        forgetCluster();
+        finishLaunch(fail(*std::move(launch->error)));
+      } else {
+        // Whoever bootstraps from one of them finds all. A partition that stays without a leader does not hold the
+        // launch up.
+        awaitMetadata([this] { return isSettled(); },
+                      [this, topic = std::move(launch->topic)](Result<void> settled) {
+                        const bool ended = !settled && settled.error().code != ErrorCode::RequestTimedOut;
+                        if (ended) return finishLaunch(std::move(settled));
+                        createFirstTopic(topic);
+                      });
+      }
+    });
+  }
+  changed();
+}
+
+void Cluster::createFirstTopic(const std::optional<observe::TopicOptions>& topic) {
+  if (!topic || !launching_) return finishLaunch({});
+  createTopicNow(*topic, true, [this](Result<void> created) {
+    if (!created && created.error().code == ErrorCode::TopicAlreadyExists) created = {};
+    finishLaunch(std::move(created));
+  });
+}
+
+void Cluster::finishLaunch(Result<void> result) {
+  if (launching_) std::exchange(launching_, nullptr)(std::move(result));
+}
+
+void Cluster::startNode(Slot& slot, Handler done) {
+  auto config = nodeConfig(*topology_, slot.place, dataFolder_, settings_);
+  if (!config) {
+    done(fail(std::move(config).error()));
+    return;
+  }
+  const NodeId id = slot.place.id;
+  const uint64_t incarnation = slot.incarnation = ++incarnations_;
+  slot.transactions.clear();
+  slot.process = std::make_shared<faults::FaultyProcess>(platform_->createProcess(machineOf(id)), faults_, id);
+  slot.process->onDeath([this, id, incarnation](const std::string& reason) {
+    run([this, id, incarnation, reason] { died(id, incarnation, reason); });
+  });
+  slot.recorder = std::make_shared<events::Recorder>(slot.process->clock(), id);
+  collector_.prepare(*slot.recorder);
+  lookAt(slot, looking_ || awaitsEvents_);
+  slot.main = slot.process->createExecutor({.name = "main", .threads = 1});
+  broker::NodeOptions options{.config = *config, .lowestVoterStartsAtOnce = true};
+  options.betweenRequests = [book = faults_, id](network::RequestHandler& below, platform::Process& process,
+                                                 std::function<std::string(const Uuid&)> topicName) {
+    return std::make_unique<faults::FaultyHandler>(below, process, book, id, std::move(topicName));
+  };
+  if (alterOptions_) alterOptions_(options);
+  slot.node = std::make_unique<broker::Node>(*slot.process, *slot.recorder, std::move(options));
+  slot.waiting.push_back(std::move(done));
+  slot.isOpen = false;
+  enter(slot, BrokerState::Starting);
+  broker::FormatNode format{.config = *std::move(config),
+                            .clusterId = topology_->clusterId,
+                            .voters = topology_->voters(),
+                            .directoryId = slot.place.directoryId};
+  // Each broker reads and writes its own files on its own thread: they start side by side.
+  slot.main->post([this, id, incarnation, node = slot.node.get(), process = slot.process.get(),
+                   format = std::move(format)] {
+    const auto openNode = [&]() -> Result<void> {
+      if (!process->files().exists(fmt::format("{}/{}", format.config.metadataLogDir(), log::kMetaPropertiesFile)))
+        TIDEMARK_TRY(broker::formatNode(*process, format));
+      TIDEMARK_TRY(node->open());
+      if (broker::BrokerServer* broker = node->broker()) {
+        broker->onStateChanged([this, id, incarnation](broker::LifecycleState state) {
+          run([this, id, incarnation, state] { stateChanged(id, incarnation, state); });
+        });
+        broker->onMetadataApplied([this] { run([this] { metadataApplied(); }); });
+      }
+      return {};
+    };
+    Result<void> result = openNode();
+    if (result) node->start();
+    run([this, id, incarnation, result = std::move(result)]() mutable { opened(id, incarnation, std::move(result)); });
+  });
+}
+
+void Cluster::opened(NodeId id, uint64_t incarnation, Result<void> result) {
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->node) return;
+  Slot& slot = *found->second;
+  if (!result) {
+    killNode(slot, BrokerState::Stopped);
+    settle(slot, std::move(result));
+    return;
+  }
+  slot.isOpen = true;
+  // Nobody unfences a lone controller: it runs once it listens.
+  if (slot.node->broker() == nullptr || slot.node->broker()->isRunning())
+    stateChanged(id, incarnation, broker::LifecycleState::Running);
+}
+
+void Cluster::stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleState state) {
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->isOpen) return;
+  Slot& slot = *found->second;
+  if (state == broker::LifecycleState::Running && slot.state == BrokerState::Starting) {
+    tell(id, events::BrokerStarted{id});
+    enter(slot, BrokerState::Running);
+    settle(slot, {});
+  }
+  changed();
+}
+
+void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->process) return;
+  const bool full = reason.contains("No space left on device");
+  lab_->log().error("cluster", "broker {} died: {}; {}, then `restart {}`", id, reason,
+                    full ? "free space on its disk (or heal the fault that fills it)" : "mend that", id);
+  found->second->diedOf = reason;
+  killNode(*found->second, BrokerState::Killed);
+  settle(*found->second, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} died: {}", id, reason)));
+}
+
+void Cluster::enter(Slot& slot, BrokerState state) {
+  slot.state = state;
+  if (state != BrokerState::Killed) slot.diedOf.clear();
+  slot.since = lab_->clock().monotonic();
+  changed();
+}
+
+void Cluster::settle(Slot& slot, Result<void> result) {
+  std::vector<Handler> waiting = std::exchange(slot.waiting, {});
+  for (Handler& handler : waiting) handler(result);
+}
+
+}  // namespace tidemark::cluster
