@@ -13,8 +13,8 @@ constexpr std::string_view kShareState = "__share_group_state";
 protocol::CreateTopicsRequest::CreatableTopic describe(const std::string& name, const config::BrokerConfig& config) {
   protocol::CreateTopicsRequest::CreatableTopic topic;
   topic.name = protocol::Text(name);
-  const auto set = [&topic](std::string key, std::string value) {
-    topic.configs.push_back({.name = protocol::Text(std::move(key)), .value = protocol::Text(std::move(value))});
+  const auto set = [&topic](std::string_view key, std::string_view value) {
+    topic.configs.push_back({.name = protocol::Text(key), .value = protocol::Text(value)});
   };
   if (name == kOffsets) {
     topic.numPartitions = config.getInt("offsets.topic.num.partitions");

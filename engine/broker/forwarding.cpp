@@ -87,7 +87,7 @@ void Forwarding::forward(network::RequestPtr request) {
                                                                  .name = protocol::Text(principal.substr(colon + 1)),
                                                                  .tokenAuthenticated = false},
                                   0);
-    if (encoded) envelope.requestPrincipal = protocol::Blob(std::move(*encoded));
+    if (encoded) envelope.requestPrincipal = protocol::Blob(*encoded);
     envelope.clientHostAddress = protocol::Blob(addressBytes(context.peer->address.host));
     held->releaseFrame();
     channel_.send(std::move(envelope), [held = std::move(held)](Result<protocol::EnvelopeResponse> response) mutable {

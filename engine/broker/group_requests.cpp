@@ -150,20 +150,20 @@ void handleFindCoordinator(BrokerContext& broker, network::RequestPtr request) {
         protocol::FindCoordinatorResponse response;
         if (held->apiVersion() >= 4) {
           for (const protocol::Text& key : message.coordinatorKeys) {
-            Coordinator found = findCoordinator(broker, *held, message.keyType, key);
+            const Coordinator found = findCoordinator(broker, *held, message.keyType, key);
             response.coordinators.push_back({.key = key,
                                              .nodeId = found.node.value(),
-                                             .host = protocol::Text(std::move(found.host)),
+                                             .host = protocol::Text(found.host),
                                              .port = found.port,
                                              .errorCode = static_cast<int16_t>(found.error),
                                              .errorMessage = protocol::Text(std::string())});
           }
         } else {
-          Coordinator found = findCoordinator(broker, *held, message.keyType, message.key);
+          const Coordinator found = findCoordinator(broker, *held, message.keyType, message.key);
           response.errorCode = static_cast<int16_t>(found.error);
           response.errorMessage = std::nullopt;
           response.nodeId = found.node.value();
-          response.host = protocol::Text(std::move(found.host));
+          response.host = protocol::Text(found.host);
           response.port = found.port;
         }
         held->respond(response);

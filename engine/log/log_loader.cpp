@@ -12,7 +12,6 @@
 namespace tidemark::log {
 
 using records::BatchHeader;
-using records::BatchView;
 using records::EndTxnMarker;
 using records::Step;
 
