@@ -57,6 +57,9 @@ Result<void> act(ClusterSession& session, const TopicsOptions& options, const cl
   };
   if (options.action == "create") {
     TIDEMARK_ASSIGN(const Uuid id, session.ask<Uuid>([&](auto done) { admin->createTopic(created, std::move(done)); }));
+    // Whoever comes next finds it. It is made even if that takes longer than anybody waits.
+    static_cast<void>(
+        session.ask<client::TopicDescription>([&](auto done) { admin->awaitTopic(options.name, std::move(done)); }));
     if (options.json)
       say({{"created", options.name}, {"id", id.toString()}});
     else

@@ -132,28 +132,41 @@ void Admin::listTopics(Handler<std::vector<std::string>> handler) {
       .handler = std::move(handler)});
 }
 
-void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
+namespace {
+
+Call<TopicDescription, protocol::MetadataRequest> describing(const std::string& name,
+                                                             Admin::Handler<TopicDescription> handler) {
   using namespace protocol;
   MetadataRequest request;
   request.allowAutoTopicCreation = false;
   request.topics->push_back({.topicId = {}, .name = name});
-  core_->start(Call<TopicDescription, MetadataRequest>{
-      .what = "Metadata",
-      .target = {},
-      .request = std::move(request),
-      .extract = [name](const MetadataResponse& response) -> Result<TopicDescription> {
-        for (const auto& topic : response.topics) {
-          if (!topic.name || *topic.name != name) continue;
-          if (topic.errorCode != 0) return fail(errorOf(topic.errorCode, {}, name));
-          MetadataCache cache;
-          cache.update(response);
-          const MetadataCache::Topic* found = cache.find(name);
-          return TopicDescription{name, found->id, found->internal, found->partitions};
-        }
-        return noAnswerFor(name);
-      },
-      .handler = std::move(handler),
-      .isAnswer = ErrorCode::UnknownTopicOrPartition});
+  return {.what = "Metadata",
+          .target = {},
+          .request = std::move(request),
+          .extract = [name](const MetadataResponse& response) -> Result<TopicDescription> {
+            for (const auto& topic : response.topics) {
+              if (!topic.name || *topic.name != name) continue;
+              if (topic.errorCode != 0) return fail(errorOf(topic.errorCode, {}, name));
+              MetadataCache cache;
+              cache.update(response);
+              const MetadataCache::Topic* found = cache.find(name);
+              return TopicDescription{name, found->id, found->internal, found->partitions};
+            }
+            return noAnswerFor(name);
+          },
+          .handler = std::move(handler)};
+}
+
+}  // namespace
+
+void Admin::describeTopic(std::string name, Handler<TopicDescription> handler) {
+  auto call = describing(name, std::move(handler));
+  call.isAnswer = ErrorCode::UnknownTopicOrPartition;
+  core_->start(std::move(call));
+}
+
+void Admin::awaitTopic(std::string name, Handler<TopicDescription> handler) {
+  core_->start(describing(name, std::move(handler)));
 }
 
 void Admin::describeCluster(Handler<ClusterDescription> handler) {

@@ -89,6 +89,9 @@ class Admin {
   void listTopics(Handler<std::vector<std::string>> handler);
   /// UnknownTopicOrPartition if there is none of that name.
   void describeTopic(std::string name, Handler<TopicDescription> handler);
+  /// As describeTopic(), and asks again while there is none: brokers hear of a new topic a moment after the controller
+  /// has answered.
+  void awaitTopic(std::string name, Handler<TopicDescription> handler);
   void describeCluster(Handler<ClusterDescription> handler);
   void describeConfigs(ConfigResourceType type, std::string name, Handler<std::vector<ConfigEntry>> handler);
   void alterConfigs(ConfigResourceType type, std::string name, std::vector<ConfigChange> changes, Done done);

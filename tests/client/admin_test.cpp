@@ -58,6 +58,21 @@ TEST_P(AdminTest, CreatesListsDescribesAndDeletesTopics) {
       << "and is not created by asking";
 }
 
+TEST_P(AdminTest, WaitsForATopicOfWhichBrokersHearLater) {
+  cluster.autoCreate = false;
+  open();
+  std::optional<Result<client::TopicDescription>> topic;
+  run([&] { admin->awaitTopic("late", [&](auto got) { change([&] { topic = std::move(got); }); }); });
+  EXPECT_TRUE(await([&] { return cluster.requests[ApiKey::Metadata] > 3; }));
+  change([&] {
+    EXPECT_FALSE(topic.has_value());
+    cluster.createTopic("late", 2);
+  });
+  EXPECT_TRUE(await([&] { return topic.has_value(); }));
+  ASSERT_TRUE(topic->has_value()) << topic->error().message;
+  EXPECT_EQ((*topic)->partitions.size(), 2u);
+}
+
 TEST_P(AdminTest, AsksAgainWhileTheErrorIsOneThatPasses) {
   int refusals = 3;
   cluster.adminError = [&](ApiKey) { return refusals-- > 0 ? ErrorCode::NotController : ErrorCode::None; };

@@ -113,6 +113,7 @@ struct RemoveOperation {
   using Answer = ShareStateAnswer;
   using Request = protocol::DeleteShareGroupStateRequest;
   static constexpr auto kServe = &ShareStateCoordinator::remove;
+  // Of what the caller holds, as in the others. NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
   static const ShareKey& keyOf(const What& what) { return what; }
   template <class Partition>
   static void fill(const What&, Partition&) {}
