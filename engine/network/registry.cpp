@@ -1,5 +1,7 @@
 #include "network/registry.h"
 
+#include <algorithm>
+
 namespace tidemark::network {
 
 ConnectionInfo ConnectionRecord::info() const {
@@ -33,6 +35,12 @@ void Registry::remove(const ConnectionRecord& record) {
   if (at != perAddress_.end() && --at->second == 0) perAddress_.erase(at);
   count_.fetch_sub(1);
   records_.erase(record.number());
+}
+
+bool Registry::has(std::string_view connectionId) const {
+  Lock lock(mutex_);
+  return std::ranges::any_of(records_,
+                             [&](const auto& one) { return one.second->peer()->connectionId == connectionId; });
 }
 
 std::vector<ConnectionInfo> Registry::list() const {

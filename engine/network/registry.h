@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -50,6 +51,8 @@ class Registry {
   int count() const noexcept { return count_.load(); }
   /// In the order in which they came.
   std::vector<ConnectionInfo> list() const EXCLUDES(mutex_);
+  /// A look at all of them.
+  bool has(std::string_view connectionId) const EXCLUDES(mutex_);
 
  private:
   const int maxPerAddress_;

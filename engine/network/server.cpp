@@ -189,6 +189,10 @@ std::vector<ConnectionInfo> Server::connections() const {
   return core_->shared().registry.list();
 }
 
+bool Server::isConnected(std::string_view connectionId) const {
+  return core_->shared().registry.has(connectionId);
+}
+
 ServerLoad Server::load() const {
   ServerShared& shared = core_->shared();
   const RequestQueue::Load queue = shared.queue->load();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,9 @@ struct ServerOptions {
   /// memory that it holds.
   platform::Duration maxSilenceInRequest = std::chrono::seconds(30);
 
+  /// Told of each connection that is gone, on its processor; must not block. isConnected() is false by then. May be
+  /// empty.
+  std::function<void(const Peer&)> disconnected;
   /// May be null. Outlives the server.
   ServerObserver* observer = nullptr;
   /// Where connections tell that they came, said who they are, and went. May be null. Outlives the server.
@@ -147,6 +151,8 @@ class Server {
 
   /// Any thread.
   std::vector<ConnectionInfo> connections() const;
+  /// Whether a connection of that id is there: a look at all of them.
+  bool isConnected(std::string_view connectionId) const;
   ServerLoad load() const;
 
   /// Core is shared by the tasks on the executors; private to the folder.

@@ -47,6 +47,7 @@ void ServerConnection::close(std::string_view reason) {
   processor_->executor().post([socket = std::move(socket_)] {});
   shared().process.log().debug(kComponent, "{} closed: {}", record_->peer()->connectionId, reason);
   processor_->remove(*this);
+  if (const auto& disconnected = shared().options.disconnected) disconnected(*record_->peer());
   if (auto* observer = shared().options.observer) observer->connectionClosed(*record_->peer(), reason);
   if (auto* recorder = shared().options.recorder)
     recorder->emit(events::ConnectionClosed{.connection = static_cast<int64_t>(record_->number()),

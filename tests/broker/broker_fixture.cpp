@@ -34,6 +34,7 @@ BrokerTest::BrokerTest(int logDirectories)
 }
 
 BrokerTest::~BrokerTest() {
+  kept_.clear();
   client_->kill("the test is over");
   client_->awaitStopped();
 }
@@ -63,11 +64,17 @@ int BrokerTest::activeController() {
 }
 
 std::optional<ByteVector> BrokerTest::exchange(platform::Endpoint at, ByteVector bytes) {
-  test::Peer peer(*stage_, *client_, std::move(at));
-  peer.send(std::move(bytes));
-  EXPECT_TRUE(await([&] { return peer.closed() || !peer.frames().empty(); }));
-  const auto frames = peer.frames();
+  auto peer = std::make_unique<test::Peer>(*stage_, *client_, std::move(at));
+  peer->send(std::move(bytes));
+  EXPECT_TRUE(await([&] { return peer->closed() || !peer->frames().empty(); }));
+  const auto frames = peer->frames();
+  if (keeps_) kept_.push_back(std::move(peer));
   return frames.empty() ? std::nullopt : std::optional(frames.front());
+}
+
+void BrokerTest::closeConnections() {
+  kept_.clear();
+  lab_.world().runFor(std::chrono::milliseconds(100));
 }
 
 ByteVector BrokerTest::batch(std::initializer_list<std::string_view> values, int64_t timestampMs) {

@@ -3,6 +3,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,6 +34,10 @@ class BrokerTest : public testing::Test {
   static platform::Endpoint controllerAt(int id) { return {"127.0.0.1", static_cast<uint16_t>(19191 + id)}; }
   int activeController();
 
+  /// From here on connections stay, each with the request that it was made for.
+  void keepConnections() { keeps_ = true; }
+  void closeConnections();
+  std::vector<std::unique_ptr<test::Peer>> takeConnections() { return std::exchange(kept_, {}); }
   /// One request on a connection of its own; what came back, or nothing if the connection was closed instead.
   std::optional<ByteVector> exchange(platform::Endpoint at, ByteVector bytes);
 
@@ -82,6 +88,8 @@ class BrokerTest : public testing::Test {
   class LabStage;
   std::unique_ptr<test::Stage> stage_;
   std::shared_ptr<platform::Process> client_;
+  bool keeps_ = false;
+  std::vector<std::unique_ptr<test::Peer>> kept_;
 };
 
 }  // namespace tidemark::broker

@@ -26,6 +26,8 @@ class ShareRequests : public BrokerTest {
   ShareRequests() {
     createTopic("orders");
     configure("share.auto.offset.reset", "earliest");
+    // A share session ends with its connection.
+    keepConnections();
   }
 
   /// By default the group.
@@ -166,6 +168,28 @@ TEST_F(ShareRequests, AcknowledgementsMayComeWithTheNextFetchAndTheLastEndsTheSe
   EXPECT_EQ(code(with(-1, 1, 2).errorCode), ErrorCode::None);
   EXPECT_EQ(code(fetch("m1", 2).errorCode), ErrorCode::ShareSessionNotFound);
   EXPECT_THAT(acquired(fetch("m1", 0)), ElementsAre(Range{1, 1, 2}));
+}
+
+TEST_F(ShareRequests, WhatAMemberHoldsIsForOthersOnceItsConnectionIsLost) {
+  join("m1");
+  join("m2");
+  produce("orders", 0, {"a", "b"});
+  ASSERT_THAT(acquired(fetch("m1", 0)), ElementsAre(Range{0, 1, 1}));
+  EXPECT_THAT(acquired(fetch("m2", 0)), IsEmpty()) << "they are locked";
+  closeConnections();
+  EXPECT_EQ(code(fetch("m1", 1).errorCode), ErrorCode::ShareSessionNotFound);
+  EXPECT_THAT(acquired(fetch("m2", 0)), ElementsAre(Range{0, 1, 1})) << "as if nobody had had them";
+}
+
+TEST_F(ShareRequests, ASessionThatBeganAnewDoesNotEndWithItsFormerConnection) {
+  join("m1");
+  produce("orders", 0, {"a"});
+  ASSERT_THAT(acquired(fetch("m1", 0)), ElementsAre(Range{0, 0, 1}));
+  const auto before = takeConnections();
+  ASSERT_THAT(acquired(fetch("m1", 0)), ElementsAre(Range{0, 0, 1})) << "it has forgotten what it held";
+  for (const auto& connection : before) connection->close();
+  lab_.world().runFor(std::chrono::milliseconds(100));
+  EXPECT_EQ(acknowledge("m1", 1, 0, 0, {1}), ErrorCode::None);
 }
 
 TEST_F(ShareRequests, OutOfTurnAreRefused) {

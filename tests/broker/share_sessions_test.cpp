@@ -68,6 +68,30 @@ TEST_F(ShareSessionsTest, AreNoMoreThanTheLimit) {
   EXPECT_EQ(fetch("c", 0, {part(0)}), ErrorCode::None);
 }
 
+TEST_F(ShareSessionsTest, BelongToTheConnectionThatTheyBeganOn) {
+  const auto begin = [&](const std::string& member, const std::string& connection) {
+    return sessions_.fetch({.member = {"g", member},
+                            .epoch = 0,
+                            .wanted = {part(0)},
+                            .forgotten = {},
+                            .acknowledges = false,
+                            .connection = connection});
+  };
+  const uint64_t first = begin("a", "one")->session;
+  EXPECT_TRUE(sessions_.isCurrent({"g", "a"}, first));
+  ASSERT_TRUE(begin("b", "one"));
+  EXPECT_THAT(sessions_.membersOn("one"), ElementsAre(ShareMember{"g", "a"}, ShareMember{"g", "b"}));
+  const uint64_t second = begin("a", "two")->session;
+  EXPECT_FALSE(sessions_.isCurrent({"g", "a"}, first));
+  EXPECT_TRUE(sessions_.isCurrent({"g", "a"}, second));
+  EXPECT_THAT(sessions_.membersOn("one"), ElementsAre(ShareMember{"g", "b"}));
+  EXPECT_THAT(sessions_.membersOn("two"), ElementsAre(ShareMember{"g", "a"}));
+  sessions_.end({"g", "a"});
+  EXPECT_THAT(sessions_.membersOn("two"), IsEmpty());
+  EXPECT_FALSE(sessions_.isCurrent({"g", "a"}, second));
+  EXPECT_THAT(sessions_.membersOn("three"), IsEmpty());
+}
+
 TEST_F(ShareSessionsTest, AcknowledgeNothingAtTheirBeginning) {
   EXPECT_EQ(fetch("a", 0, {part(0)}, {}, true), ErrorCode::InvalidRequest);
   EXPECT_FALSE(sessions_.acknowledge({.member = {"g", "a"}, .epoch = 0, .wanted = {}, .forgotten = {}}));

@@ -1,6 +1,7 @@
 #include "broker/share/share_service.h"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 #include <utility>
 
@@ -70,7 +71,7 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
       : dependencies(std::move(given)),
         sessions(dependencies.sessions),
         expiration(purgatory::ExpirationTimer::create(dependencies.executor, dependencies.process->clock())),
-        fetches("ShareFetch", expiration) {}
+        fetches("ShareFetch", expiration, dependencies.purgeInterval) {}
 
   platform::MonotonicTime now() const { return dependencies.process->clock().monotonic(); }
 
@@ -120,6 +121,7 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
     {
       Lock lock(sharedMutex);
       ++shared[partition];
+      sharedCount.store(shared.size());
     }
     dependencies.persister->read({opened->share.key(), opened->share.leaderEpoch()},
                                  [weak = weak_from_this(), opened](const ShareStateRead& state) {
@@ -171,6 +173,7 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
       Lock lock(sharedMutex);
       if (const auto count = shared.find(one->id.partition); count != shared.end() && --count->second == 0)
         shared.erase(count);
+      sharedCount.store(shared.size());
     }
     one->share.abandon();
     for (auto& [ticket, answer] : std::exchange(one->waiting, {})) answer(why);
@@ -307,7 +310,9 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void endSession(const ShareMember& member) {
-    for (const TopicIdPartition& partition : sessions.end(member))
+    const std::vector<TopicIdPartition> partitions = sessions.end(member);
+    sessionCount.store(sessions.size());
+    for (const TopicIdPartition& partition : partitions)
       if (const HeldPtr one = find({member.groupId, partition})) {
         one->share.release(member.memberId);
         settle(one);
@@ -351,6 +356,9 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
   purgatory::Purgatory<ShareWaitKey> fetches;
   bool stopped = false;
 
+  /// Of `sessions` and of `shared`, for whoever looks from another thread whether there is anything at all.
+  std::atomic<size_t> sessionCount = 0;
+  std::atomic<size_t> sharedCount = 0;
   Mutex sharedMutex;
   /// Partitions that some group shares here, and how many do. Any thread.
   std::unordered_map<TopicIdPartition, int> shared GUARDED_BY(sharedMutex);
@@ -361,11 +369,12 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
 /// A share fetch that waits for records. Used on the service's executor only.
 class ShareService::Impl::DelayedShareFetch final : public purgatory::DelayedOperation {
  public:
-  DelayedShareFetch(std::weak_ptr<Impl> impl, FetchRequest request, std::vector<TopicIdPartition> partitions,
-                    std::move_only_function<void(std::vector<Fetched>)> done)
+  DelayedShareFetch(std::weak_ptr<Impl> impl, FetchRequest request, uint64_t session,
+                    std::vector<TopicIdPartition> partitions, std::move_only_function<void(std::vector<Fetched>)> done)
       : DelayedOperation(request.maxWait),
         impl_(std::move(impl)),
         request_(std::move(request)),
+        session_(session),
         partitions_(std::move(partitions)),
         done_(std::move(done)) {}
 
@@ -377,13 +386,13 @@ class ShareService::Impl::DelayedShareFetch final : public purgatory::DelayedOpe
  protected:
   bool canComplete() override {
     const std::shared_ptr<Impl> impl = impl_.lock();
-    if (!impl || impl->stopped) return true;
+    if (!impl || !mayAcquire(*impl)) return true;
     fetched_ = impl->tryFetch(request_, partitions_, false);
     return fetched_.has_value();
   }
   void onComplete() override {
     if (!fetched_)
-      if (const std::shared_ptr<Impl> impl = impl_.lock(); impl && !impl->stopped)
+      if (const std::shared_ptr<Impl> impl = impl_.lock(); impl && mayAcquire(*impl))
         fetched_ = impl->tryFetch(request_, partitions_, true);
     // Let go of at once: the answer goes out when nobody holds it any more, and a purgatory may keep what has
     // completed.
@@ -392,8 +401,14 @@ class ShareService::Impl::DelayedShareFetch final : public purgatory::DelayedOpe
   }
 
  private:
+  /// Nothing for whoever has left: nobody would acknowledge it.
+  bool mayAcquire(const Impl& impl) const {
+    return !impl.stopped && impl.sessions.isCurrent(request_.session.member, session_);
+  }
+
   const std::weak_ptr<Impl> impl_;
   const FetchRequest request_;
+  const uint64_t session_;
   const std::vector<TopicIdPartition> partitions_;
   std::move_only_function<void(std::vector<Fetched>)> done_;
   std::optional<std::vector<Fetched>> fetched_;
@@ -504,7 +519,7 @@ void ShareService::Impl::startFetch(FetchRequest request, ShareSessions::Turn tu
     keys.push_back({request.session.member.groupId, partition});
     keys.push_back({"", partition});
   }
-  fetches.tryCompleteElseWatch(std::make_shared<DelayedShareFetch>(weak_from_this(), std::move(request),
+  fetches.tryCompleteElseWatch(std::make_shared<DelayedShareFetch>(weak_from_this(), std::move(request), turn.session,
                                                                    std::move(turn.partitions), std::move(done)),
                                keys);
 }
@@ -524,12 +539,20 @@ void ShareService::Impl::fetch(FetchRequest request, std::move_only_function<voi
     return done(std::move(answer));
   }
   // Who begins anew has forgotten what it held.
-  if (turn->isFirst)
+  if (turn->isFirst) {
     for (const TopicIdPartition& partition : turn->partitions)
       if (const HeldPtr one = find({member.groupId, partition})) {
         one->share.release(member.memberId);
         settle(one);
       }
+    // First counted, then asked: a connection that goes meanwhile is either gone already or told of.
+    sessionCount.store(sessions.size());
+    if (dependencies.isConnected && !dependencies.isConnected(request.session.connection)) {
+      endSession(member);
+      answer.error = {ErrorCode::ShareSessionNotFound, "the connection is gone"};
+      return done(std::move(answer));
+    }
+  }
   /// Waits for both halves.
   struct Both {
     FetchAnswer answer;
@@ -613,7 +636,15 @@ void ShareService::apply(const replication::MetadataChange& change, NodeId self)
   });
 }
 
+void ShareService::disconnected(const std::string& connectionId) {
+  if (impl_->sessionCount.load() == 0) return;
+  impl_->post([connectionId](Impl& impl) {
+    for (const ShareMember& member : impl.sessions.membersOn(connectionId)) impl.endSession(member);
+  });
+}
+
 void ShareService::onHighWatermark(const TopicIdPartition& partition) {
+  if (impl_->sharedCount.load() == 0) return;
   {
     Lock lock(impl_->sharedMutex);
     if (!impl_->shared.contains(partition)) return;

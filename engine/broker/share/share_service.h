@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "broker/share/dead_letters.h"
@@ -92,7 +93,12 @@ class ShareService final {
     /// Of the same executor.
     DeadLetterWriter* deadLetters = nullptr;
     std::function<std::shared_ptr<const config::BrokerConfig>()> config;
+    /// Whether a connection is still there. Empty: each is.
+    std::function<bool(std::string_view connectionId)> isConnected;
+    /// `group.share.max.share.sessions`
     size_t sessions = 2000;
+    /// `share.fetch.purgatory.purge.interval.requests`
+    int64_t purgeInterval = 1000;
   };
 
   explicit ShareService(Dependencies dependencies);
@@ -137,9 +143,12 @@ class ShareService final {
   /// `request.session` and `request.acknowledgements` alone count.
   void acknowledge(FetchRequest request, std::move_only_function<void(FetchAnswer)> done);
 
+  /// A client's connection is gone: what its share sessions hold is given to others at once (KIP-932). Cheap if there
+  /// are no sessions. Any thread.
+  void disconnected(const std::string& connectionId);
   /// After ReplicaManager::apply() of the same change, on the same executor.
   void apply(const replication::MetadataChange& change, NodeId self);
-  /// The partition's high watermark has moved. Cheap if nobody shares it.
+  /// The partition's high watermark has moved. Costs nothing if nothing is shared here, little if it is not.
   void onHighWatermark(const TopicIdPartition& partition);
   /// What waits is answered; nothing is shared any more.
   void stop();

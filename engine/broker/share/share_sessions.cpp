@@ -30,14 +30,16 @@ Result<ShareSessions::Turn> ShareSessions::fetch(const Request& request) {
       return fail(ErrorCode::ShareSessionLimitReached,
                   fmt::format("there are {} share sessions already", sessions_.size()));
     Session& session = sessions_[request.member];
-    session = {.epoch = 1, .partitions = {}};
+    byConnection_.erase({session.connection, request.member});
+    byConnection_.emplace(request.connection, request.member);
+    session = {.epoch = 1, .partitions = {}, .connection = request.connection, .number = ++lastNumber_};
     for (const TopicIdPartition& partition : request.wanted)
       if (std::ranges::find(session.partitions, partition) == session.partitions.end())
         session.partitions.push_back(partition);
-    return Turn{.partitions = session.partitions, .isFinal = false, .isFirst = true};
+    return Turn{.partitions = session.partitions, .session = session.number, .isFinal = false, .isFirst = true};
   }
   TIDEMARK_ASSIGN(Session * session, find(request));
-  if (request.epoch == kFinalEpoch) return Turn{.partitions = {}, .isFinal = true, .isFirst = false};
+  if (request.epoch == kFinalEpoch) return Turn{.partitions = {}, .session = 0, .isFinal = true, .isFirst = false};
   for (const TopicIdPartition& partition : request.wanted)
     if (std::ranges::find(session->partitions, partition) == session->partitions.end())
       session->partitions.push_back(partition);
@@ -45,16 +47,21 @@ Result<ShareSessions::Turn> ShareSessions::fetch(const Request& request) {
   if (!session->partitions.empty())
     std::rotate(session->partitions.begin(), session->partitions.begin() + 1, session->partitions.end());
   session->epoch = session->epoch == INT_MAX ? 1 : session->epoch + 1;
-  return Turn{.partitions = session->partitions, .isFinal = false, .isFirst = false};
+  return Turn{.partitions = session->partitions, .session = session->number, .isFinal = false, .isFirst = false};
 }
 
 Result<ShareSessions::Turn> ShareSessions::acknowledge(const Request& request) {
   if (request.epoch == kFirstEpoch)
     return fail(ErrorCode::InvalidShareSessionEpoch, std::string("a share session begins with a fetch"));
   TIDEMARK_ASSIGN(Session * session, find(request));
-  if (request.epoch == kFinalEpoch) return Turn{.partitions = {}, .isFinal = true, .isFirst = false};
+  if (request.epoch == kFinalEpoch) return Turn{.partitions = {}, .session = 0, .isFinal = true, .isFirst = false};
   session->epoch = session->epoch == INT_MAX ? 1 : session->epoch + 1;
   return Turn{};
+}
+
+bool ShareSessions::isCurrent(const ShareMember& member, uint64_t session) const {
+  const auto found = sessions_.find(member);
+  return found != sessions_.end() && found->second.number == session;
 }
 
 bool ShareSessions::hasGroup(const std::string& groupId) const {
@@ -64,7 +71,17 @@ bool ShareSessions::hasGroup(const std::string& groupId) const {
 
 std::vector<TopicIdPartition> ShareSessions::end(const ShareMember& member) {
   auto node = sessions_.extract(member);
-  return node.empty() ? std::vector<TopicIdPartition>() : std::move(node.mapped().partitions);
+  if (node.empty()) return {};
+  byConnection_.erase({node.mapped().connection, member});
+  return std::move(node.mapped().partitions);
+}
+
+std::vector<ShareMember> ShareSessions::membersOn(const std::string& connection) const {
+  std::vector<ShareMember> members;
+  for (auto at = byConnection_.lower_bound({connection, {}}); at != byConnection_.end() && at->first == connection;
+       ++at)
+    members.push_back(at->second);
+  return members;
 }
 
 }  // namespace tidemark::broker

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,10 +37,14 @@ class ShareSessions {
     std::vector<TopicIdPartition> wanted;
     std::vector<TopicIdPartition> forgotten;
     bool acknowledges = false;
+    /// By which it came; a session ends with the connection that it began on.
+    std::string connection;
   };
   /// What a session has to fetch, in turns: whoever came first comes last the next time.
   struct Turn {
     std::vector<TopicIdPartition> partitions;
+    /// Of the session: each has another.
+    uint64_t session = 0;
     bool isFinal = false;
     /// Nothing is known at the client yet.
     bool isFirst = false;
@@ -51,6 +56,10 @@ class ShareSessions {
   Result<Turn> acknowledge(const Request& request);
   /// The partitions that it had.
   std::vector<TopicIdPartition> end(const ShareMember& member);
+  /// Whether the member's session is still that one.
+  bool isCurrent(const ShareMember& member, uint64_t session) const;
+  /// Whose sessions began on that connection.
+  std::vector<ShareMember> membersOn(const std::string& connection) const;
 
   bool hasGroup(const std::string& groupId) const;
   size_t size() const noexcept { return sessions_.size(); }
@@ -59,11 +68,15 @@ class ShareSessions {
   struct Session {
     int32_t epoch = 0;
     std::vector<TopicIdPartition> partitions;
+    std::string connection;
+    uint64_t number = 0;
   };
   Result<Session*> find(const Request& request);
 
   const size_t limit_;
+  uint64_t lastNumber_ = 0;
   std::map<ShareMember, Session> sessions_;
+  std::set<std::pair<std::string, ShareMember>> byConnection_;
 };
 
 }  // namespace tidemark::broker
