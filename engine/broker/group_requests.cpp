@@ -117,7 +117,7 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
     topicName = kShareStateTopic;
     partition = broker.shareStates.states().partitionFor(*share);
   } else {
-    found.error = ErrorCode::CoordinatorNotAvailable;
+    found.error = ErrorCode::InvalidRequest;
     return found;
   }
   const metadata::ImagePtr image = broker.image();

@@ -35,6 +35,11 @@ struct TopicFacts {
   int32_t partitionCount() const noexcept { return static_cast<int32_t>(racks.size()); }
 };
 
+struct DeletedTopic {
+  std::string name;
+  Uuid id;
+};
+
 /// Topics as the broker's metadata has them. Any thread.
 class TopicLookup {
  public:

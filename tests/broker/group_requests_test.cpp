@@ -112,6 +112,7 @@ TEST_F(GroupRequests, FindCoordinatorMakesTheTopicAndNamesOneNodeInEachVersion) 
     if (version >= 1) {
       EXPECT_EQ(find("share", version, 2).error, ErrorCode::InvalidRequest)
           << "a share-partition is group:topicId:partition";
+      EXPECT_EQ(find("g", version, 3).error, ErrorCode::InvalidRequest) << "there is no such kind of coordinator";
     }
   });
 }

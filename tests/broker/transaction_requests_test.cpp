@@ -356,6 +356,27 @@ TEST_F(TransactionRequests, OffsetsOutsideOfATransactionAreRefused) {
   EXPECT_EQ(commit(5), ErrorCode::UnknownTopicOrPartition);
 }
 
+TEST_F(TransactionRequests, OffsetsOfAGroupThatIsNotThereAreRefusedInWordsThatTheClientKnows) {
+  const int group = coordinatorOf("nobody", 0);
+  const Producing who = begin("tx");
+  TxnOffsetCommitRequest request;
+  request.transactionalId = who.id;
+  request.groupId = "nobody";
+  request.producerId = who.producer;
+  request.producerEpoch = who.epoch;
+  request.generationIdOrMemberEpoch = 3;
+  request.memberId = "m";
+  auto& topic = request.topics.emplace_back();
+  topic.name = "orders";
+  topic.topicId = topicId("orders");
+  topic.partitions.emplace_back().committedOffset = 1;
+  const auto commit = [&](int16_t version) {
+    return code(ask(group, request, version).topics.at(0).partitions.at(0).errorCode);
+  };
+  EXPECT_EQ(commit(5), ErrorCode::IllegalGeneration);
+  EXPECT_EQ(commit(6), ErrorCode::GroupIdNotFound);
+}
+
 TEST_F(TransactionRequests, ATransactionThatIsOpenForTooLongEndsByItself) {
   Producing who = begin("tx", 5, 3000);
   ASSERT_EQ(produce(who, 0, "x", kProduceThatAdds), ErrorCode::None);

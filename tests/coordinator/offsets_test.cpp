@@ -234,17 +234,24 @@ TEST_F(Groups, ARetentionThatTheClientNamesCounts) {
 TEST_F(Groups, OffsetsOfADeletedTopicGo) {
   commit({.group = "simple", .offset = 1});
   commit({.group = "simple", .topic = "bills", .offset = 2});
-  coordinator_->onTopicsDeleted({"orders"});
+  coordinator_->onTopicsDeleted({{"orders", *topics_.topicId("orders")}});
   executor_->drain();
   EXPECT_EQ(fetch("simple", "orders"), -1);
   EXPECT_EQ(fetch("simple", "bills"), 2);
+}
+
+TEST_F(Groups, OffsetsOfATopicOutliveAnotherOfItsName) {
+  commit({.group = "simple", .offset = 1});
+  coordinator_->onTopicsDeleted({{"orders", Uuid({1, 2, 3})}});
+  executor_->drain();
+  EXPECT_EQ(fetch("simple", "orders"), 1) << "it was made and committed to before the news of the other's end came";
 }
 
 TEST_F(Groups, ManyTombstonesGoInSeveralBatches) {
   for (int i = 0; i < 100; ++i) commit({.group = "simple", .partition = i, .offset = i});
   log_.batchLimit = 500;
   const size_t before = log_.appends;
-  coordinator_->onTopicsDeleted({"orders"});
+  coordinator_->onTopicsDeleted({{"orders", *topics_.topicId("orders")}});
   executor_->drain();
   EXPECT_GT(log_.appends - before, 5u);
   EXPECT_EQ(fetch("simple"), -1);

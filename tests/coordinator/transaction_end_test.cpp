@@ -56,6 +56,8 @@ TEST_F(Transactions, ARepeatedEndGetsTheAnswerOfTheFirst) {
   ASSERT_EQ(add("tx", who, partitionsOf("orders", {0})), ErrorCode::None);
   const ProducerAnswer first = end("tx", who, true);
   EXPECT_EQ(end("tx", who, true).error, ErrorCode::ConcurrentTransactions);
+  EXPECT_EQ(end("tx", who, false).error, ErrorCode::InvalidTxnState) << "it is being committed";
+  EXPECT_EQ(end("tx", first.producer, true).error, ErrorCode::ProducerFenced) << "an epoch that is in no transaction";
   writeMarkers();
   const ProducerAnswer again = end("tx", who, true);
   EXPECT_EQ(again.error, ErrorCode::None);

@@ -107,7 +107,8 @@ TEST_F(Transactions, ATransactionThatIsOpenForTooLongIsAborted) {
   executor_->advance(config_.abortInterval + 2s);
   EXPECT_EQ(stateOf("tx"), "PrepareAbort");
   EXPECT_EQ(stateOf("patient"), "Ongoing");
-  EXPECT_EQ(end("tx", late, true).error, ErrorCode::ConcurrentTransactions);
+  EXPECT_EQ(end("tx", late, true).error, ErrorCode::InvalidTxnState) << "whatever it wants, it is aborted";
+  EXPECT_EQ(end("tx", late, false).error, ErrorCode::ConcurrentTransactions);
   writeMarkers();
   EXPECT_EQ(stateOf("tx"), "CompleteAbort");
   EXPECT_EQ(end("tx", late, true).error, ErrorCode::InvalidTxnState);

@@ -60,7 +60,7 @@ class GroupCoordinator {
   /// The partition's high watermark has moved (called for each advance; cheap).
   void onHighWatermark(PartitionIndex partition, Offset highWatermark);
   /// Topics were deleted: their committed offsets go.
-  void onTopicsDeleted(std::vector<std::string> topics);
+  void onTopicsDeleted(std::vector<DeletedTopic> topics);
   /// Topics came, went or grew: groups that the coordinator assigns look again.
   void onTopicsChanged(std::set<std::string, std::less<>> topics);
   /// Clean stop: as if it resigned from all partitions.

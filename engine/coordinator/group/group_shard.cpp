@@ -402,15 +402,19 @@ ErrorCode GroupShard::validateCommit(const RequestInfo& info, const OffsetCommit
                                      request.generationIdOrMemberEpoch);
 }
 
-ErrorCode GroupShard::validateTransactionalCommit(const OffsetCommitRequest& request) const {
+ErrorCode GroupShard::validateTransactionalCommit(int16_t apiVersion, const OffsetCommitRequest& request) const {
+  /// From here on the client is told GROUP_ID_NOT_FOUND and STALE_MEMBER_EPOCH; before it either is ILLEGAL_GENERATION.
+  constexpr int16_t kFirstVersionWithMemberEpoch = 6;
   // Producers before version 3 of the request do not say who they are.
   if (request.generationIdOrMemberEpoch < 0 && request.memberId.empty() && !request.groupInstanceId)
     return ErrorCode::None;
   RequestInfo info;
   const bool hasEpochs = consumers_.find(request.groupId) != nullptr || streams_.find(request.groupId) != nullptr;
   // Whoever sends one for such a group knows of member epochs.
-  if (hasEpochs) info.apiVersion = OffsetCommitRequest::kMaxVersion;
+  const bool knowsEpochs = apiVersion >= kFirstVersionWithMemberEpoch;
+  if (hasEpochs || knowsEpochs) info.apiVersion = OffsetCommitRequest::kMaxVersion;
   const ErrorCode error = validateCommit(info, request);
+  if (error == ErrorCode::StaleMemberEpoch && !knowsEpochs) return ErrorCode::IllegalGeneration;
   // Its members may not hear of the assignment before the transaction ends.
   return error == ErrorCode::RebalanceInProgress ? ErrorCode::None : error;
 }
@@ -452,12 +456,12 @@ Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitReq
   return out;
 }
 
-Effects GroupShard::commitTransactionalOffsets(const protocol::TxnOffsetCommitRequest& request,
+Effects GroupShard::commitTransactionalOffsets(int16_t apiVersion, const protocol::TxnOffsetCommitRequest& request,
                                                std::optional<uint64_t> verification,
                                                Reply<protocol::TxnOffsetCommitResponse> reply) const {
   const OffsetCommitRequest plain = plainCommitOf(request);
   Effects out;
-  if (const ErrorCode error = validateTransactionalCommit(plain); error != ErrorCode::None) {
+  if (const ErrorCode error = validateTransactionalCommit(apiVersion, plain); error != ErrorCode::None) {
     out.replies.emplace_back([reply = std::move(reply), response = transactionalAnswer(refusedCommit(
                                                             plain, error))]() mutable { reply(std::move(response)); });
     return out;
@@ -585,10 +589,10 @@ Effects GroupShard::deleteGroup(std::string_view groupId,
   return out;
 }
 
-Effects GroupShard::onTopicsDeleted(const std::vector<std::string>& topics) const {
+Effects GroupShard::onTopicsDeleted(const std::vector<DeletedTopic>& topics) const {
   Effects out;
   out.atomic = false;
-  for (const std::string& topic : topics) offsets_.removeTopic(topic, out.records);
+  for (const DeletedTopic& topic : topics) offsets_.removeTopic(topic, out.records);
   return out;
 }
 

@@ -80,7 +80,7 @@ class GroupShard final : public Shard {
   Effects commitOffsets(const RequestInfo& info, const protocol::OffsetCommitRequest& request,
                         Reply<protocol::OffsetCommitResponse> reply);
   /// Offsets that count once the producer's transaction is committed.
-  Effects commitTransactionalOffsets(const protocol::TxnOffsetCommitRequest& request,
+  Effects commitTransactionalOffsets(int16_t apiVersion, const protocol::TxnOffsetCommitRequest& request,
                                      std::optional<uint64_t> verification,
                                      Reply<protocol::TxnOffsetCommitResponse> reply) const;
   Effects fetchOffsets(const protocol::OffsetFetchRequest::OffsetFetchRequestGroup& request, bool stable,
@@ -89,7 +89,7 @@ class GroupShard final : public Shard {
                         Reply<protocol::OffsetDeleteResponse> reply) const;
   Effects deleteGroup(std::string_view groupId,
                       Reply<protocol::DeleteGroupsResponse::DeletableGroupResult> reply) const;
-  Effects onTopicsDeleted(const std::vector<std::string>& topics) const;
+  Effects onTopicsDeleted(const std::vector<DeletedTopic>& topics) const;
   /// They came, went or grew.
   void onTopicsChanged(const std::set<std::string, std::less<>>& topics) {
     consumers_.onTopicsChanged(topics);
@@ -104,7 +104,7 @@ class GroupShard final : public Shard {
  private:
   ErrorCode validateCommit(const RequestInfo& info, const protocol::OffsetCommitRequest& request) const;
   Result<void> replayGroup(const protocol::FramedRecord& framed, std::optional<ByteView> value);
-  ErrorCode validateTransactionalCommit(const protocol::OffsetCommitRequest& request) const;
+  ErrorCode validateTransactionalCommit(int16_t apiVersion, const protocol::OffsetCommitRequest& request) const;
   Effects expire();
 
   const PartitionIndex partition_;

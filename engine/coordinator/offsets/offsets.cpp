@@ -164,12 +164,14 @@ void Offsets::removeAll(std::string_view groupId, std::vector<CoordinatorRecord>
   for (const auto& [producer, table] : pending_) removeFrom(table, &latest_);
 }
 
-void Offsets::removeTopic(std::string_view topic, std::vector<CoordinatorRecord>& records) const {
+void Offsets::removeTopic(const DeletedTopic& topic, std::vector<CoordinatorRecord>& records) const {
   const auto removeFrom = [&](const OffsetTable& table) {
     for (const auto& [group, topics] : table.groups()) {
-      const auto found = topics.find(topic);
+      const auto found = topics.find(topic.name);
       if (found == topics.end()) continue;
-      for (const auto& [partition, value] : found->second) records.push_back(offsetTombstone(group, topic, partition));
+      for (const auto& [partition, value] : found->second)
+        if (value->topicId.isZero() || value->topicId == topic.id)
+          records.push_back(offsetTombstone(group, topic.name, partition));
     }
   };
   removeFrom(latest_);

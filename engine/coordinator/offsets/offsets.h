@@ -14,6 +14,7 @@
 #include "coordinator/coordinator_log.h"
 #include "coordinator/group/group_config.h"
 #include "coordinator/offsets/offset_records.h"
+#include "coordinator/request_info.h"
 #include "protocol/generated/offset_commit_request.h"
 #include "protocol/generated/offset_commit_response.h"
 #include "protocol/generated/offset_commit_value.h"
@@ -76,8 +77,8 @@ class Offsets {
                                         std::vector<CoordinatorRecord>& records) const;
   /// Tombstones for all of a group's offsets.
   void removeAll(std::string_view groupId, std::vector<CoordinatorRecord>& records) const;
-  /// Tombstones for all offsets in a topic.
-  void removeTopic(std::string_view topic, std::vector<CoordinatorRecord>& records) const;
+  /// Tombstones for all offsets in a topic that is gone; those of another by that name stay.
+  void removeTopic(const DeletedTopic& topic, std::vector<CoordinatorRecord>& records) const;
   /// Tombstones for what has expired. True if nothing of the group is left then.
   bool expire(const OffsetOwner& group, int64_t nowMs, std::vector<CoordinatorRecord>& records) const;
 

@@ -154,7 +154,11 @@ TransactionShard::EndDecision TransactionShard::decideEnd(const Entry& entry, co
                           now.producerEpoch.value() == asked.epoch.value() + 1;
   if (now.producerId != asked.id && !repeatsOverflow) return refuse(ErrorCode::InvalidProducerIdMapping);
   const bool current = now.producerId == asked.id && now.producerEpoch == asked.epoch;
-  if (isEnding(now.state)) return refuse(repeatsEnd ? ErrorCode::ConcurrentTransactions : ErrorCode::ProducerFenced);
+  if (isEnding(now.state)) {
+    if (!repeatsEnd) return refuse(ErrorCode::ProducerFenced);
+    const bool same = request.commit == (now.state == TransactionState::PrepareCommit);
+    return refuse(same ? ErrorCode::ConcurrentTransactions : ErrorCode::InvalidTxnState);
+  }
   const auto decided = [&] { return prepared(now, request.commit, request.clientVersion, next, clock_.wallMs()); };
   if (now.state == TransactionState::Ongoing) {
     if (!current) return refuse(ErrorCode::ProducerFenced);
