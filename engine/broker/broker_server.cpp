@@ -1,6 +1,7 @@
 #include "broker/broker_server.h"
 
 #include "broker/group_settings.h"
+#include "broker/settings_without_effect.h"
 
 #include <array>
 
@@ -129,6 +130,11 @@ bool isRackAware(const config::BrokerConfig& config, platform::Logger& log) {
   return false;
 }
 
+/// A codec by its number, as settings of internal topics name it.
+records::Codec codecOf(const config::BrokerConfig& config, std::string_view key) {
+  return records::codecByNumber(config.getInt(key)).value_or(records::Codec::None);
+}
+
 coordinator::GroupConfig groupConfig(const config::BrokerConfig& config, events::Recorder& recorder) {
   coordinator::GroupConfig group;
   group.minSessionTimeout = config.getMs("group.min.session.timeout.ms");
@@ -140,6 +146,7 @@ coordinator::GroupConfig groupConfig(const config::BrokerConfig& config, events:
   group.offsetsRetentionCheckInterval = config.getMs("offsets.retention.check.interval.ms");
   group.commitTimeout = config.getMs("offsets.commit.timeout.ms");
   group.loadBufferSize = static_cast<size_t>(config.getInt("offsets.load.buffer.size"));
+  group.codec = codecOf(config, "offsets.topic.compression.codec");
   group.consumer = consumerGroupConfig(config);
   group.recorder = &recorder;
   return group;
@@ -150,7 +157,8 @@ coordinator::ShareStateConfig shareStateConfig(const config::BrokerConfig& confi
           .coldSnapshotInterval = config.getMs("share.coordinator.cold.partition.snapshot.interval.ms"),
           .pruneInterval = config.getMs("share.coordinator.state.topic.prune.interval.ms"),
           .writeTimeout = config.getMs("share.coordinator.write.timeout.ms"),
-          .loadBufferSize = static_cast<size_t>(config.getInt("share.coordinator.load.buffer.size"))};
+          .loadBufferSize = static_cast<size_t>(config.getInt("share.coordinator.load.buffer.size")),
+          .codec = codecOf(config, "share.coordinator.state.topic.compression.codec")};
 }
 
 }  // namespace
@@ -176,6 +184,7 @@ BrokerServer::BrokerServer(Shared& shared)
       config_(std::make_shared<const config::BrokerConfig>(shared.config())),
       latest_(std::make_shared<const metadata::Image>()) {
   const config::BrokerConfig& config = shared.config();
+  warnOfUnused(config.properties());
   LifecycleOptions lifecycle{.self = shared.self(),
                              .clusterId = shared.clusterId,
                              .listeners = {},
@@ -268,7 +277,9 @@ BrokerServer::BrokerServer(Shared& shared)
                                  .persister = sharePersister_.get(),
                                  .deadLetters = deadLetters_.get(),
                                  .config = [this] { return this->config(); },
-                                 .sessions = static_cast<size_t>(config.getInt("group.share.max.share.sessions"))});
+                                 .isConnected = [this](std::string_view id) { return server_->isConnected(id); },
+                                 .sessions = static_cast<size_t>(config.getInt("group.share.max.share.sessions")),
+                                 .purgeInterval = config.getInt("share.fetch.purgatory.purge.interval.requests")});
   replicas_->onAnyHighWatermark([this](const TopicIdPartition& partition) { shares_->onHighWatermark(partition); });
   coordinator::GroupConfig groups = groupConfig(config, shared.recorder);
   groups.share.maxSize = config.getInt("group.share.max.size");
@@ -323,6 +334,7 @@ BrokerServer::BrokerServer(Shared& shared)
   server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
   server.maxConnections = config.getInt("max.connections");
   server.maxConnectionsPerIp = config.getInt("max.connections.per.ip");
+  server.disconnected = [this](const network::Peer& peer) { shares_->disconnected(peer.connectionId); };
   if (shared.options.betweenRequests)
     between_ = shared.options.betweenRequests(*this, shared.process, [this](const Uuid& id) {
       const metadata::TopicImage* topic = image()->topics.find(id);
@@ -435,6 +447,8 @@ void BrokerServer::apply(const replication::MetadataChange& change) {
     replicas_->setReplicationLimits(limit("leader.replication.throttled.rate"),
                                     limit("follower.replication.throttled.rate"));
     replicas_->setFetchersPerLeader(config->getInt("num.replica.fetchers"));
+    warnOfUnused(change.after->configs.broker(shared_.self()));
+    warnOfUnused(change.after->configs.clusterDefault());
     Lock lock(mutex_);
     config_ = std::move(config);
   }
@@ -446,6 +460,11 @@ void BrokerServer::apply(const replication::MetadataChange& change) {
   transactions_->apply(change, shared_.self());
   if (lifecycle_->state() == LifecycleState::Recovery) lifecycle_->wake();
   if (onMetadataApplied_) onMetadataApplied_();
+}
+
+void BrokerServer::warnOfUnused(const config::ConfigMap& set) {
+  for (const std::string& warning : settingsWithoutEffect(set))
+    if (warnings_.insert(warning).second) shared_.process.log().warning("broker", "{}", warning);
 }
 
 void BrokerServer::cordon(const metadata::Image& image) {

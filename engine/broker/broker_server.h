@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,8 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   void apply(const replication::MetadataChange& change);
   /// Takes up `cordoned.log.dirs`, once the cluster's metadata.version knows of it.
   void cordon(const metadata::Image& image);
+  /// Says once of each setting that it changes nothing here.
+  void warnOfUnused(const config::ConfigMap& set);
   bool ready(BrokerEpoch epoch) const;
   replication::TopicSettings settingsOf(const metadata::Image& image, const std::string& topic) const;
   network::FeatureInfo features() const;
@@ -135,6 +138,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   Logs logsAre_ = Logs::Unread;
   /// What was taken up last.
   std::optional<std::vector<std::string>> cordoned_;
+  std::set<std::string> warnings_;
   /// What came while the logs were loaded, and who wants to stop.
   std::vector<replication::MetadataChange> waiting_;
   platform::Task afterLoading_;

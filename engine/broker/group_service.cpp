@@ -40,8 +40,12 @@ GroupService::GroupService(platform::Process& process, replication::ReplicaManag
 GroupService::~GroupService() = default;
 
 coordinator::GroupConfig GroupService::complete(coordinator::GroupConfig config) {
+  assignmentIntervalMs_.store(config.consumer.assignmentInterval.count());
   config.consumer.overrides = [this](std::string_view groupId) {
-    return consumerGroupOverrides(replicas_.image()->configs.of(config::ResourceType::Group, groupId));
+    coordinator::ConsumerGroupOverrides own =
+        consumerGroupOverrides(replicas_.image()->configs.of(config::ResourceType::Group, groupId));
+    if (!own.assignmentInterval) own.assignmentInterval = platform::milliseconds(assignmentIntervalMs_.load());
+    return own;
   };
   config.share.topic = [this](std::string_view name) { return shareTopic(name); };
   config.share.remove = [this](const std::string& groupId, std::move_only_function<void(ErrorCode)> done) {
@@ -64,8 +68,10 @@ std::optional<coordinator::ShareTopic> GroupService::shareTopic(std::string_view
 }
 
 void GroupService::apply(const replication::MetadataChange& change, NodeId self) {
+  if (change.brokerConfigChanged)
+    assignmentIntervalMs_.store(brokerConfig_()->getLong("group.consumer.assignment.interval.ms"));
   topic_.apply(change, self);
-  std::vector<std::string> deleted;
+  std::vector<coordinator::DeletedTopic> deleted;
   std::set<std::string, std::less<>> changed;
   for (const TopicIdPartition& id : change.partitions) {
     const metadata::TopicImage* topic = change.after->topics.find(id.topicId);
@@ -73,7 +79,7 @@ void GroupService::apply(const replication::MetadataChange& change, NodeId self)
       changed.insert(topic->name);
     } else if (const metadata::TopicImage* gone = change.before->topics.find(id.topicId)) {
       changed.insert(gone->name);
-      if (deleted.empty() || deleted.back() != gone->name) deleted.push_back(gone->name);
+      if (deleted.empty() || deleted.back().id != gone->id) deleted.push_back({gone->name, gone->id});
     }
   }
   // Where replicas are counts as well.

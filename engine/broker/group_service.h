@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ class GroupService final : private coordinator::TopicLookup {
 
   replication::ReplicaManager& replicas_;
   const Config brokerConfig_;
+  /// `group.consumer.assignment.interval.ms` as it is now: it may change while the broker runs.
+  std::atomic<int64_t> assignmentIntervalMs_ = 0;
   CoordinatorTopic topic_;
   coordinator::GroupCoordinator groups_;
   coordinator::ShareGroupCoordinator shares_;

@@ -281,6 +281,10 @@ Result<void> BrokerConfig::checkRules() const {
                 "It must not contain a value appearing in the 'listeners' configuration when running KRaft with "
                 "just the broker role"));
   }
+  for (const std::string_view codec :
+       {"offsets.topic.compression.codec", "share.coordinator.state.topic.compression.codec"})
+    TIDEMARK_TRY(require(getInt(codec) >= 0 && getInt(codec) <= 4, codec, std::to_string(getInt(codec)),
+                         "It must be the number of a codec: 0 (none), 1 (gzip), 2 (snappy), 3 (lz4) or 4 (zstd)"));
   if (isBroker_) {
     const std::vector<std::string> cordoned = getList(kCordonedLogDirs);
     for (const std::string& directory : cordoned)

@@ -134,15 +134,6 @@ Result<void> validateTopicConfig(const ConfigMap& topic) {
   return {};
 }
 
-Result<void> validateGroupConfig(const ConfigMap& group) {
-  for (const auto& [name, text] : group) {
-    const ConfigDefinition* key = configTable(ConfigLevel::Group).find(name);
-    if (!key) return fail(ErrorCode::InvalidConfig, fmt::format("Unknown group config name: {}", name));
-    TIDEMARK_TRY(parseValue(*key, text));
-  }
-  return {};
-}
-
 Result<void> validateClientMetricsConfig(const ConfigMap& subscription) {
   for (const auto& [name, text] : subscription) {
     const ConfigDefinition* key = configTable(ConfigLevel::ClientMetrics).find(name);

@@ -46,8 +46,7 @@ EffectiveConfig effectiveBrokerConfig(const ConfigDefinition& key, const BrokerL
 /// Checks the whole of a topic's own configuration (Kafka's LogConfig.validate): known keys, each value, and rules
 /// between them.
 Result<void> validateTopicConfig(const ConfigMap& topic);
-/// The same for a group, a client-metrics subscription (keys and values).
-Result<void> validateGroupConfig(const ConfigMap& group);
+/// The same for a client-metrics subscription (keys and values).
 Result<void> validateClientMetricsConfig(const ConfigMap& subscription);
 
 enum class TimestampType : uint8_t { CreateTime, LogAppendTime };

@@ -277,6 +277,7 @@ Result<void> CoordinatorRuntime::write(Partition& partition, const Effects& effe
 Result<void> CoordinatorRuntime::writeBatch(Partition& partition, std::span<const CoordinatorRecord> records,
                                             const Effects& effects) {
   records::BatchOptions options;
+  options.codec = options_.codec;
   options.baseSequence = options_.baseSequence;
   if (effects.transaction) {
     options.producerId = effects.transaction->producerId;

@@ -15,6 +15,7 @@
 #include "platform/logger.h"
 #include "purgatory/expiration_timer.h"
 #include "records/batch.h"
+#include "records/codec.h"
 #include "records/record.h"
 
 namespace tidemark::coordinator {
@@ -65,6 +66,8 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
     size_t loadBufferSize = 5242880;
     /// Of the batches that are written, which have no producer: Kafka's coordinators differ in it.
     int32_t baseSequence = 0;
+    /// Of the batches that are written.
+    records::Codec codec = records::Codec::None;
   };
   using ShardFactory = std::function<std::unique_ptr<Shard>(PartitionIndex)>;
 

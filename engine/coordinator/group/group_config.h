@@ -7,6 +7,7 @@
 #include "coordinator/share/share_groups.h"
 #include "events/recorder.h"
 #include "platform/clock.h"
+#include "records/codec.h"
 
 namespace tidemark::coordinator {
 
@@ -30,6 +31,8 @@ struct GroupConfig {
   platform::milliseconds commitTimeout{5000};
   /// `offsets.load.buffer.size`: read at a time while a partition is loaded.
   size_t loadBufferSize = 5242880;
+  /// `offsets.topic.compression.codec`
+  records::Codec codec = records::Codec::None;
 
   /// `group.consumer.*`
   ConsumerGroupConfig consumer;

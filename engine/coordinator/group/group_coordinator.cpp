@@ -92,7 +92,10 @@ class GroupGather : public std::enable_shared_from_this<GroupGather<Response, On
 struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
   Impl(Dependencies given, GroupConfig settings)
       : dependencies(std::move(given)), config(settings), hashes(*dependencies.topics) {
-    const CoordinatorRuntime::Options options{std::string(kName), config.commitTimeout, config.loadBufferSize};
+    const CoordinatorRuntime::Options options{.name = std::string(kName),
+                                              .commitTimeout = config.commitTimeout,
+                                              .loadBufferSize = config.loadBufferSize,
+                                              .codec = config.codec};
     runtime = std::make_shared<CoordinatorRuntime>(
         CoordinatorRuntime::Dependencies{dependencies.executor, dependencies.clock, dependencies.log,
                                          dependencies.partitions},
@@ -163,7 +166,7 @@ void GroupCoordinator::onHighWatermark(PartitionIndex partition, Offset highWate
   impl_->runtime->onHighWatermark(partition, highWatermark);
 }
 
-void GroupCoordinator::onTopicsDeleted(std::vector<std::string> topics) {
+void GroupCoordinator::onTopicsDeleted(std::vector<DeletedTopic> topics) {
   impl_->post([topics = std::move(topics)](Impl& impl) {
     impl.runtime->runOnAll([&](Shard& shard) { return static_cast<GroupShard&>(shard).onTopicsDeleted(topics); });
   });
@@ -379,10 +382,10 @@ void GroupCoordinator::commitOffsets(const RequestInfo& info, const OffsetCommit
   });
 }
 
-void GroupCoordinator::commitTransactionalOffsets(const RequestInfo&, const TxnOffsetCommitRequest& request,
+void GroupCoordinator::commitTransactionalOffsets(const RequestInfo& info, const TxnOffsetCommitRequest& request,
                                                   std::optional<uint64_t> verification,
                                                   Reply<TxnOffsetCommitResponse> reply) {
-  impl_->post([request, verification, reply = std::move(reply)](Impl& impl) mutable {
+  impl_->post([apiVersion = info.apiVersion, request, verification, reply = std::move(reply)](Impl& impl) mutable {
     const auto to = shared(std::move(reply));
     const auto refuse = [&](ErrorCode code) {
       TxnOffsetCommitResponse response;
@@ -400,7 +403,8 @@ void GroupCoordinator::commitTransactionalOffsets(const RequestInfo&, const TxnO
         request.groupId,
         [&](GroupShard& shard) {
           return shard.commitTransactionalOffsets(
-              request, verification, [to](TxnOffsetCommitResponse response) { (*to)(std::move(response)); });
+              apiVersion, request, verification,
+              [to](TxnOffsetCommitResponse response) { (*to)(std::move(response)); });
         },
         refuse);
   });

@@ -44,7 +44,10 @@ struct ShareStateCoordinator::Impl : std::enable_shared_from_this<Impl> {
     runtime = std::make_shared<CoordinatorRuntime>(
         CoordinatorRuntime::Dependencies{dependencies.executor, dependencies.clock, dependencies.log,
                                          dependencies.partitions},
-        CoordinatorRuntime::Options{"share-coordinator", config.writeTimeout, config.loadBufferSize},
+        CoordinatorRuntime::Options{.name = "share-coordinator",
+                                    .commitTimeout = config.writeTimeout,
+                                    .loadBufferSize = config.loadBufferSize,
+                                    .codec = config.codec},
         [this](PartitionIndex partition) {
           return std::make_unique<ShareStateShard>(
               config,

@@ -23,6 +23,8 @@ struct ShareStateConfig {
   platform::milliseconds writeTimeout{5000};
   /// `share.coordinator.load.buffer.size`
   size_t loadBufferSize = 5242880;
+  /// `share.coordinator.state.topic.compression.codec`
+  records::Codec codec = records::Codec::None;
 };
 
 /// One partition of `__share_group_state`. A share-partition's state is its last snapshot with the updates behind it;

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "config/config_table.h"
+#include "config/group_config.h"
 #include "config/topic_config.h"
 #include "metadata/controller/topic_control.h"
 
@@ -137,7 +138,7 @@ Result<void> checkValues(const ControllerView& view, const ConfigResource& resou
     case ResourceType::Broker:
       return checkBrokerValues(view, resource, altered);
     case ResourceType::Group:
-      return config::validateGroupConfig(all);
+      return config::validateGroupConfig(all, view.layers());
     case ResourceType::ClientMetrics:
       return config::validateClientMetricsConfig(all);
     case ResourceType::Unknown:
