@@ -32,6 +32,25 @@ def rss_bytes(pids):
     return total
 
 
+def anonymous_bytes(pids):
+    """Resident memory that no file is behind."""
+    total = 0
+    for pid in pids:
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon:"):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+def live_heap_bytes(pid):
+    """What is left on the heap of a JVM after a full collection. (Kafka's flags make System.gc() a concurrent one.)"""
+    out = subprocess.run(["jcmd", str(pid), "GC.class_histogram"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    lines = [line for line in out.stdout.splitlines() if line.startswith("Total")]
+    if out.returncode or not lines:
+        raise BenchError(f"jcmd {pid}: {out.stdout[-300:]}{out.stderr[-300:]}")
+    return int(lines[-1].split()[2])
+
+
 def die_with_parent():
     """In a child: it is terminated when the benchmark is killed and cannot clean up."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)                              # PR_SET_PDEATHSIG
@@ -133,6 +152,10 @@ class Tidemark(Cluster):
         self.process.stdin.write(f"{command}\n".encode())
         self.process.stdin.flush()
 
+    def memory_in_use(self):
+        """Bytes. All that the process holds, the allocator's slack included."""
+        return anonymous_bytes(self.pids())
+
     def kill(self, node):
         """The node is gone at once, with what it had in memory."""
         self.tell(f"kill {node}")
@@ -197,6 +220,10 @@ class Kafka(Cluster):
             self.starter = subprocess.Popen(
                 [REAL_KAFKA, "start", str(self.nodes), self.folder, "--port", str(base), "--perf", *self.extra],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=die_with_parent)
+
+    def memory_in_use(self):
+        """Bytes. Of the heap, what is alive: how much of the rest is taken is the collector's choice."""
+        return sum(live_heap_bytes(pid) for pid in self.pids())
 
     def kill(self, node):
         os.kill(int((self.folder / f"node-{node}" / "pid").read_text()), signal.SIGKILL)

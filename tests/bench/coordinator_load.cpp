@@ -1,0 +1,137 @@
+// The load of the rows of `coordinator`: thousands of members of groups, or transactional producers, on raw protocol.
+//
+//   tidemark_bench_coordinator groups --kind classic|consumer --port P --prefix X --topic T --partitions N
+//     --groups G --members M --lanes L --heartbeats H --commits C --rebalances R
+//   tidemark_bench_coordinator transactions --port P --prefix X --topic T --partitions N --producers K --transactions C
+//
+// Works stage by stage. Before each it waits for a line on its standard input, so that whoever runs it can look at the
+// broker, and after it prints one line of JSON: {"stage", "count", "seconds"}, of rebalances also "milliseconds" each.
+// X names groups and transactional ids; a name that is new makes them new. The broker is on 127.0.0.1.
+
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+
+#include <fmt/ranges.h>
+
+#include "group_load.h"
+#include "protocol/generated/metadata_request.h"
+#include "protocol/generated/metadata_response.h"
+#include "transaction_load.h"
+
+namespace {
+
+using namespace tidemark;
+using bench::Links;
+
+class Options {
+ public:
+  Options(int count, char** words) {
+    for (int i = 0; i < count; i += 2) {
+      if (std::strncmp(words[i], "--", 2) != 0 || i + 1 == count) {
+        throw std::runtime_error(fmt::format("{}: expected --NAME VALUE", words[i]));
+      }
+      values_[words[i] + 2] = words[i + 1];
+    }
+  }
+
+  const std::string& text(const std::string& name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) throw std::runtime_error("--" + name + " is missing");
+    return found->second;
+  }
+  size_t count(const std::string& name) const { return std::stoul(text(name)); }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+/// What `body` answers is added to the line as it is.
+template <class Body>
+void stage(std::string_view name, size_t count, Body body) {
+  std::string line;
+  if (!std::getline(std::cin, line)) throw std::runtime_error("the standard input ended");
+  const auto began = Links::Clock::now();
+  const std::string more = body();
+  const double seconds = std::chrono::duration<double>(Links::Clock::now() - began).count();
+  fmt::print("{{\"stage\":\"{}\",\"count\":{},\"seconds\":{:.6f}{}}}\n", name, count, seconds, more);
+  std::fflush(stdout);
+}
+
+Uuid topicId(Links& links, const std::string& topic) {
+  constexpr int16_t kVersion = 12;
+  Uuid found;
+  protocol::MetadataRequest request;
+  request.topics.emplace().emplace_back().name = protocol::Text(topic);
+  links.ask(0, request, kVersion, [&](const protocol::MetadataResponse& response) {
+    bench::expect(response.topics.at(0).errorCode, "Metadata");
+    found = response.topics.at(0).topicId;
+  });
+  links.run();
+  return found;
+}
+
+void groups(const Options& options) {
+  bench::GroupShape shape{.prefix = options.text("prefix"),
+                          .topic = options.text("topic"),
+                          .topicId = {},
+                          .partitions = static_cast<int32_t>(options.count("partitions")),
+                          .groups = options.count("groups"),
+                          .members = options.count("members"),
+                          .lanes = options.count("lanes")};
+  const size_t all = shape.groups * shape.members;
+  std::unique_ptr<Links> links;
+  std::unique_ptr<bench::GroupLoad> load;
+  stage("connect", shape.links(), [&] {
+    links = std::make_unique<Links>(static_cast<uint16_t>(options.count("port")), shape.links());
+    shape.topicId = topicId(*links, shape.topic);
+    if (options.text("kind") == "classic") {
+      load = std::make_unique<bench::ClassicLoad>(*links, shape);
+    } else {
+      load = std::make_unique<bench::ConsumerLoad>(*links, shape);
+    }
+    load->awaitCoordinators();
+    return std::string();
+  });
+  stage("join", all, [&] { return load->join(), std::string(); });
+  const size_t heartbeats = options.count("heartbeats"), commits = options.count("commits");
+  stage("heartbeat", all * heartbeats, [&] { return load->heartbeat(heartbeats), std::string(); });
+  stage("commit", all * commits, [&] { return load->commit(commits), std::string(); });
+  const size_t rebalances = options.count("rebalances");
+  stage("rebalance", rebalances, [&] {
+    std::vector<double> times;
+    for (size_t i = 0; i < rebalances; ++i) times.push_back(load->rebalance());
+    return fmt::format(",\"milliseconds\":[{:.4f}]", fmt::join(times, ","));
+  });
+  stage("leave", all, [&] { return load->leave(), std::string(); });
+}
+
+void transactions(const Options& options) {
+  const size_t producers = options.count("producers"), each = options.count("transactions");
+  Links links(static_cast<uint16_t>(options.count("port")), producers);
+  bench::TransactionLoad load(links, options.text("prefix"), options.text("topic"),
+                              static_cast<int32_t>(options.count("partitions")), producers);
+  stage("begin", producers, [&] { return load.begin(), std::string(); });
+  stage("commit", producers * each, [&] { return load.commit(each), std::string(); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::string command = argc > 1 ? argv[1] : "";
+    const Options options(argc - 2, argv + 2);
+    if (command == "groups") {
+      groups(options);
+    } else if (command == "transactions") {
+      transactions(options);
+    } else {
+      throw std::runtime_error("expected groups or transactions");
+    }
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "tidemark_bench_coordinator: {}\n", e.what());
+    return 1;
+  }
+}
