@@ -356,6 +356,31 @@ void BrokerServer::start() {
   lifecycle_->start();
 }
 
+bool BrokerServer::isQuick(ApiKey key) const {
+  switch (key) {
+    // They work in memory and the page cache, and park what has to wait.
+    case ApiKey::Produce:
+    case ApiKey::Fetch:
+    // Checked and handed to a coordinator, which has a thread of its own.
+    case ApiKey::OffsetCommit:
+    case ApiKey::JoinGroup:
+    case ApiKey::SyncGroup:
+    case ApiKey::Heartbeat:
+    case ApiKey::LeaveGroup:
+    case ApiKey::ConsumerGroupHeartbeat:
+    case ApiKey::ShareGroupHeartbeat:
+    case ApiKey::StreamsGroupHeartbeat:
+    case ApiKey::InitProducerId:
+    case ApiKey::AddPartitionsToTxn:
+    case ApiKey::AddOffsetsToTxn:
+    case ApiKey::EndTxn:
+    case ApiKey::TxnOffsetCommit:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void BrokerServer::handle(network::RequestPtr request) {
   const auto key = static_cast<size_t>(request->apiKey());
   TIDEMARK_INVARIANT(key < handlersByKey.size() && handlersByKey[key] != nullptr,

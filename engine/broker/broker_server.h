@@ -66,10 +66,7 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
 
  private:
   void handle(network::RequestPtr request) override;
-  /// The two that move records: they work in memory and the page cache, and park what has to wait.
-  bool isQuick(protocol::ApiKey key) const override {
-    return key == protocol::ApiKey::Produce || key == protocol::ApiKey::Fetch;
-  }
+  bool isQuick(protocol::ApiKey key) const override;
   std::string name() const override { return "BrokerServer"; }
   void onUpdate(const metadata::Delta& delta, metadata::ImagePtr image) override;
   void onLeaderChange(const raft::LeaderAndEpoch& leader, const metadata::CommittedState& state) override;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,13 @@ struct TimerKey {
   std::string group;
   std::string member;
   friend auto operator<=>(const TimerKey&, const TimerKey&) = default;
+
+  struct Hash {
+    size_t operator()(const TimerKey& key) const noexcept {
+      const std::hash<std::string_view> of;
+      return (of(key.member) * 31 + of(key.group)) * 31 + static_cast<size_t>(key.kind);
+    }
+  };
 };
 
 /// Arms a timer, or disarms it.

@@ -12,7 +12,9 @@
 
 namespace tidemark::coordinator {
 
-/// A timer of a shard. It is current as long as its partition's map holds it.
+/// A timer of a shard. It is current as long as its partition's map holds it. Most are put off again and again, by each
+/// heartbeat of a member, and hardly any runs out: putting it off only moves `deadline`, and the wheel, whose entry it
+/// stays, asks too early once in a session.
 struct CoordinatorRuntime::ArmedTimer : purgatory::TimerEntry, std::enable_shared_from_this<ArmedTimer> {
   ArmedTimer(std::weak_ptr<CoordinatorRuntime> owner, PartitionIndex partition, uint64_t inIncarnation, TimerKey name)
       : runtime(std::move(owner)), index(partition), incarnation(inIncarnation), key(std::move(name)) {}
@@ -27,9 +29,18 @@ struct CoordinatorRuntime::ArmedTimer : purgatory::TimerEntry, std::enable_share
   PartitionIndex index;
   uint64_t incarnation;
   TimerKey key;
+  platform::MonotonicTime deadline;
+  /// When the wheel asks; not after the deadline.
+  platform::MonotonicTime asked;
 };
 
 namespace {
+
+/// From now on, however far away.
+platform::MonotonicTime deadlineAfter(platform::MonotonicTime now, platform::Duration after) {
+  constexpr platform::Duration kLongest = std::chrono::hours(24 * 365 * 100);
+  return now + std::min(after, kLongest);
+}
 
 /// Runs a function when its time comes.
 struct CommitTimeout : purgatory::TimerEntry {
@@ -320,12 +331,25 @@ Result<void> CoordinatorRuntime::writeBatch(Partition& partition, std::span<cons
 // ---- timers
 
 void CoordinatorRuntime::change(Partition& partition, TimerChange change) {
-  if (const auto found = partition.timers.find(change.key); found != partition.timers.end()) {
+  const auto found = partition.timers.find(change.key);
+  if (!change.after) {
+    if (found == partition.timers.end()) return;
     timer_->cancel(*found->second);
     partition.timers.erase(found);
+    return;
   }
-  if (!change.after) return;
+  const platform::MonotonicTime deadline = deadlineAfter(dependencies_.clock->monotonic(), *change.after);
+  if (found != partition.timers.end()) {
+    ArmedTimer& timer = *found->second;
+    timer.deadline = deadline;
+    if (deadline >= timer.asked) return;
+    timer_->cancel(timer);
+    timer.asked = deadline;
+    timer_->add(found->second, *change.after);
+    return;
+  }
   auto timer = std::make_shared<ArmedTimer>(weak_from_this(), partition.index, partition.incarnation, change.key);
+  timer->deadline = timer->asked = deadline;
   partition.timers.emplace(std::move(change.key), timer);
   timer_->add(std::move(timer), *change.after);
 }
@@ -335,6 +359,11 @@ void CoordinatorRuntime::onTimer(PartitionIndex index, uint64_t incarnation, con
   if (partition == nullptr) return;
   const auto found = partition->timers.find(timer->key);
   if (found == partition->timers.end() || found->second != timer) return;
+  if (const platform::Duration left = timer->deadline - dependencies_.clock->monotonic(); left > left.zero()) {
+    timer->asked = timer->deadline;
+    timer_->add(timer, left);
+    return;
+  }
   partition->timers.erase(found);
   perform(*partition, partition->shard->onTimeout(timer->key));
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -116,7 +117,7 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
     Offset highWatermark{0};
     /// In order of their ends.
     std::deque<Pending> pending;
-    std::map<TimerKey, std::shared_ptr<ArmedTimer>> timers;
+    std::unordered_map<TimerKey, std::shared_ptr<ArmedTimer>, TimerKey::Hash> timers;
     /// Tells a partition from one that was unloaded and loaded again.
     uint64_t incarnation = 0;
   };
