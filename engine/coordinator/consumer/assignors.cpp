@@ -1,22 +1,26 @@
 #include "coordinator/consumer/assignors.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace tidemark::coordinator {
 namespace {
 
-using TopicIndex = std::pair<Uuid, int32_t>;
-
-/// A group while the uniform assignor works on it.
+/// A group while the uniform assignor works on it. Members are numbers, in the order of their ids.
 class UniformPlan {
  public:
-  explicit UniformPlan(const AssignorInput& input) : input_(input) {
+  explicit UniformPlan(const AssignorInput& input)
+      : input_(input), owned_(input.members.size()), loads_(owned_.size()) {
+    for (const auto& [topic, count] : input.partitionCounts)
+      topics_.try_emplace(topic).first->second.owners.assign(static_cast<size_t>(count), kNobody);
+    size_t number = 0;
     for (const auto& [id, member] : input.members) {
-      output_[id];
-      load_[id] = 0;
-      for (const Uuid& topic : member.topics) subscribers_[topic].push_back(id);
+      for (const Uuid& topic : member.topics) topics_[topic].subscribers.push_back(number);
+      ++number;
     }
     keepWhatMayStay();
   }
@@ -24,82 +28,93 @@ class UniformPlan {
   AssignorOutput homogeneous() {
     trimToQuotas();
     dealOut();
-    return std::move(output_);
+    return output();
   }
 
   AssignorOutput heterogeneous() {
-    for (const Uuid& topic : byScarcity()) {
-      for (int32_t i = 0; i < input_.partitionCounts.at(topic); ++i) {
-        if (!owners_.contains({topic, i})) give({topic, i}, leastLoaded(topic));
+    for (const Uuid& id : byScarcity()) {
+      Topic& topic = topics_.at(id);
+      for (size_t i = 0; i < topic.owners.size(); ++i) {
+        if (topic.owners[i] == kNobody) give(id, topic, i, leastLoaded(topic));
       }
     }
     balance();
-    return std::move(output_);
+    return output();
   }
 
  private:
+  static constexpr size_t kNobody = SIZE_MAX;
+
+  struct Topic {
+    std::vector<size_t> subscribers;
+    /// By partition.
+    std::vector<size_t> owners;
+  };
+
   /// What a member has and still subscribes to, and what exists and nobody before it has.
   void keepWhatMayStay() {
+    size_t number = 0;
     for (const auto& [id, member] : input_.members) {
-      for (const auto& [topic, partitions] : member.assigned) {
-        const auto count = input_.partitionCounts.find(topic);
-        if (count == input_.partitionCounts.end() || !member.topics.contains(topic)) continue;
+      for (const auto& [topicId, partitions] : member.assigned) {
+        const auto topic = topics_.find(topicId);
+        if (topic == topics_.end() || !member.topics.contains(topicId)) continue;
         for (const int32_t partition : partitions) {
-          if (partition < count->second && !owners_.contains({topic, partition})) give({topic, partition}, id);
+          const auto i = static_cast<size_t>(partition);
+          if (i < topic->second.owners.size() && topic->second.owners[i] == kNobody)
+            give(topicId, topic->second, i, number);
         }
       }
+      ++number;
     }
   }
 
-  void give(const TopicIndex& partition, const std::string& to) {
-    owners_[partition] = to;
-    output_[to][partition.first].insert(partition.second);
-    ++load_[to];
+  void give(const Uuid& id, Topic& topic, size_t partition, size_t to) {
+    topic.owners[partition] = to;
+    owned_[to][id].insert(static_cast<int32_t>(partition));
+    ++loads_[to];
   }
 
-  void take(const TopicIndex& partition) {
-    const auto owner = owners_.find(partition);
-    PartitionsByTopic& from = output_[owner->second];
-    const auto topic = from.find(partition.first);
-    topic->second.erase(partition.second);
-    if (topic->second.empty()) from.erase(topic);
-    --load_[owner->second];
-    owners_.erase(owner);
+  void take(const Uuid& id, Topic& topic, size_t partition) {
+    const size_t owner = std::exchange(topic.owners[partition], kNobody);
+    const auto from = owned_[owner].find(id);
+    from->second.erase(static_cast<int32_t>(partition));
+    if (from->second.empty()) owned_[owner].erase(from);
+    --loads_[owner];
   }
 
   /// Who has most keeps one more where the partitions do not come out even: that moves the fewest.
   void trimToQuotas() {
     size_t total = 0;
-    for (const auto& [topic, count] : input_.partitionCounts) total += static_cast<size_t>(count);
-    const size_t members = input_.members.size();
-    std::vector<std::string> order;
-    for (const auto& [id, load] : load_) order.push_back(id);
-    std::stable_sort(order.begin(), order.end(),
-                     [this](const std::string& a, const std::string& b) { return load_[a] > load_[b]; });
+    for (const auto& [id, topic] : topics_) total += topic.owners.size();
+    std::vector<size_t> order(loads_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) { return loads_[a] > loads_[b]; });
+    quotas_.resize(order.size());
     for (size_t i = 0; i < order.size(); ++i) {
-      const size_t quota = total / members + (i < total % members ? 1 : 0);
+      const size_t quota = total / order.size() + (i < total % order.size() ? 1 : 0);
       quotas_[order[i]] = quota;
-      while (load_[order[i]] > quota) {
-        const auto& last = *output_[order[i]].rbegin();
-        take({last.first, *last.second.rbegin()});
+      while (loads_[order[i]] > quota) {
+        const auto& last = *owned_[order[i]].rbegin();
+        const Uuid id = last.first;
+        take(id, topics_.at(id), static_cast<size_t>(*last.second.rbegin()));
       }
     }
   }
 
   /// The partitions that nobody has go round those who are below their quota.
   void dealOut() {
-    std::vector<std::string> unfilled;
-    for (const auto& [id, quota] : quotas_) {
-      if (load_[id] < quota) unfilled.push_back(id);
+    std::vector<size_t> unfilled;
+    for (size_t member = 0; member < quotas_.size(); ++member) {
+      if (loads_[member] < quotas_[member]) unfilled.push_back(member);
     }
     size_t next = 0;
-    for (const auto& [topic, count] : input_.partitionCounts) {
-      for (int32_t i = 0; i < count; ++i) {
-        if (owners_.contains({topic, i})) continue;
+    for (auto& [id, topic] : topics_) {
+      for (size_t i = 0; i < topic.owners.size(); ++i) {
+        if (topic.owners[i] != kNobody) continue;
         next %= unfilled.size();
-        const std::string to = unfilled[next];
-        give({topic, i}, to);
-        if (load_[to] < quotas_[to]) {
+        const size_t to = unfilled[next];
+        give(id, topic, i, to);
+        if (loads_[to] < quotas_[to]) {
           ++next;
         } else {
           unfilled.erase(unfilled.begin() + static_cast<std::ptrdiff_t>(next));
@@ -110,18 +125,19 @@ class UniformPlan {
 
   /// Topics that few members can take come first.
   std::vector<Uuid> byScarcity() const {
-    std::vector<Uuid> topics;
-    for (const auto& [topic, members] : subscribers_) topics.push_back(topic);
-    std::stable_sort(topics.begin(), topics.end(), [this](const Uuid& a, const Uuid& b) {
-      return subscribers_.at(a).size() < subscribers_.at(b).size();
+    std::vector<Uuid> ids;
+    for (const auto& [id, topic] : topics_) {
+      if (!topic.subscribers.empty()) ids.push_back(id);
+    }
+    std::stable_sort(ids.begin(), ids.end(), [this](const Uuid& a, const Uuid& b) {
+      return topics_.at(a).subscribers.size() < topics_.at(b).subscribers.size();
     });
-    return topics;
+    return ids;
   }
 
-  const std::string& leastLoaded(const Uuid& topic) const {
-    const std::vector<std::string>& members = subscribers_.at(topic);
-    return *std::min_element(members.begin(), members.end(),
-                             [this](const std::string& a, const std::string& b) { return load_.at(a) < load_.at(b); });
+  size_t leastLoaded(const Topic& topic) const {
+    return *std::min_element(topic.subscribers.begin(), topic.subscribers.end(),
+                             [this](size_t a, size_t b) { return loads_[a] < loads_[b]; });
   }
 
   /// Moves single partitions from who has more to who has at least two fewer, until none is left to move. Each round
@@ -130,24 +146,33 @@ class UniformPlan {
     constexpr int kRounds = 16;
     for (int round = 0; round < kRounds; ++round) {
       bool moved = false;
-      const auto owners = owners_;
-      for (const auto& [partition, owner] : owners) {
-        const std::string to = leastLoaded(partition.first);
-        if (load_[owner] <= load_[to] + 1) continue;
-        take(partition);
-        give(partition, to);
-        moved = true;
+      for (auto& [id, topic] : topics_) {
+        for (size_t i = 0; i < topic.owners.size(); ++i) {
+          if (topic.owners[i] == kNobody) continue;
+          const size_t to = leastLoaded(topic);
+          if (loads_[topic.owners[i]] <= loads_[to] + 1) continue;
+          take(id, topic, i);
+          give(id, topic, i, to);
+          moved = true;
+        }
       }
       if (!moved) return;
     }
   }
 
+  AssignorOutput output() {
+    AssignorOutput result;
+    size_t number = 0;
+    for (const auto& [id, member] : input_.members) result.emplace_hint(result.end(), id, std::move(owned_[number++]));
+    return result;
+  }
+
   const AssignorInput& input_;
-  AssignorOutput output_;
-  std::map<TopicIndex, std::string> owners_;
-  std::map<std::string, size_t> load_;
-  std::map<std::string, size_t> quotas_;
-  std::map<Uuid, std::vector<std::string>> subscribers_;
+  std::map<Uuid, Topic> topics_;
+  // Of each member.
+  std::vector<PartitionsByTopic> owned_;
+  std::vector<size_t> loads_;
+  std::vector<size_t> quotas_;
 };
 
 }  // namespace

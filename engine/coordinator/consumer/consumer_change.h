@@ -31,6 +31,15 @@ struct ConsumerGroups::Change {
   int32_t assignmentEpoch = 0;
   PartitionsByTopic target;
   std::vector<CoordinatorRecord> records;
+
+  /// Everyone who is in the group afterwards.
+  template <class Visit>
+  void visitMembers(Visit visit) const {
+    for (const auto& [id, member] : group->members()) {
+      if (id != replaces && id != memberId) visit(member);
+    }
+    if (!memberId.empty()) visit(after);
+  }
 };
 
 }  // namespace tidemark::coordinator

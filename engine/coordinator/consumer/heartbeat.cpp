@@ -269,13 +269,10 @@ std::set<std::string> ConsumerGroups::topicsOf(const Change& change, const Membe
 
 std::map<std::string, TargetMember> ConsumerGroups::membersOf(const Change& change) const {
   std::map<std::string, TargetMember> members;
-  const auto add = [&](const ConsumerMember& member) {
-    members[member.id] = {member.facts.instanceId, member.facts.rackId, topicsOf(change, member.facts)};
-  };
-  for (const auto& [id, member] : change.group->members()) {
-    if (id != change.replaces && id != change.memberId) add(member);
-  }
-  if (!change.memberId.empty()) add(change.after);
+  change.visitMembers([&](const ConsumerMember& member) {
+    members.try_emplace(members.end(), member.id,
+                        TargetMember{member.facts.instanceId, member.facts.rackId, topicsOf(change, member.facts)});
+  });
   return members;
 }
 
@@ -329,7 +326,7 @@ void ConsumerGroups::updateEpoch(Change& change) {
   Soft& soft = soft_[change.groupId];
   if (!change.subscriptionChanged && !soft.refresh) return;
   std::set<std::string> topics;
-  for (const auto& [id, member] : membersOf(change)) topics.insert(member.topics.begin(), member.topics.end());
+  change.visitMembers([&](const ConsumerMember& member) { topics.merge(topicsOf(change, member.facts)); });
   const int64_t hash = hashes_.ofGroup(topics);
   if (!change.subscriptionChanged && hash == change.hash) {
     soft.refresh = false;
@@ -367,16 +364,17 @@ void ConsumerGroups::updateTarget(Change& change, Effects& out) {
     out.arm({TimerKey::Kind::Assignment, change.groupId, ""}, wait);
     return;
   }
-  std::map<std::string, PartitionsByTopic> before = change.group->targets();
-  if (!change.replaces.empty()) {
-    auto node = before.extract(change.replaces);
-    if (!node.empty()) {
-      node.key() = change.memberId;
-      before.insert(std::move(node));
-    }
+  const std::map<std::string, PartitionsByTopic>* before = &change.group->targets();
+  std::map<std::string, PartitionsByTopic> renamed;
+  if (before->contains(change.replaces)) {
+    renamed = *before;
+    auto node = renamed.extract(change.replaces);
+    node.key() = change.memberId;
+    renamed.insert(std::move(node));
+    before = &renamed;
   }
   const Assignor& assignor = assignorOf(change);
-  TargetAssignment target = buildTarget(membersOf(change), before, topics_, assignor);
+  TargetAssignment target = buildTarget(membersOf(change), *before, topics_, assignor);
   for (const std::string& id : target.changed) {
     change.records.push_back(targetRecord(change.groupId, id, target.members[id]));
   }

@@ -11,7 +11,7 @@ TargetAssignment buildTarget(const std::map<std::string, TargetMember>& members,
   std::map<std::string, Uuid> known;
   std::set<std::string> missing;
   for (const auto& [id, member] : members) {
-    AssignorMember& one = input.members[id];
+    AssignorMember& one = input.members.emplace_hint(input.members.end(), id, AssignorMember())->second;
     one.instanceId = member.instanceId;
     one.rackId = member.rackId;
     if (const auto found = before.find(id); found != before.end()) one.assigned = found->second;
@@ -34,7 +34,7 @@ TargetAssignment buildTarget(const std::map<std::string, TargetMember>& members,
   AssignorOutput output = assignor.assign(input);
   TargetAssignment target;
   for (const auto& [id, member] : members) {
-    PartitionsByTopic& assigned = target.members[id];
+    PartitionsByTopic& assigned = target.members.emplace_hint(target.members.end(), id, PartitionsByTopic())->second;
     if (const auto found = output.find(id); found != output.end()) assigned = std::move(found->second);
     const auto old = before.find(id);
     if (old == before.end() || old->second != assigned) target.changed.push_back(id);
