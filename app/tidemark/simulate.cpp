@@ -23,11 +23,15 @@ namespace tidemark::app {
 namespace {
 
 std::string sentence(uint64_t seed, const sim::ScenarioResult& result) {
-  return fmt::format("seed {}: {}; {:.1f} s, {} faults, {} events: {}\n", seed, result.topology,
+  std::string given;
+  if (!result.losses.empty())
+    given = fmt::format(" (given up with the last leader, and told so: {})", fmt::join(result.losses, ", "));
+  return fmt::format("seed {}: {}; {:.1f} s, {} faults, {} events: {}{}\n", seed, result.topology,
                      std::chrono::duration<double>(result.length).count(), result.faults.size(), result.events,
                      result.breach     ? "BROKEN"
                      : result.cutShort ? "nothing broken so far"
-                                       : "all holds");
+                                       : "all holds",
+                     given);
 }
 
 /// Of this process, in seconds.
@@ -149,7 +153,7 @@ int SimCommand::run() {
     if (recording.is_open()) shown.record = [&recording](std::string_view line) { recording << line << '\n'; };
     if (verbose_) shown.log = [](std::string_view line) { Console::printText(fmt::format("{}\n", line)); };
     const sim::ScenarioResult result = sim::runScenario(shown);
-    if (!brief_ || result.breach) Console::printText(sentence(seed, result));
+    if (!brief_ || result.breach || !result.losses.empty()) Console::printText(sentence(seed, result));
     if (!chunk) chunk.emplace(seed);
     chunk->add(result);
     all.add(result);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "faults/fault.h"
+#include "faults/fault_book.h"
 #include "sim/seam_faults.h"
 
 namespace tidemark::sim {
@@ -63,6 +64,11 @@ bool Faults::explains(std::string_view process, std::string_view text) const {
     return setup_.world.now() < until &&
            (process == processOf(broker) || (process == "lab" && text.contains(fmt::format("broker {} ", broker))));
   });
+}
+
+bool Faults::flipped(NodeId broker, std::string_view path) const {
+  return std::ranges::any_of(
+      flips_, [&](const auto& flip) { return flip.first == broker && faults::matchesPath(flip.second, path); });
 }
 
 std::shared_ptr<platform::SimulatedProcess> Faults::process(NodeId broker) const {
@@ -165,6 +171,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
     case Harm::PowerLoss:
       happened(strike, "power loss", fmt::format("broker {} loses power", broker));
       if (budget_.withoutPower() > 1) setup_.tally.count("power loss of two");
+      losesData(broker);
       victim->losePower();
       later(dice.between(milliseconds(100), seconds(4)), [this, broker] { restart(broker); });
       return;
@@ -214,6 +221,8 @@ void Faults::damage(Strike& strike, NodeId broker) {
   faults::Fault drawn = drawDamage(strike.dice, broker);
   const std::string text = faults::textOf(drawn);
   happened(strike, fmt::format("seam: {}", faults::nameOf(drawn.kind)), fmt::format("{}, which is killed first", text));
+  if (drawn.kind == faults::Kind::Wipe) losesData(broker);
+  if (drawn.kind == faults::Kind::BitFlip) flips_.emplace_back(broker, drawn.path);
   victim->kill(std::string(kKilled));
   const auto again = strike.dice.between(milliseconds(100), seconds(3));
   // Once the lab knows of its death.
@@ -226,6 +235,12 @@ void Faults::damage(Strike& strike, NodeId broker) {
                               later(again, [this, broker] { restart(broker); });
                             });
   });
+}
+
+void Faults::losesData(NodeId broker) {
+  const metadata::ImagePtr image = setup_.watch.newestImage();
+  const metadata::BrokerRegistration* registered = image ? image->cluster.broker(broker) : nullptr;
+  if (registered != nullptr) setup_.losses.lostData(broker, registered->epoch);
 }
 
 void Faults::hurtLink(Strike& strike) {
@@ -351,6 +366,7 @@ void Faults::loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower) 
     late.api = "AlterPartition";
     setup_.cluster.setFault(std::move(late), [](const Result<int>&) {});
   }
+  losesData(follower);
   victim->losePower();
   later(milliseconds(100), [this, follower] { restart(follower); });
   platform::SimulatedNetwork& network = setup_.world.network();

@@ -6,11 +6,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/simulated/generator.h"
 #include "platform/simulated/world.h"
 #include "sim/fault_budget.h"
+#include "sim/losses.h"
 #include "sim/sim_platform.h"
 #include "sim/tally.h"
 #include "sim/watch.h"
@@ -28,6 +31,7 @@ class Faults final : public Checker {
     cluster::Cluster& cluster;
     const Watch& watch;
     Judge& judge;
+    Losses& losses;
     Tally& tally;
     int brokers;
     /// With those that are controllers only.
@@ -54,6 +58,8 @@ class Faults final : public Checker {
   const std::vector<size_t>& done() const noexcept { return done_; }
   /// Whether it knows why that process says so: it was killed or crashed, or its disk is ill.
   bool explains(std::string_view process, std::string_view text) const;
+  /// Whether a bit of the broker's file at that path may have been flipped.
+  bool flipped(NodeId broker, std::string_view path) const;
 
  private:
   enum class Harm : uint8_t { Kill, PowerLoss, Pause, Stop, CrashInFile, Damage };
@@ -69,6 +75,8 @@ class Faults final : public Checker {
   void happened(const Strike& strike, std::string_view what, const std::string& note);
   void strike();
   void harm(Strike& strike, NodeId broker, Harm how);
+  /// From now on the broker may lack what it had.
+  void losesData(NodeId broker);
   void hurtLink(Strike& strike);
   void hurtSeam(Strike& strike);
   /// What lies on its disk is changed or gone when it starts again.
@@ -106,6 +114,8 @@ class Faults final : public Checker {
   std::vector<size_t> done_;
   /// What comes of the events of this step.
   std::vector<std::move_only_function<void()>> moment_;
+  /// Where bits were flipped: the paths of those faults.
+  std::vector<std::pair<NodeId, std::string>> flips_;
   /// Until when its disk explains what a broker says, and that it dies.
   std::map<NodeId, platform::MonotonicTime> illUntil_;
 };

@@ -1,5 +1,7 @@
 #include "sim/journal.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace tidemark::sim {
@@ -14,7 +16,7 @@ size_t count(const std::map<TopicPartition, std::map<Offset, std::string>>& part
 }  // namespace
 
 void Journal::acknowledged(const TopicPartition& partition, Offset offset, std::string_view value, bool byAll) {
-  if (!byAll) return;
+  if (!byAll || isLost(partition, offset)) return;
   if (const Offset end = committed_.end(partition); offset >= end)
     judge_.breach("R2", fmt::format("{} at offset {} of {} was acknowledged, but only records below {} are committed",
                                     value, offset, partition, end));
@@ -22,6 +24,7 @@ void Journal::acknowledged(const TopicPartition& partition, Offset offset, std::
 }
 
 void Journal::consumed(const TopicPartition& partition, Offset offset, std::string_view value) {
+  if (isLost(partition, offset)) return;
   if (const Offset end = committed_.end(partition); offset >= end)
     judge_.breach("R9", fmt::format("{} at offset {} of {} was consumed, but only records below {} are committed",
                                     value, offset, partition, end));
@@ -39,6 +42,21 @@ void Journal::refused(const std::string& writer, const Error& error) {
     judge_.breach("T2", fmt::format("a retry of {} was not known any more: {}", writer, error.message));
 }
 
+void Journal::lost(const TopicPartition& partition, Offset from, Offset to) {
+  lost_[partition].emplace_back(from, to);
+  for (Records* records : {&acknowledged_[partition], &consumed_[partition]})
+    records->erase(records->lower_bound(from), records->lower_bound(to));
+  // A leader that lacks what it acknowledged refuses what follows it.
+  windowsMayBeShort();
+}
+
+bool Journal::isLost(const TopicPartition& partition, Offset offset) const {
+  const auto found = lost_.find(partition);
+  return found != lost_.end() && std::ranges::any_of(found->second, [&](const auto& range) {
+           return range.first <= offset && offset < range.second;
+         });
+}
+
 void Journal::groupCommitted(const TopicPartition& partition, Offset offset) {
   Offset& known = groupOffsets_.try_emplace(partition, offset).first->second;
   known = std::max(known, offset);
@@ -50,7 +68,7 @@ Offset Journal::groupOffset(const TopicPartition& partition) const {
 }
 
 void Journal::groupBegins(const std::string& member, const TopicPartition& partition, Offset from, Offset committed) {
-  if (from < committed)
+  if (from < committed && lost_.empty())
     judge_.breach(
         "G4", fmt::format("{} begins at offset {} of {}, although {} was committed before it got the partition", member,
                           from, partition, committed));
@@ -100,6 +118,7 @@ std::string Journal::missing(const std::map<TopicPartition, std::map<Offset, std
 
 void Assignments::assigned(const std::string& member, int32_t generation,
                            const std::vector<TopicPartition>& partitions) {
+  if (!whole_) return;
   int32_t& last = generations_.try_emplace(member, generation).first->second;
   if (generation < last)
     judge_.breach("G3", fmt::format("the generation of {} fell from {} to {}", member, last, generation));

@@ -13,7 +13,8 @@
 namespace tidemark::sim {
 
 /// What applications were told, as it happens. R2: what is acknowledged to acks=all is committed and stays. R9: what
-/// was consumed at an offset was committed and never changes. L5: at the end everything acknowledged is read.
+/// was consumed at an offset was committed and never changes. L5: at the end everything acknowledged is read. What is
+/// lost by Kafka's rules (Losses) is excepted.
 class Journal {
  public:
   Journal(Judge& judge, const CommittedRecords& committed) : judge_(judge), committed_(committed) {}
@@ -26,6 +27,9 @@ class Journal {
   /// A broker that was stopped in control remembers of each producer the last batch alone, as Kafka does: so says its
   /// snapshot.
   void windowsMayBeShort() noexcept { windowsWhole_ = false; }
+  /// What stood at [from, to) is lost: what applications say of these offsets, before or from now on, is not asked any
+  /// more. Offsets of groups may point behind the end or be lost as well.
+  void lost(const TopicPartition& partition, Offset from, Offset to);
   /// A group's offset was committed, and no other commit of that generation can come after it: who takes the partition
   /// over begins there or later (G4).
   void groupCommitted(const TopicPartition& partition, Offset offset);
@@ -42,6 +46,7 @@ class Journal {
 
  private:
   using Records = std::map<Offset, std::string>;
+  bool isLost(const TopicPartition& partition, Offset offset) const;
   void note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value,
             std::string_view what);
 
@@ -50,6 +55,7 @@ class Journal {
   std::map<TopicPartition, Records> acknowledged_;
   std::map<TopicPartition, Records> consumed_;
   bool windowsWhole_ = true;
+  std::map<TopicPartition, std::vector<std::pair<Offset, Offset>>> lost_;
   std::map<TopicPartition, Offset> groupOffsets_;
 };
 
@@ -58,9 +64,12 @@ class Assignments {
  public:
   explicit Assignments(Judge& judge) : judge_(judge) {}
   void assigned(const std::string& member, int32_t generation, const std::vector<TopicPartition>& partitions);
+  /// What the coordinator remembers of groups is lost: generations may begin anew.
+  void lost() noexcept { whole_ = false; }
 
  private:
   Judge& judge_;
+  bool whole_ = true;
   std::map<std::pair<int32_t, TopicPartition>, std::string> owners_;
   std::map<std::string, int32_t> generations_;
 };

@@ -29,30 +29,6 @@ void checkEpochs(Judge& judge, NodeId broker, const log::PartitionLog& log,
                                   text(kept), text(told)));
 }
 
-/// S2: each entry of the offset index names the last offset of the batch that starts at its position.
-void checkIndexes(Judge& judge, NodeId broker, const log::PartitionLog& log,
-                  const std::vector<log::BatchInfo>& batches) {
-  for (const log::SegmentInfo& segment : log.segments()) {
-    const auto entries = log.offsetIndexEntries(segment.baseOffset, 0, SIZE_MAX);
-    if (!entries) {
-      judge.breach("S2", entries.error().message);
-      return;
-    }
-    for (const log::OffsetIndexEntry& entry : *entries) {
-      const auto named = std::ranges::find_if(batches, [&](const log::BatchInfo& batch) {
-        return batch.segmentBaseOffset == segment.baseOffset && batch.position == entry.position;
-      });
-      if (named == batches.end() || named->header.lastOffset() != entry.offset)
-        judge.breach(
-            "S2",
-            fmt::format(
-                "broker {}, {}: the index says that offset {} ends the batch at byte {} of segment {}: {}", broker,
-                log.partition(), entry.offset, entry.position, segment.baseOffset,
-                named == batches.end() ? "no batch begins there" : fmt::format("{} does", named->header.lastOffset())));
-    }
-  }
-}
-
 void checkImages(Judge& judge, const std::vector<broker::Node*>& nodes) {
   const metadata::ImagePtr first = nodes.front()->broker()->image();
   for (broker::Node* node : nodes) {
@@ -83,7 +59,7 @@ void checkParked(Judge& judge, broker::Node& node) {
 }  // namespace
 
 void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const ReplicaLogs& logs,
-                    CommittedRecords& committed) {
+                    CommittedRecords& committed, const IsFlipped& isFlipped) {
   for (const auto& [partition, all] : committed.all()) {
     for (broker::Node* node : nodes) {
       const auto log = ReplicaLogs::find(*node, partition);
@@ -102,7 +78,7 @@ void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const
         judge.breach("events", fmt::format("broker {}: the log of {} ends at {}, its events say {}", node->id(),
                                            partition, endOf(held), endOf(logs.of(node->id(), partition))));
       checkEpochs(judge, node->id(), *log, *batches);
-      checkIndexes(judge, node->id(), *log, *batches);
+      checkIndexes(judge, node->id(), *log, *batches, isFlipped);
     }
   }
   checkImages(judge, nodes);

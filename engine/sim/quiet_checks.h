@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sim/checker.h"
+#include "sim/index_check.h"
 #include "sim/replication_checkers.h"
 
 namespace tidemark::sim {
@@ -11,6 +12,6 @@ namespace tidemark::sim {
 /// (leader epochs as the batches tell them), S2 (index entries are true), K10 (one metadata offset, one image), L6
 /// (nothing is parked past its deadline).
 void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const ReplicaLogs& logs,
-                    CommittedRecords& committed);
+                    CommittedRecords& committed, const IsFlipped& isFlipped);
 
 }  // namespace tidemark::sim

@@ -15,11 +15,16 @@ Offset CommittedRecords::end(const TopicPartition& partition) const {
 
 void CommittedRecords::on(const Seen& seen) {
   if (const auto* moved = as<events::HighWatermarkAdvanced>(seen)) {
+    // It has yet to hear what is lost.
+    if (losses_.holdsLost(seen.partition, logs_.of(seen.broker, seen.partition), moved->to)) return;
     Offset& reached = reached_.try_emplace(seen.partition, moved->to).first->second;
     reached = std::max(reached, moved->to);
     commit(seen, moved->from, moved->to);
   } else if (const auto* leads = as<events::BecameLeader>(seen)) {
+    if (isUnclean(seen, leads->epoch)) giveUp(seen, *leads);
     demandAll(seen.broker, seen.partition, "R2", fmt::format("the leader of epoch {}", leads->epoch), leads->epoch);
+  } else if (const auto* lost = as<events::RecordsLost>(seen)) {
+    checkLoss(seen, *lost);
   } else if (const auto* truncated = as<events::LogTruncated>(seen)) {
     const auto committed = committed_.find(seen.partition);
     if (committed == committed_.end()) return;
@@ -30,6 +35,45 @@ void CommittedRecords::on(const Seen& seen) {
                       fmt::format("broker {} truncates {} from {} to {}: {} are committed", seen.broker, seen.partition,
                                   truncated->from, truncated->to, describe(base, batch)));
     }
+  }
+}
+
+bool CommittedRecords::isUnclean(const Seen& seen, LeaderEpoch epoch) const {
+  const metadata::ImagePtr image = seen.node != nullptr ? seen.node->broker()->image() : watch_.newestImage();
+  const metadata::PartitionRegistration* known =
+      image ? image->topics.partition(seen.partition.topic, seen.partition.partition) : nullptr;
+  return known != nullptr && known->leader == seen.broker && known->leaderEpoch == epoch &&
+         known->leaderRecoveryState == metadata::LeaderRecoveryState::Recovering;
+}
+
+void CommittedRecords::giveUp(const Seen& seen, const events::BecameLeader& leads) {
+  if (!losses_.mayLack(seen.broker, seen.partition)) return;
+  Offset& reached = reached_[seen.partition];
+  Losses::Loss loss{.partition = seen.partition,
+                    .leader = seen.broker,
+                    .epoch = leads.epoch,
+                    .from = leads.epochStart,
+                    .to = reached,
+                    .batches = {}};
+  Batches& committed = committed_[seen.partition];
+  for (auto batch = committed.begin(); batch != committed.end();) {
+    const auto next = std::next(batch);
+    // Of what later leaders have committed it knows nothing.
+    if (batch->second.last >= leads.epochStart && batch->second.epoch <= leads.epoch)
+      loss.batches.insert(committed.extract(batch));
+    batch = next;
+  }
+  if (loss.batches.empty()) return;
+  reached = std::max(leads.epochStart, endOf(committed));
+  losses_.add(std::move(loss));
+}
+
+void CommittedRecords::checkLoss(const Seen& seen, const events::RecordsLost& told) {
+  if (told.to == kNoOffset) {
+    losses_.told(seen.partition, told.epoch, told.from);
+  } else if (!losses_.covers(seen.partition, told.from, told.to)) {
+    judge_.breach("R2", fmt::format("broker {} gives up {} to {} of {}, which it knew as committed, for leader {}",
+                                    seen.broker, told.from, told.to, seen.partition, told.leader));
   }
 }
 
@@ -107,6 +151,12 @@ void HighWatermarks::started(NodeId broker) {
 }
 
 void HighWatermarks::on(const Seen& seen) {
+  if (const auto* truncated = as<events::LogTruncated>(seen)) {
+    if (!losses_.covers(seen.partition, truncated->to, truncated->to)) return;
+    const auto known = last_.find({seen.broker, seen.partition});
+    if (known != last_.end()) known->second = std::min(known->second, truncated->to);
+    return;
+  }
   const auto* moved = as<events::HighWatermarkAdvanced>(seen);
   if (moved == nullptr) return;
   const auto [last, first] = last_.try_emplace({seen.broker, seen.partition}, moved->to);

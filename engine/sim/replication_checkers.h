@@ -7,19 +7,21 @@
 #include <utility>
 
 #include "sim/checker.h"
+#include "sim/losses.h"
 #include "sim/replica_logs.h"
 #include "sim/watch.h"
 
 namespace tidemark::sim {
 
 /// R4 and, of the quorum's log, K5: what was once below some replica's high watermark is the same below every other's,
-/// for ever. R2: a leader that is elected holds all of it. R3: nobody gives it up.
+/// for ever. R2: a leader that is elected holds all of it, unless it was elected as the last leader and may lack some
+/// (Losses): that much is lost, and its brokers have to say so. R3: nobody gives it up.
 class CommittedRecords final : public Checker {
  public:
   /// `told` hears of each batch when it is committed first.
   using Told = std::function<void(const TopicPartition&, Offset base, const BatchKey&)>;
-  CommittedRecords(Judge& judge, const ReplicaLogs& logs, Told told)
-      : judge_(judge), logs_(logs), told_(std::move(told)) {}
+  CommittedRecords(Judge& judge, const ReplicaLogs& logs, const Watch& watch, Losses& losses, Told told)
+      : judge_(judge), logs_(logs), watch_(watch), losses_(losses), told_(std::move(told)) {}
   void on(const Seen& seen) override;
 
   /// Where the committed part of a partition ends, as far as any replica has told.
@@ -32,9 +34,16 @@ class CommittedRecords final : public Checker {
 
  private:
   void commit(const Seen& seen, Offset from, Offset to);
+  /// Whether the metadata says that this leader was elected although it need not hold all.
+  bool isUnclean(const Seen& seen, LeaderEpoch epoch) const;
+  /// What the leader lacks is lost from now on.
+  void giveUp(const Seen& seen, const events::BecameLeader& leads);
+  void checkLoss(const Seen& seen, const events::RecordsLost& told);
 
   Judge& judge_;
   const ReplicaLogs& logs_;
+  const Watch& watch_;
+  Losses& losses_;
   const Told told_;
   std::map<TopicPartition, Batches> committed_;
   /// The highest high watermark that was told. Of what a broker appended in the step in which it died nobody can read
@@ -55,12 +64,13 @@ class GivenOffsets final : public Checker {
   std::map<TopicPartition, LeaderEpoch> newest_;
 };
 
-/// R5: a replica's high watermark only rises while its process lives; log start ≤ LSO ≤ HW ≤ log end. R8: it does not
-/// move at a leader whose ISR is smaller than the minimum. R7: a leader is in its ISR. R10: a fenced broker is in no
-/// ISR, unless it is the last and there is no ELR; nobody is in both.
+/// R5: a replica's high watermark only rises while its process lives, unless it gives up what is lost; log start ≤ LSO
+/// ≤ HW ≤ log end. R8: it does not move at a leader whose ISR is smaller than the minimum. R7: a leader is in its ISR.
+/// R10: a fenced broker is in no ISR, unless it is the last and there is no ELR; nobody is in both.
 class HighWatermarks final : public Checker {
  public:
-  HighWatermarks(Judge& judge, int minInsyncReplicas) : judge_(judge), minInsyncReplicas_(minInsyncReplicas) {}
+  HighWatermarks(Judge& judge, const Losses& losses, int minInsyncReplicas)
+      : judge_(judge), losses_(losses), minInsyncReplicas_(minInsyncReplicas) {}
   void started(NodeId broker) override;
   void on(const Seen& seen) override;
   /// Of every image that a broker takes up.
@@ -68,6 +78,7 @@ class HighWatermarks final : public Checker {
 
  private:
   Judge& judge_;
+  const Losses& losses_;
   const int minInsyncReplicas_;
   std::map<std::pair<NodeId, TopicPartition>, Offset> last_;
   std::set<Offset> images_;

@@ -12,6 +12,7 @@
 #include "sim/chronicle.h"
 #include "sim/faults.h"
 #include "sim/journal.h"
+#include "sim/losses.h"
 #include "sim/quiet_checks.h"
 #include "sim/quorum_checkers.h"
 #include "sim/replica_logs.h"
@@ -29,6 +30,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const std::string kTopic = "orders";
+constexpr std::string_view kGroupsTopic = "__consumer_offsets";
 /// Lines of the excerpt of a failure.
 constexpr size_t kExcerptLines = 60;
 
@@ -43,12 +45,13 @@ class Scenario {
         cluster_(std::unique_ptr<cluster::ClusterPlatform>(platform_)),
         watch_(cluster_, topology_.nodes()),
         sequences_(judge_),
-        committed_(judge_, logs_,
+        losses_([this](const Losses::Loss& loss) { lost(loss); }),
+        committed_(judge_, logs_, watch_, losses_,
                    [this](const TopicPartition& partition, Offset base, const BatchKey& batch) {
                      sequences_.committed(partition, base, batch);
                    }),
         given_(judge_, committed_),
-        highWatermarks_(judge_, topology_.minInsyncReplicas),
+        highWatermarks_(judge_, losses_, topology_.minInsyncReplicas),
         inSync_(judge_, logs_, committed_, watch_),
         quorum_(judge_, logs_, committed_, topology_.firstController(), topology_.controllers,
                 [this](NodeId voter) { return voteIsDurable(voter); }),
@@ -60,6 +63,7 @@ class Scenario {
                  .cluster = cluster_,
                  .watch = watch_,
                  .judge = judge_,
+                 .losses = losses_,
                  .tally = tally_,
                  .brokers = brokers_,
                  .nodes = topology_.nodes(),
@@ -96,6 +100,7 @@ class Scenario {
     result.length = world_.now() - began_;
     result.settled = settled_;
     result.faults = faults_.done();
+    for (const Losses::Loss& loss : losses_.all()) result.losses.push_back(textOf(loss));
     result.events = chronicle_.events();
     if (result.breach) result.excerpt = chronicle_.excerpt(kExcerptLines);
     return result;
@@ -131,6 +136,7 @@ class Scenario {
     watch_.look();
     if (tape_) tape_->look(world_.now());
     if (++steps_ % 8 == 0) {
+      if (const metadata::ImagePtr image = watch_.newestImage()) losses_.look(*image);
       inSync_.look();
       for (int i = 1; i <= brokers_; ++i)
         if (broker::Node* node = watch_.node(NodeId(i))) highWatermarks_.look(*node);
@@ -142,6 +148,14 @@ class Scenario {
   void note(const std::string& text) {
     world_.note(text);
     chronicle_.note(text);
+  }
+
+  void lost(const Losses::Loss& loss) {
+    note(fmt::format("lost, because nobody but the last leader could be elected: {}", textOf(loss)));
+    tally_.count("records lost with the last leader");
+    sequences_.lost(loss.partition, loss.batches);
+    journal_.lost(loss.partition, loss.from, loss.to);
+    if (loss.partition.topic == kGroupsTopic) assignments_.lost();
   }
 
   void runFor(platform::Duration duration) { world_.runFor(duration); }
@@ -288,7 +302,10 @@ class Scenario {
     for (const char* idempotent : {"writer-1", "writer-2"}) journal_.demandOnceAndInOrder(late_->records(), idempotent);
     std::vector<broker::Node*> nodes;
     for (int i = 1; i <= topology_.nodes(); ++i) nodes.push_back(watch_.node(NodeId(i)));
-    checkWhenQuiet(judge_, nodes, logs_, committed_);
+    checkWhenQuiet(judge_, nodes, logs_, committed_,
+                   [this](NodeId broker, const std::string& path) { return faults_.flipped(broker, path); });
+    for (const Losses::Loss& loss : losses_.all())
+      if (!loss.told) judge_.breach("R2", fmt::format("nobody told that {} are lost", textOf(loss)));
   }
 
   inline static const std::string kFolder = "/data";
@@ -304,6 +321,7 @@ class Scenario {
   Watch watch_;
   ReplicaLogs logs_;
   ProducerSequences sequences_;
+  Losses losses_;
   CommittedRecords committed_;
   GivenOffsets given_;
   HighWatermarks highWatermarks_;

@@ -49,6 +49,8 @@ struct ScenarioResult {
   platform::Duration settled{};
   /// The numbers of the faults that came to pass.
   std::vector<size_t> faults;
+  /// In words: what was acknowledged and is lost by Kafka's rules (Losses), and was told to be.
+  std::vector<std::string> losses;
   uint64_t events = 0;
   /// Of a breach: what happened last, a column for each broker.
   std::string excerpt;

@@ -73,14 +73,19 @@ void InSyncReplicas::look() {
 
 void ProducerSequences::committed(const TopicPartition& partition, Offset base, const BatchKey& batch) {
   if (batch.producer == kNoProducerId || batch.firstSequence < 0) return;
-  int32_t& next = next_.try_emplace({partition, batch.producer, batch.producerEpoch}, 0).first->second;
-  if (batch.firstSequence != next)
+  std::optional<int32_t>& next = next_.try_emplace({partition, batch.producer, batch.producerEpoch}, 0).first->second;
+  if (next && batch.firstSequence != *next)
     judge_.breach(
-        batch.firstSequence < next ? "T2" : "T1",
+        batch.firstSequence < *next ? "T2" : "T1",
         fmt::format(
             "sequences {} to {} of producer {}, epoch {}, are committed at offset {} of {}, where {} comes next",
-            batch.firstSequence, batch.lastSequence, batch.producer, batch.producerEpoch, base, partition, next));
+            batch.firstSequence, batch.lastSequence, batch.producer, batch.producerEpoch, base, partition, *next));
   next = batch.lastSequence + 1;
+}
+
+void ProducerSequences::lost(const TopicPartition& partition, const Batches& batches) {
+  for (const auto& [base, batch] : batches)
+    if (batch.producer != kNoProducerId) next_[{partition, batch.producer, batch.producerEpoch}].reset();
 }
 
 }  // namespace tidemark::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "metadata/image.h"
@@ -38,11 +39,13 @@ class ProducerSequences {
  public:
   explicit ProducerSequences(Judge& judge) : judge_(judge) {}
   void committed(const TopicPartition& partition, Offset base, const BatchKey& batch);
+  /// These are committed no more: nobody knows where their producers begin again.
+  void lost(const TopicPartition& partition, const Batches& batches);
 
  private:
   Judge& judge_;
-  /// Which sequence comes next.
-  std::map<std::tuple<TopicPartition, ProducerId, ProducerEpoch>, int32_t> next_;
+  /// Which sequence comes next; nothing: any.
+  std::map<std::tuple<TopicPartition, ProducerId, ProducerEpoch>, std::optional<int32_t>> next_;
 };
 
 }  // namespace tidemark::sim

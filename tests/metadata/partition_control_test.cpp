@@ -281,6 +281,23 @@ TEST_F(Eligibility, WithNobodyEligibleTheLastLeaderIsWaitedFor) {
   EXPECT_TRUE(partition("e").lastKnownElr.empty());
 }
 
+// Who left the ISR while it was large enough is not eligible, although it may hold everything: KIP-966 names the last
+// leader, uncleanly, and what its disk has lost is lost.
+TEST_F(Eligibility, TheLastLeaderIsElectedUncleanlyThoughOneThatLeftEarlierIsThere) {
+  fenceAll();
+  ASSERT_EQ(partition("e").elr, nodes({1, 3})) << "broker 2 left first";
+  restart(1, false);
+  restart(3, false);
+  ASSERT_TRUE(partition("e").elr.empty());
+  heartbeat(2);
+  heartbeat(3);
+  EXPECT_EQ(partition("e").leader, kNoNode) << "broker 2 never stopped, but nobody knows what it holds";
+  heartbeat(1);
+  EXPECT_EQ(partition("e").leader, NodeId(1));
+  EXPECT_EQ(partition("e").isr, nodes({1}));
+  EXPECT_EQ(partition("e").leaderRecoveryState, LeaderRecoveryState::Recovering);
+}
+
 TEST_F(Eligibility, UncleanElectionTakesWhoeverIsThereFirst) {
   createTopic("u", {{1, 2, 3}}, {{"min.insync.replicas", "2"}, {"unclean.leader.election.enable", "true"}});
   fenceAll();
