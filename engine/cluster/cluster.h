@@ -100,8 +100,9 @@ class Cluster final : public observe::ClusterSource {
     broker::Node* node = nullptr;
   };
   Started started(NodeId id) const;
-  /// For the simulator, where nothing else runs: the cluster as it is now, without setting anything going.
-  observe::SnapshotPtr describeNow() { return describe(); }
+  /// For the simulator, where nothing else runs: the cluster as it is now, with what its coordinators know. Sets
+  /// nothing going, and reads no file.
+  observe::SnapshotPtr describeNow();
   /// For tests, before launch(): has a say in how each node is started.
   void onNodeOptions(std::function<void(broker::NodeOptions&)> alter) { alterOptions_ = std::move(alter); }
 
@@ -201,9 +202,11 @@ class Cluster final : public observe::ClusterSource {
   /// Asks the brokers that run for the groups they coordinate, a few times a second at most.
   void askGroups();
   void groupsTold(NodeId id, uint64_t incarnation, std::vector<observe::GroupSnapshot> groups);
+  static void takeGroupsNow(Slot& slot);
   void describeGroups(observe::ClusterSnapshot& into);
   // In share_snapshot.cpp.
   void askShares(Slot& slot);
+  static void takeSharesNow(Slot& slot, platform::MonotonicTime now);
   void describeShares(observe::ClusterSnapshot& into) const;
   /// Timestamp of the first record that a group has not committed.
   std::optional<platform::WallTime> firstPending(const observe::ClusterSnapshot& in, const TopicPartition& partition,
@@ -213,6 +216,7 @@ class Cluster final : public observe::ClusterSource {
   /// Asks the brokers that run for the transactions they coordinate.
   void askForTransactions();
   void askForTransactions(Slot& slot);
+  static void takeTransactionsNow(Slot& slot);
   void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
   void describeReplica(const Slot& slot, const TopicPartition& name, bool watched,
                        observe::ReplicaSnapshot& into) const;

@@ -90,6 +90,12 @@ void Cluster::askGroups() {
   if (later) groupTimer_ = executor_->schedule(*later, [this] { askGroups(); });
 }
 
+void Cluster::takeGroupsNow(Slot& slot) {
+  slot.groups.clear();
+  for (const coordinator::GroupSnapshot& group : slot.node->broker()->groups().groups().snapshotNow())
+    slot.groups.push_back(groupShown(slot.place.id, group));
+}
+
 void Cluster::groupsTold(NodeId id, uint64_t incarnation, std::vector<observe::GroupSnapshot> groups) {
   const auto found = slots_.find(id);
   if (found == slots_.end() || found->second->incarnation != incarnation) return;
@@ -136,7 +142,7 @@ void Cluster::describeGroups(observe::ClusterSnapshot& into) {
       const observe::PartitionSnapshot* partition = observe::findPartition(into, one.partition);
       if (partition == nullptr || partition->leader == kNoNode) continue;
       one.highWatermark = partition->highWatermark;
-      if (one.lag().value_or(0) > 0) one.firstPending = firstPending(into, one.partition, *one.committed);
+      if (looking_ && one.lag().value_or(0) > 0) one.firstPending = firstPending(into, one.partition, *one.committed);
     }
   }
 }

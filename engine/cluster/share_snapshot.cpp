@@ -46,7 +46,20 @@ observe::SharePartitionSnapshot sharedShown(NodeId broker, const broker::SharePa
   return shown;
 }
 
+using Shared = std::vector<std::pair<std::string, observe::SharePartitionSnapshot>>;
+
+Shared sharedOf(NodeId broker, const std::vector<broker::SharePartitionView>& views, platform::MonotonicTime now) {
+  Shared shared;
+  for (const broker::SharePartitionView& view : views)
+    if (view.isActive) shared.emplace_back(view.groupId, sharedShown(broker, view, now));
+  return shared;
+}
+
 }  // namespace
+
+void Cluster::takeSharesNow(Slot& slot, platform::MonotonicTime now) {
+  slot.shared = sharedOf(slot.place.id, slot.node->broker()->shares().snapshotNow(), now);
+}
 
 void Cluster::askShares(Slot& slot) {
   slot.node->broker()->shares().snapshot(
@@ -54,9 +67,7 @@ void Cluster::askShares(Slot& slot) {
         run([this, id, incarnation, views = std::move(views)] {
           const auto found = slots_.find(id);
           if (found == slots_.end() || found->second->incarnation != incarnation) return;
-          std::vector<std::pair<std::string, observe::SharePartitionSnapshot>> shared;
-          for (const broker::SharePartitionView& view : views)
-            if (view.isActive) shared.emplace_back(view.groupId, sharedShown(id, view, lab_->clock().monotonic()));
+          Shared shared = sharedOf(id, views, lab_->clock().monotonic());
           if (shared == found->second->shared) return;
           found->second->shared = std::move(shared);
           changed();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <tuple>
 
 #include "broker/auto_topics.h"
@@ -50,6 +51,17 @@ observe::SnapshotPtr Cluster::snapshot() {
 
 void Cluster::describeNow(std::move_only_function<void(observe::SnapshotPtr)> done) {
   run([this, done = std::move(done)]() mutable { done(describe()); });
+}
+
+observe::SnapshotPtr Cluster::describeNow() {
+  for (auto& [id, slot] : slots_) {
+    // A paused broker tells nothing: what it told last is what is known.
+    if (!slot->isOpen || !slot->place.isBroker || slot->state == BrokerState::Paused) continue;
+    takeGroupsNow(*slot);
+    takeSharesNow(*slot, lab_->clock().monotonic());
+    takeTransactionsNow(*slot);
+  }
+  return describe();
 }
 
 observe::EventBatch Cluster::drainEvents(uint64_t since, size_t limit) {
@@ -367,9 +379,14 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
   into.highWatermark = ends.highWatermark.offset;
   into.lastStable = ends.lastStableOffset.offset;
   into.sizeInBytes = log.sizeInBytes();
-  if (!watched) return;
-  for (const log::SegmentInfo& segment : log.segments())
+  // Most logs of a cluster are empty: their files tell nothing.
+  if (!watched && into.logEnd.value() <= 0) return;
+  const std::vector<log::SegmentInfo> infos = log.segments();
+  into.segmentCount = static_cast<int>(infos.size());
+  const size_t older = watched ? 0 : infos.size() - std::min(infos.size(), observe::ReplicaSnapshot::kSegmentsKept);
+  for (const log::SegmentInfo& segment : std::span(infos).subspan(older))
     into.segments.push_back({segment.baseOffset, segment.sizeInBytes});
+  if (!watched) return;
   // The newest batches: from so far back that as many as are shown surely fit, at one record a batch; and if batches
   // hold more records, from so much further back.
   constexpr auto kMost = static_cast<int64_t>(observe::ReplicaSnapshot::kMaxBatches);
@@ -410,7 +427,6 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
         &segment == &into.segments.back() || std::next(&segment)->baseOffset > into.batches.front().baseOffset;
     if (!shown) continue;
     const log::SegmentInfo* info = nullptr;
-    const std::vector<log::SegmentInfo> infos = log.segments();
     for (const log::SegmentInfo& each : infos)
       if (each.baseOffset == segment.baseOffset) info = &each;
     if (info == nullptr) continue;

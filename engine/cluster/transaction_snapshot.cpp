@@ -38,6 +38,12 @@ void Cluster::describeTransactions(observe::ClusterSnapshot& into) const {
   std::ranges::stable_sort(into.transactions, {}, &observe::TransactionSnapshot::id);
 }
 
+void Cluster::takeTransactionsNow(Slot& slot) {
+  slot.transactions.clear();
+  for (coordinator::TransactionSnapshot& one : slot.node->broker()->transactions().coordinator().snapshotNow())
+    slot.transactions.push_back(shown(std::move(one), slot.place.id));
+}
+
 void Cluster::askForTransactions() {
   for (auto& [id, slot] : slots_)
     if (slot->isOpen && slot->place.isBroker) askForTransactions(*slot);

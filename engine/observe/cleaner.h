@@ -27,7 +27,7 @@ struct CleanerSnapshot {
   int64_t uncleanableBytes = 0;
   /// Dirty of clean and dirty bytes, 0 to 1, and what it must exceed (`min.cleanable.dirty.ratio`).
   double dirtyRatio = 0;
-  double minDirtyRatio = 0.5;
+  double minDirtyRatio = 0;
   /// A dirty record is older than `max.compaction.lag.ms`.
   bool overdue = false;
   bool running = false;

@@ -32,7 +32,10 @@ void Recording::add(const ClusterSnapshot& cluster) {
   for (TopicSnapshot& topic : kept->topics)
     for (PartitionSnapshot& partition : topic.partitions)
       for (ReplicaSnapshot& copy : partition.copies) {
-        copy.segments = {};
+        if (copy.segments.size() > ReplicaSnapshot::kSegmentsKept)
+          copy.segments.erase(copy.segments.begin(),
+                              copy.segments.end() - static_cast<std::ptrdiff_t>(ReplicaSnapshot::kSegmentsKept));
+        copy.segments.shrink_to_fit();
         copy.batches = {};
         copy.indexEntries = {};
       }

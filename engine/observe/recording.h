@@ -25,7 +25,8 @@ class Recording {
 
   /// Numbers rise; those that are missing were lost.
   void add(const ObservedEvent& event);
-  /// `cluster` as it was after every event that is not younger than it; its details are not kept.
+  /// `cluster` as it was after every event that is not younger than it. Of a log's details its newest segments are
+  /// kept; events tell of batches and index entries.
   void add(const ClusterSnapshot& cluster);
   void clear();
 

@@ -3,8 +3,13 @@
 #include "observe/snapshot.h"
 
 // Which members of a snapshot a recording keeps, and under which names: `fieldsOf(visit, value)` calls visit(name,
-// member) for each. Details of logs are not among them, since the events tell them; nor is the cleaner's work.
+// member) for each. Batches and index entries are not among them, since the events tell them.
 namespace tidemark::observe {
+
+/// Whether one of a list is worth its line: of the cleaner's logs most never held a record.
+inline bool isKept(const CleanerSnapshot& log) noexcept {
+  return log.logStart != log.logEnd;
+}
 
 template <class T, class Of>
 concept Either = std::is_same_v<std::remove_const_t<T>, Of>;
@@ -54,6 +59,12 @@ void fieldsOf(Visit& visit, T& v) {
   visit("voters", v.voters);
 }
 
+template <class Visit, Either<SegmentSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("base", v.baseOffset);
+  visit("size", v.sizeInBytes);
+}
+
 template <class Visit, Either<ReplicaSnapshot> T>
 void fieldsOf(Visit& visit, T& v) {
   visit("broker", v.broker);
@@ -65,10 +76,21 @@ void fieldsOf(Visit& visit, T& v) {
   visit("logStart", v.logStart);
   visit("logEnd", v.logEnd);
   visit("highWatermark", v.highWatermark);
+  visit("lastStable", v.lastStable);
   visit("sinceCaughtUp", v.sinceCaughtUp);
   visit("fetchOffset", v.fetchOffset);
   visit("sinceFetch", v.sinceFetch);
   visit("sizeInBytes", v.sizeInBytes);
+  visit("segmentCount", v.segmentCount);
+  visit("segments", v.segments);
+}
+
+template <class Visit, Either<OpenTransactionSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("producer", v.producer);
+  visit("epoch", v.epoch);
+  visit("first", v.first);
+  visit("lastWrite", v.lastWrite);
 }
 
 template <class Visit, Either<PartitionSnapshot> T>
@@ -81,6 +103,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("isr", v.isr);
   visit("highWatermark", v.highWatermark);
   visit("lastStable", v.lastStable);
+  visit("openTransactions", v.openTransactions);
   visit("logStart", v.logStart);
   visit("logEnd", v.logEnd);
   visit("copies", v.copies);
@@ -250,6 +273,50 @@ void fieldsOf(Visit& visit, T& v) {
   visit("fired", v.fired);
 }
 
+template <class Visit, Either<CleanerPassSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("startedAt", v.startedAt);
+  visit("took", v.took);
+  visit("throttled", v.throttled);
+  visit("firstDirty", v.firstDirty);
+  visit("endOffset", v.endOffset);
+  visit("keys", v.keys);
+  visit("mapSlots", v.mapSlots);
+  visit("recordsRead", v.recordsRead);
+  visit("recordsKept", v.recordsKept);
+  visit("tombstonesKept", v.tombstonesKept);
+  visit("tombstonesDropped", v.tombstonesDropped);
+  visit("markersDropped", v.markersDropped);
+  visit("recordsWithoutKey", v.recordsWithoutKey);
+  visit("bytesBefore", v.bytesBefore);
+  visit("bytesAfter", v.bytesAfter);
+  visit("segmentsBefore", v.segmentsBefore);
+  visit("segmentsAfter", v.segmentsAfter);
+  visit("earliestHorizon", v.earliestHorizon);
+}
+
+template <class Visit, Either<CleanerSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("broker", v.broker);
+  visit("partition", v.partition);
+  visit("logStart", v.logStart);
+  visit("firstDirty", v.firstDirty);
+  visit("firstUncleanable", v.firstUncleanable);
+  visit("logEnd", v.logEnd);
+  visit("cleanBytes", v.cleanBytes);
+  visit("dirtyBytes", v.dirtyBytes);
+  visit("uncleanableBytes", v.uncleanableBytes);
+  visit("dirtyRatio", v.dirtyRatio);
+  visit("minDirtyRatio", v.minDirtyRatio);
+  visit("overdue", v.overdue);
+  visit("running", v.running);
+  visit("passes", v.passes);
+  visit("lastPass", v.lastPass);
+  visit("deleteRetention", v.deleteRetention);
+  visit("lookAgainAt", v.lookAgainAt);
+  visit("uncleanableReason", v.uncleanableReason);
+}
+
 template <class Visit, Either<Setting> T>
 void fieldsOf(Visit& visit, T& v) {
   visit("key", v.key);
@@ -274,6 +341,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("groups", v.groups);
   visit("transactions", v.transactions);
   visit("faults", v.faults);
+  visit("cleaners", v.cleaners);
   visit("lostEvents", v.lostEvents);
 }
 

@@ -59,7 +59,11 @@ struct ToJson {
   template <class T>
   static json of(const std::vector<T>& v) {
     json all = json::array();
-    for (const T& each : v) all.push_back(of(each));
+    for (const T& each : v) {
+      if constexpr (requires { isKept(each); })
+        if (!isKept(each)) continue;
+      all.push_back(of(each));
+    }
     return all;
   }
   template <class T>

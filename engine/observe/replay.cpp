@@ -38,23 +38,130 @@ struct Step {
     mine->logEnd = end;
     if (PartitionSnapshot* found = partition(); found->leader == self()) found->logEnd = end;
   }
+  /// A segment that begins here; nothing if it is known.
+  static void begins(ReplicaSnapshot& mine, Offset base) {
+    if (!mine.segments.empty() && mine.segments.back().baseOffset >= base) return;
+    mine.segments.push_back({base, 0});
+    ++mine.segmentCount;
+  }
   void operator()(const events::BatchAppended& e) const {
     logEnds(e.lastOffset.next());
-    if (ReplicaSnapshot* mine = copy(self())) mine->sizeInBytes += e.sizeInBytes;
+    if (ReplicaSnapshot* mine = copy(self())) {
+      mine->sizeInBytes += e.sizeInBytes;
+      // Where a segment begins is known only if its beginning was seen.
+      if (e.position == 0) begins(*mine, e.baseOffset);
+      if (!mine->segments.empty()) mine->segments.back().sizeInBytes = e.position + e.sizeInBytes;
+    }
+    if (CleanerSnapshot* log = cleaner()) {
+      log->logEnd = e.lastOffset.next();
+      log->uncleanableBytes += e.sizeInBytes;
+    }
   }
-  void operator()(const events::LogTruncated& e) const { logEnds(e.to); }
+  void operator()(const events::SegmentRolled& e) const {
+    ReplicaSnapshot* mine = copy(self());
+    if (mine == nullptr) return;
+    if (!mine->segments.empty() && mine->segments.back().baseOffset == e.closedBaseOffset)
+      mine->segments.back().sizeInBytes = e.closedSizeInBytes;
+    begins(*mine, e.baseOffset);
+  }
+  void operator()(const events::SegmentDeleted& e) const {
+    ReplicaSnapshot* mine = copy(self());
+    if (mine == nullptr) return;
+    mine->sizeInBytes = std::max<int64_t>(0, mine->sizeInBytes - e.sizeInBytes);
+    mine->segmentCount = std::max(0, mine->segmentCount - 1);
+    std::erase_if(mine->segments, [&e](const SegmentSnapshot& one) { return one.baseOffset == e.baseOffset; });
+  }
+  void operator()(const events::LogTruncated& e) const {
+    logEnds(e.to);
+    ReplicaSnapshot* mine = copy(self());
+    if (mine == nullptr) return;
+    mine->segmentCount -= static_cast<int>(
+        std::erase_if(mine->segments, [&e](const SegmentSnapshot& one) { return one.baseOffset > e.to; }));
+  }
   void operator()(const events::LogStartAdvanced& e) const {
     ReplicaSnapshot* mine = copy(self());
     if (mine == nullptr) return;
     mine->logStart = e.to;
     if (PartitionSnapshot* found = partition(); found->leader == self()) found->logStart = e.to;
+    if (CleanerSnapshot* log = cleaner()) log->logStart = e.to;
+  }
+
+  CleanerSnapshot* cleaner() const {
+    const auto found = std::ranges::find_if(cluster.cleaners, [this](const CleanerSnapshot& one) {
+      return one.broker == self() && one.partition.partition == event.partition && one.partition.topic == event.topic;
+    });
+    return found == cluster.cleaners.end() ? nullptr : &*found;
+  }
+  void operator()(const events::CleanerPassStarted& e) const {
+    CleanerSnapshot* log = cleaner();
+    if (log == nullptr) return;
+    log->running = true;
+    log->firstDirty = e.firstDirty;
+    log->firstUncleanable = e.firstUncleanable;
+    log->cleanBytes = e.cleanBytes;
+    log->dirtyBytes = e.dirtyBytes;
+  }
+  void operator()(const events::CleanerPassFinished& e) const {
+    CleanerSnapshot* log = cleaner();
+    if (log == nullptr) return;
+    // What the event does not tell the next snapshot does.
+    log->lastPass = CleanerPassSnapshot{
+        .startedAt = event.event.wall - std::chrono::duration_cast<platform::WallClock::duration>(e.took),
+        .took = e.took,
+        .firstDirty = log->firstDirty,
+        .endOffset = e.endOffset,
+        .recordsRead = e.recordsRead,
+        .recordsKept = e.recordsKept,
+        .tombstonesKept = e.tombstonesKept,
+        .tombstonesDropped = e.tombstonesDropped,
+        .bytesBefore = e.bytesBefore,
+        .bytesAfter = e.bytesAfter,
+        .earliestHorizon = {}};
+    log->running = false;
+    ++log->passes;
+    log->firstDirty = e.endOffset;
+    log->cleanBytes = e.bytesAfter;
+    log->dirtyBytes = 0;
+    log->dirtyRatio = 0;
+  }
+  void operator()(const events::CleanerSetAside& e) const {
+    CleanerSnapshot* log = cleaner();
+    if (log == nullptr) return;
+    log->running = false;
+    log->uncleanableReason = e.reason.view();
+  }
+
+  /// The oldest open transaction holds it back.
+  static void settleLastStable(PartitionSnapshot& found) {
+    found.lastStable = found.highWatermark;
+    if (!found.openTransactions.empty())
+      found.lastStable = std::min(found.lastStable, found.openTransactions.front().first);
   }
   void operator()(const events::HighWatermarkAdvanced& e) const {
     ReplicaSnapshot* mine = copy(self());
     if (mine == nullptr) return;
     mine->highWatermark = e.to;
-    if (PartitionSnapshot* found = partition(); found->leader == self())
-      found->highWatermark = found->lastStable = e.to;
+    PartitionSnapshot* found = partition();
+    if (found->leader != self()) return;
+    found->highWatermark = e.to;
+    settleLastStable(*found);
+  }
+  void operator()(const events::TransactionOpened& e) const {
+    PartitionSnapshot* found = partition();
+    if (found == nullptr || found->leader != self()) return;
+    const auto known = std::ranges::find(found->openTransactions, e.producer, &OpenTransactionSnapshot::producer);
+    if (known != found->openTransactions.end()) return;
+    found->openTransactions.push_back(
+        {.producer = e.producer, .epoch = e.epoch, .first = e.first, .lastWrite = event.event.wall});
+    std::ranges::sort(found->openTransactions, {}, &OpenTransactionSnapshot::first);
+    settleLastStable(*found);
+  }
+  void operator()(const events::MarkerWritten& e) const {
+    PartitionSnapshot* found = partition();
+    if (found == nullptr || found->leader != self()) return;
+    std::erase_if(found->openTransactions,
+                  [&e](const OpenTransactionSnapshot& one) { return one.producer == e.producer; });
+    settleLastStable(*found);
   }
   void becomes(const events::NodeList& isr, PartitionEpoch epoch) const {
     PartitionSnapshot* found = partition();
@@ -75,7 +182,8 @@ struct Step {
     for (ReplicaSnapshot& replica : found->copies) {
       replica.leader = replica.broker == e.to;
       if (!replica.leader) continue;
-      found->highWatermark = found->lastStable = replica.highWatermark;
+      found->highWatermark = replica.highWatermark;
+      settleLastStable(*found);
       found->logStart = replica.logStart;
       found->logEnd = replica.logEnd;
     }
@@ -165,27 +273,21 @@ struct Detail {
   ReplicaSnapshot& copy;
 
   void operator()(const events::BatchAppended& e) const {
-    // Where a segment begins is known only if its beginning was seen.
-    if (e.position == 0 && (copy.segments.empty() || copy.segments.back().baseOffset != e.baseOffset))
-      copy.segments.push_back({e.baseOffset, 0});
-    if (!copy.segments.empty()) copy.segments.back().sizeInBytes = e.position + e.sizeInBytes;
     copy.batches.push_back({.baseOffset = e.baseOffset,
                             .lastOffset = e.lastOffset,
                             .epoch = e.epoch,
                             .recordCount = e.recordCount,
                             .sizeInBytes = e.sizeInBytes,
                             .position = e.position,
-                            .codec = {}});
-  }
-  void operator()(const events::SegmentRolled& e) const { copy.segments.push_back({e.baseOffset, 0}); }
-  void operator()(const events::SegmentDeleted& e) const {
-    std::erase_if(copy.segments, [&e](const SegmentSnapshot& one) { return one.baseOffset == e.baseOffset; });
+                            .producer = e.producer,
+                            .codec = {},
+                            .control = e.control,
+                            .transactional = e.transactional});
   }
   void operator()(const events::IndexEntryAdded& e) const { copy.indexEntries.push_back({e.offset, e.position}); }
   void operator()(const events::LogTruncated& e) const {
     std::erase_if(copy.batches, [&e](const BatchSnapshot& one) { return one.lastOffset >= e.to; });
     std::erase_if(copy.indexEntries, [&e](const IndexEntrySnapshot& one) { return one.offset >= e.to; });
-    std::erase_if(copy.segments, [&e](const SegmentSnapshot& one) { return one.baseOffset > e.to; });
   }
   template <class Other>
   void operator()(const Other&) const {}

@@ -147,14 +147,18 @@ struct ReplicaSnapshot {
   Offset fetchOffset;
   std::optional<Duration> sinceFetch;
   int64_t sizeInBytes = 0;
-  /// All of them, oldest first; only for the partition that is watched, as are the next two.
+  /// How many there are; 0 while the log never held a record.
+  int segmentCount = 0;
+  /// Oldest first: all of them for the partition that is watched, the newest kSegmentsKept for others.
   std::vector<SegmentSnapshot> segments;
-  /// The newest ones, oldest first, without gaps between them: at most kMaxBatches.
+  /// Only for the partition that is watched, as are its index entries. The newest ones, oldest first, without gaps
+  /// between them: at most kMaxBatches.
   std::vector<BatchSnapshot> batches;
   /// Those that lie among `batches`.
   std::vector<IndexEntrySnapshot> indexEntries;
 
   static constexpr size_t kMaxBatches = 400;
+  static constexpr size_t kSegmentsKept = 64;
 };
 
 struct PartitionSnapshot {

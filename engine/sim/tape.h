@@ -1,6 +1,8 @@
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <map>
 #include <string_view>
 
 #include "cluster/cluster.h"
@@ -20,8 +22,18 @@ class Tape final : public Checker {
   void look(platform::MonotonicTime now);
 
  private:
+  /// When the newest batches of a partition came, by their last offset: the age of what a group has not committed is
+  /// told by it, since a file must not be read for it.
+  struct Appended {
+    Offset last;
+    platform::WallTime at;
+  };
+  static constexpr size_t kAppendedKept = 10'000;
+  void addAges(observe::ClusterSnapshot& cluster) const;
+
   cluster::Cluster& cluster_;
   observe::RecordingWriter writer_;
+  std::map<TopicPartition, std::deque<Appended>> appended_;
   uint64_t told_ = 0;
 };
 

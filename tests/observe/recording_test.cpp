@@ -145,6 +145,82 @@ TEST_F(RecordingTest, BatchesAreThoseThatWereThereThen) {
               IsEmpty());
 }
 
+TEST_F(RecordingTest, SegmentsComeAndGoWithWhatWasTold) {
+  for (ReplicaSnapshot& copy : cluster.topics[0].partitions[0].copies) {
+    copy.segmentCount = 1;
+    copy.segments = {{Offset(0), 400}};
+    copy.batches.emplace_back();
+    copy.indexEntries.emplace_back();
+  }
+  recording.add(cluster);
+  recording.add(event(100ms, 1, batch(5, 1, 4, 400)));
+  recording.add(event(200ms, 1, events::SegmentRolled{{}, Offset(6), Offset(0), 500}));
+  recording.add(event(210ms, 1, batch(6, 2, 4, 0)));
+  recording.add(event(300ms, 1, events::SegmentDeleted{{}, Offset(0), 500}));
+  const auto segments = [this](std::chrono::milliseconds after, size_t copy) {
+    std::vector<std::pair<int64_t, int64_t>> found;
+    const SnapshotPtr then = at(after);
+    EXPECT_EQ(orders(then).copies[copy].segmentCount, static_cast<int>(orders(then).copies[copy].segments.size()));
+    for (const SegmentSnapshot& one : orders(then).copies[copy].segments)
+      found.emplace_back(one.baseOffset.value(), one.sizeInBytes);
+    return found;
+  };
+  EXPECT_THAT(segments(150ms, 0), ElementsAre(std::pair(0, 500)));
+  EXPECT_THAT(segments(250ms, 0), ElementsAre(std::pair(0, 500), std::pair(6, 100)));
+  EXPECT_THAT(segments(350ms, 0), ElementsAre(std::pair(6, 100)));
+  EXPECT_THAT(segments(350ms, 1), ElementsAre(std::pair(0, 400))) << "another broker's copy has its own";
+  EXPECT_THAT(orders(recording.snapshots().front().cluster).copies[0].batches, IsEmpty()) << "the events tell of them";
+}
+
+TEST_F(RecordingTest, OfManySegmentsTheNewestAreKept) {
+  ReplicaSnapshot& copy = cluster.topics[0].partitions[0].copies[0];
+  copy.segmentCount = 10'000;
+  for (int i = 0; i < 10'000; ++i) copy.segments.push_back({Offset(i * 10), 1'000});
+  recording.add(cluster);
+  const ReplicaSnapshot& kept = orders(at(0ms)).copies[0];
+  EXPECT_EQ(kept.segmentCount, 10'000);
+  ASSERT_EQ(kept.segments.size(), ReplicaSnapshot::kSegmentsKept);
+  EXPECT_EQ(kept.segments.back().baseOffset, Offset(99'990));
+}
+
+TEST_F(RecordingTest, TheCleanersWorkIsShownAsItWas) {
+  cluster.cleaners.push_back({.broker = NodeId(1),
+                              .partition = kOrders,
+                              .logStart = Offset(0),
+                              .firstDirty = Offset(0),
+                              .firstUncleanable = Offset(10),
+                              .logEnd = Offset(12),
+                              .dirtyBytes = 1'000,
+                              .lastPass = {},
+                              .lookAgainAt = {},
+                              .uncleanableReason = {}});
+  recording.add(cluster);
+  recording.add(event(100ms, 1, events::CleanerPassStarted{{}, Offset(0), Offset(10), 0, 1'000}));
+  recording.add(event(160ms, 1, events::CleanerPassFinished{{}, Offset(10), 10, 4, 1, 2, 1'000, 400, 60ms}));
+  EXPECT_FALSE(at(50ms)->cleaners[0].running);
+  EXPECT_TRUE(at(120ms)->cleaners[0].running);
+  const CleanerSnapshot after = at(200ms)->cleaners[0];
+  EXPECT_FALSE(after.running);
+  EXPECT_EQ(after.firstDirty, Offset(10));
+  EXPECT_EQ(after.passes, 1);
+  ASSERT_TRUE(after.lastPass);
+  EXPECT_EQ(after.lastPass->recordsDropped(), 6);
+  EXPECT_EQ(after.lastPass->startedAt, kWall + 100ms);
+}
+
+TEST_F(RecordingTest, AnOpenTransactionHoldsTheLastStableOffsetBack) {
+  recording.add(cluster);
+  recording.add(event(100ms, 1, events::TransactionOpened{{}, ProducerId(7), ProducerEpoch(2), Offset(3)}));
+  recording.add(event(120ms, 1, events::HighWatermarkAdvanced{{}, Offset(0), Offset(9), NodeId(2)}));
+  recording.add(event(
+      200ms, 1, events::MarkerWritten{{}, ProducerId(7), ProducerEpoch(2), true, Offset(3), Offset(8), Offset(9)}));
+  EXPECT_EQ(orders(at(150ms)).lastStable, Offset(3));
+  ASSERT_EQ(orders(at(150ms)).openTransactions.size(), 1u);
+  EXPECT_EQ(orders(at(150ms)).openTransactions[0].producer, ProducerId(7));
+  EXPECT_EQ(orders(at(250ms)).lastStable, Offset(9));
+  EXPECT_THAT(orders(at(250ms)).openTransactions, IsEmpty());
+}
+
 TEST_F(RecordingTest, AfterAnEventIsExactlyAfterIt) {
   recording.add(cluster);
   for (const ObservedEvent& one : story()) recording.add(one);
@@ -209,6 +285,21 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   fault.left = 2s;
   cluster.brokers[1].state = BrokerState::Paused;
   cluster.brokers[1].sinceHeartbeat = 300ms;
+  PartitionSnapshot& partition = cluster.topics[0].partitions[0];
+  partition.copies[0].lastStable = Offset(0);
+  partition.copies[0].segmentCount = 2;
+  partition.copies[0].segments = {{Offset(0), 900}, {Offset(12), 0}};
+  partition.openTransactions = {{.producer = ProducerId(4), .epoch = ProducerEpoch(1), .first = Offset(0)}};
+  const CleanerSnapshot cleaned{.broker = NodeId(1),
+                                .partition = kOrders,
+                                .logStart = Offset(0),
+                                .firstDirty = Offset(4),
+                                .logEnd = Offset(6),
+                                .minDirtyRatio = 0,
+                                .lastPass = CleanerPassSnapshot{.keys = 5, .earliestHorizon = kWall + 1h},
+                                .lookAgainAt = {},
+                                .uncleanableReason = {}};
+  cluster.cleaners = {cleaned, {.broker = NodeId(2), .partition = kOrders, .logStart = Offset(0), .logEnd = Offset(0)}};
   writer.add(cluster);
   const auto events = story();
   for (const ObservedEvent& one : events) writer.add(one);
@@ -234,6 +325,20 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   EXPECT_EQ(shown->faults[0].fault, fault.fault);
   EXPECT_EQ(shown->faults[0].links, fault.links);
   EXPECT_EQ(shown->faults[0].left, Duration(2s));
+  const ReplicaSnapshot& copy = orders(shown).copies[0];
+  EXPECT_EQ(copy.lastStable, Offset(0));
+  EXPECT_EQ(copy.segmentCount, 2);
+  ASSERT_EQ(copy.segments.size(), 2u);
+  EXPECT_EQ(copy.segments[0].sizeInBytes, 900);
+  EXPECT_EQ(copy.segments[1].baseOffset, Offset(12));
+  EXPECT_EQ(orders(shown).openTransactions, cluster.topics[0].partitions[0].openTransactions);
+  ASSERT_EQ(shown->cleaners.size(), 1u) << "a log that is empty is not worth its line";
+  EXPECT_EQ(shown->cleaners[0].partition, kOrders);
+  EXPECT_EQ(shown->cleaners[0].firstDirty, Offset(4));
+  EXPECT_EQ(shown->cleaners[0].minDirtyRatio, 0.0);
+  ASSERT_TRUE(shown->cleaners[0].lastPass);
+  EXPECT_EQ(shown->cleaners[0].lastPass->keys, 5);
+  EXPECT_EQ(shown->cleaners[0].lastPass->earliestHorizon, kWall + 1h);
   EXPECT_EQ(orders(shown).isr, orders(std::make_shared<ClusterSnapshot>(cluster)).isr);
 }
 

@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/seeds.h"
+#include "observe/recording_file.h"
 #include "sim/trace_file.h"
 
 namespace tidemark::sim {
@@ -74,6 +77,31 @@ TEST(Scenarios, WhoseBreachesWereTheCheckersHold) {
     const ScenarioResult result = runScenario({.seed = seed});
     EXPECT_FALSE(result.breach) << seed << ": " << result.breach->invariant << ": " << result.breach->text;
   }
+}
+
+TEST(Scenarios, ARecordingTellsOfGroupsAndChangesNothing) {
+  const ScenarioOptions plain{.seed = 3, .until = std::chrono::seconds(20)};
+  ScenarioOptions recorded = plain;
+  std::vector<std::string> lines;
+  recorded.record = [&lines](std::string_view line) { lines.emplace_back(line); };
+  EXPECT_EQ(runScenario(plain).traceHash, runScenario(recorded).traceHash);
+  observe::RecordingReader reader;
+  for (const std::string& line : lines) ASSERT_TRUE(reader.take(line)) << line;
+  const auto recording = reader.finish();
+  ASSERT_TRUE(recording);
+  const auto any = [&recording](auto&& holds) {
+    return std::ranges::any_of(recording->snapshots(),
+                               [&](const observe::Recording::Kept& kept) { return holds(*kept.cluster); });
+  };
+  EXPECT_TRUE(any([](const observe::ClusterSnapshot& at) {
+    return std::ranges::any_of(at.groups, [](const observe::GroupSnapshot& group) { return !group.members.empty(); });
+  }));
+  EXPECT_TRUE(any([](const observe::ClusterSnapshot& at) {
+    for (const observe::GroupSnapshot& group : at.groups)
+      for (const observe::GroupPartitionSnapshot& one : group.partitions)
+        if (one.lag().value_or(0) > 0 && one.firstPending) return true;
+    return false;
+  })) << "lag in seconds";
 }
 
 TEST(Scenarios, LeaveTheSameTraceInTwoProcessesWithOtherAddresses) {

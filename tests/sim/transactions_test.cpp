@@ -233,6 +233,22 @@ TEST(TransactionsOfThreeBrokers, AreSeenWholeOrNotAtAllInAnyOrderOfEvents) {
   }
 }
 
+TEST(TransactionsOfThreeBrokers, ALookBetweenTwoStepsTellsWhatCoordinatorsKnow) {
+  SimulatedLab lab({.seed = 3});
+  TransactionalProcess application(lab, launch(lab));
+  ASSERT_TRUE(application.begin());
+  application.transaction(true);
+  application.write(application.producer(), {"open-0", "open-1"});
+  lab.world().runFor(std::chrono::seconds(2));
+  const observe::SnapshotPtr now = lab.cluster().describeNow();
+  const auto open = std::ranges::find(now->transactions, kTransactionalId, &observe::TransactionSnapshot::id);
+  ASSERT_NE(open, now->transactions.end());
+  EXPECT_EQ(open->state, "Ongoing");
+  EXPECT_TRUE(open->start.has_value());
+  EXPECT_FALSE(open->partitions.empty());
+  EXPECT_TRUE(application.perform([&](auto done) { application.producer().end(false, std::move(done)); }));
+}
+
 TEST(TransactionsOfThreeBrokers, AZombieIsFencedAndItsTransactionAborted) {
   SimulatedLab lab({.seed = 2});
   TransactionalProcess application(lab, launch(lab));

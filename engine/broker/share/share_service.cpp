@@ -346,6 +346,21 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
   void startFetch(FetchRequest request, ShareSessions::Turn turn,
                   std::move_only_function<void(std::vector<Fetched>)> done);
 
+  std::vector<SharePartitionView> views() const {
+    std::vector<SharePartitionView> views;
+    for (const auto& [id, one] : held)
+      views.push_back({.groupId = id.groupId,
+                       .partition = one->name,
+                       .leaderEpoch = one->share.leaderEpoch(),
+                       .stateEpoch = one->share.stateEpoch(),
+                       .startOffset = one->share.startOffset(),
+                       .endOffset = one->share.endOffset(),
+                       .deliveryCompleteCount = one->share.deliveryCompleteCount(),
+                       .isActive = one->active,
+                       .stretches = one->share.stretches()});
+    return views;
+  }
+
   const Dependencies dependencies;
   ShareSessions sessions;
   std::map<SharePartitionId, HeldPtr> held;
@@ -662,20 +677,11 @@ void ShareService::stop() {
 }
 
 void ShareService::snapshot(std::move_only_function<void(std::vector<SharePartitionView>)> done) {
-  impl_->post([done = std::move(done)](Impl& impl) mutable {
-    std::vector<SharePartitionView> views;
-    for (const auto& [id, one] : impl.held)
-      views.push_back({.groupId = id.groupId,
-                       .partition = one->name,
-                       .leaderEpoch = one->share.leaderEpoch(),
-                       .stateEpoch = one->share.stateEpoch(),
-                       .startOffset = one->share.startOffset(),
-                       .endOffset = one->share.endOffset(),
-                       .deliveryCompleteCount = one->share.deliveryCompleteCount(),
-                       .isActive = one->active,
-                       .stretches = one->share.stretches()});
-    done(std::move(views));
-  });
+  impl_->post([done = std::move(done)](Impl& impl) mutable { done(impl.views()); });
+}
+
+std::vector<SharePartitionView> ShareService::snapshotNow() const {
+  return impl_->views();
 }
 
 }  // namespace tidemark::broker

@@ -134,6 +134,13 @@ struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
 
   void fetchGroup(std::shared_ptr<OffsetFetchGather> gather, size_t index);
 
+  std::vector<GroupSnapshot> snapshot() {
+    std::vector<GroupSnapshot> groups;
+    runtime->forEach([&](PartitionIndex, Shard& shard) { static_cast<GroupShard&>(shard).snapshot(groups); });
+    std::ranges::sort(groups, {}, &GroupSnapshot::groupId);
+    return groups;
+  }
+
   const Dependencies dependencies;
   const GroupConfig config;
   TopicHashes hashes;
@@ -548,13 +555,11 @@ void GroupCoordinator::run(std::string groupId, std::move_only_function<Effects(
 }
 
 void GroupCoordinator::snapshot(Reply<std::vector<GroupSnapshot>> reply) {
-  impl_->post([reply = std::move(reply)](Impl& impl) mutable {
-    std::vector<GroupSnapshot> groups;
-    impl.runtime->forEach([&](PartitionIndex, Shard& shard) { static_cast<GroupShard&>(shard).snapshot(groups); });
-    std::sort(groups.begin(), groups.end(),
-              [](const GroupSnapshot& a, const GroupSnapshot& b) { return a.groupId < b.groupId; });
-    reply(std::move(groups));
-  });
+  impl_->post([reply = std::move(reply)](Impl& impl) mutable { reply(impl.snapshot()); });
+}
+
+std::vector<GroupSnapshot> GroupCoordinator::snapshotNow() const {
+  return impl_->snapshot();
 }
 
 }  // namespace tidemark::coordinator

@@ -59,6 +59,13 @@ struct TransactionCoordinator::Impl : std::enable_shared_from_this<Impl> {
         std::move(unavailable));
   }
 
+  std::vector<TransactionSnapshot> snapshot() {
+    std::vector<TransactionSnapshot> all;
+    runtime->forEach([&](PartitionIndex, Shard& shard) { static_cast<TransactionShard&>(shard).snapshot(all); });
+    std::ranges::sort(all, {}, &TransactionSnapshot::transactionalId);
+    return all;
+  }
+
   void send(MarkerOrder order) {
     order.coordinatorEpoch = epochs[order.coordinatorPartition];
     dependencies.markers->send(std::move(order));
@@ -236,12 +243,11 @@ void TransactionCoordinator::list(const ListTransactionsRequest& request, Reply<
 }
 
 void TransactionCoordinator::snapshot(Reply<std::vector<TransactionSnapshot>> reply) {
-  impl_->post([reply = std::move(reply)](Impl& impl) mutable {
-    std::vector<TransactionSnapshot> all;
-    impl.runtime->forEach([&](PartitionIndex, Shard& shard) { static_cast<TransactionShard&>(shard).snapshot(all); });
-    std::ranges::sort(all, {}, &TransactionSnapshot::transactionalId);
-    reply(std::move(all));
-  });
+  impl_->post([reply = std::move(reply)](Impl& impl) mutable { reply(impl.snapshot()); });
+}
+
+std::vector<TransactionSnapshot> TransactionCoordinator::snapshotNow() const {
+  return impl_->snapshot();
 }
 
 }  // namespace tidemark::coordinator

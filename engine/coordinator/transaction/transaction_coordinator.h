@@ -73,6 +73,8 @@ class TransactionCoordinator {
   void list(const protocol::ListTransactionsRequest& request, Reply<protocol::ListTransactionsResponse> reply);
   /// All ids of the partitions that are led here, by id.
   void snapshot(Reply<std::vector<TransactionSnapshot>> reply);
+  /// The same at once, for where nothing else runs, as between two steps of the simulator: sets nothing going.
+  std::vector<TransactionSnapshot> snapshotNow() const;
 
  private:
   struct Impl;
