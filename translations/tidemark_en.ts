@@ -93,6 +93,13 @@
             <numerusform>%n partitions</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>subtopology %1 · %n task(s)</source>
+        <translation>
+            <numerusform>subtopology %1 · %n task</numerusform>
+            <numerusform>subtopology %1 · %n tasks</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Map</name>
@@ -170,6 +177,13 @@
         <translation>
             <numerusform>%n offset held back by %1</numerusform>
             <numerusform>%n offsets held back by %1</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 in %n batch(es)</source>
+        <translation>
+            <numerusform>%1 in %n batch</numerusform>
+            <numerusform>%1 in %n batches</numerusform>
         </translation>
     </message>
 </context>
@@ -564,6 +578,13 @@
             <numerusform>%n entries</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n record(s)</source>
+        <translation>
+            <numerusform>%n record</numerusform>
+            <numerusform>%n records</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::LookupResult</name>
@@ -656,6 +677,13 @@
         <translation>
             <numerusform>%n entry</numerusform>
             <numerusform>%n entries</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>of %n segment(s) are recorded</source>
+        <translation>
+            <numerusform>of %n segment are recorded</numerusform>
+            <numerusform>of %n segments are recorded</numerusform>
         </translation>
     </message>
 </context>

@@ -36,13 +36,13 @@ constexpr int kLimitMs = 60'000;
 }  // namespace
 
 QStringList SceneShot::conditions() {
-  return {QStringLiteral("launch"),      QStringLiteral("steady"),    QStringLiteral("killed"),
-          QStringLiteral("recovered"),   QStringLiteral("table"),     QStringLiteral("partition"),
-          QStringLiteral("idle"),        QStringLiteral("segments"),  QStringLiteral("segments-table"),
-          QStringLiteral("cleaner"),     QStringLiteral("map"),       QStringLiteral("map-broken"),
-          QStringLiteral("faults"),      QStringLiteral("timeline"),  QStringLiteral("history"),
-          QStringLiteral("lost"),        QStringLiteral("truncated"), QStringLiteral("groups"),
-          QStringLiteral("transactions")};
+  return {QStringLiteral("launch"),        QStringLiteral("steady"),      QStringLiteral("killed"),
+          QStringLiteral("recovered"),     QStringLiteral("table"),       QStringLiteral("partition"),
+          QStringLiteral("idle"),          QStringLiteral("segments"),    QStringLiteral("segments-table"),
+          QStringLiteral("segments-past"), QStringLiteral("cleaner"),     QStringLiteral("map"),
+          QStringLiteral("map-broken"),    QStringLiteral("faults"),      QStringLiteral("timeline"),
+          QStringLiteral("history"),       QStringLiteral("lost"),        QStringLiteral("truncated"),
+          QStringLiteral("groups"),        QStringLiteral("transactions")};
 }
 
 SceneShot::SceneShot(MainWindow& window, QString condition, QString file, uint16_t port, QObject* parent)
@@ -126,6 +126,10 @@ void SceneShot::addSegments() {
                        // The active one has some records as well.
                        return leader->logEnd - leader->segments.back().baseOffset > 24;
                      }});
+  if (m_condition == QStringLiteral("segments-past")) {
+    addSegmentsPast();
+    return;
+  }
   m_steps.push_back({tr("the segments"), [this] {
                        m_window.clusterPage().showView(ClusterPage::View::Segments);
                        return m_window.clusterPage().segments().controller().segment() != nullptr;
@@ -144,6 +148,26 @@ void SceneShot::addSegments() {
                        controller.setRow(static_cast<int>(controller.rows().size()) - 1);
                        if (m_condition == QStringLiteral("segments-table")) m_window.clusterPage().showTable(true);
                        return controller.batch() && controller.batch()->segment == controller.segment()->base;
+                     }});
+  m_steps.push_back({tr("a still window"), [this] { return held(300); }});
+}
+
+void SceneShot::addSegmentsPast() {
+  m_steps.push_back({tr("the moment"), [this] {
+                       const auto& events = m_window.bridge().recording().events();
+                       const auto roll =
+                           std::find_if(events.rbegin(), events.rend(), [](const observe::ObservedEvent& one) {
+                             return std::holds_alternative<events::SegmentRolled>(one.event.payload) &&
+                                    one.topic == kShown.topic && one.partition == kShown.partition;
+                           });
+                       if (roll == events.rend()) return false;
+                       m_window.travel().lookAt(roll->event.wall + std::chrono::milliseconds(900));
+                       m_window.clusterPage().showView(ClusterPage::View::Segments);
+                       SegmentsPage& page = m_window.clusterPage().segments();
+                       const auto& partition = page.controller().partition();
+                       if (!partition || partition->segments->size() < 2) return false;
+                       page.search(QString::number(((*partition->segments)[1].base + 7).value()));
+                       return true;
                      }});
   m_steps.push_back({tr("a still window"), [this] { return held(300); }});
 }

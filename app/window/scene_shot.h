@@ -58,6 +58,7 @@ class SceneShot : public QObject {
 
   void addTraffic();
   void addSegments();
+  void addSegmentsPast();
   void addCleaner();
   void addFaults();
   void addTimeline();

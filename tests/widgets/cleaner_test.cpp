@@ -22,6 +22,7 @@ observe::CleanerSnapshot compacted(const char* topic, int broker, int64_t clean,
   log.firstDirty = Offset(clean);
   log.firstUncleanable = Offset(clean + dirty);
   log.logEnd = Offset(clean + dirty + 10);
+  log.minDirtyRatio = 0.5;
   log.cleanBytes = clean;
   log.dirtyBytes = dirty;
   log.uncleanableBytes = clean + dirty > 0 ? 100 : 0;
@@ -143,6 +144,30 @@ TEST_F(CleanerPageTest, TShowsTheSameAsATable) {
   cluster.show(snapshot);
   window->bridge().refresh();
   EXPECT_EQ(page().table().model()->rowCount(), 2);
+}
+
+TEST_F(CleanerPageTest, ShowsTheLogsAsTheyWereAtAMomentOfThePast) {
+  const auto showLater = [this](std::chrono::seconds by, std::vector<observe::CleanerSnapshot> cleaners) {
+    observe::ClusterSnapshot snapshot = fake::mockMoment(0);
+    snapshot.at += by;
+    snapshot.wall += by;
+    snapshot.cleaners = std::move(cleaners);
+    cluster.show(snapshot);
+    window->bridge().refresh();
+    return snapshot.wall;
+  };
+  const auto before = showLater(2s, {cleaned("audit", 1), compacted("audit", 2, 800, 10), cleaned("orders", 1)}) + 1s;
+  showLater(5s, {compacted("audit", 1, 2000, 10)});
+  ASSERT_EQ(page().list().rows().size(), 1u);
+  window->travel().lookAt(before);
+  ASSERT_EQ(page().list().rows().size(), 3u);
+  EXPECT_EQ(page().list().rows()[0].log.firstDirty, Offset(1000));
+  EXPECT_EQ(page().list().rows()[0].log.passes, 3);
+  // Nothing was told of any cleaner then.
+  window->travel().lookAt(before - 60s);
+  EXPECT_TRUE(page().list().rows().empty());
+  window->travel().goLive();
+  EXPECT_EQ(page().list().rows().size(), 1u);
 }
 
 TEST_F(CleanerPageTest, EnterOpensTheSegmentsWhereTheLogIsDirty) {

@@ -181,8 +181,7 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
       m_brokers(new QButtonGroup(this)),
       m_empty(new QCheckBox(tr("empty ones too"))),
       m_stack(new QStackedWidget),
-      m_nothing(
-          new QLabel(tr("No topic of this cluster is compacted and holds records: give one cleanup.policy=compact."))),
+      m_nothing(new QLabel),
       m_list(new CleanerList),
       m_pass(new PassCard(bridge)),
       m_table(new QTableView) {
@@ -331,6 +330,18 @@ void CleanerPage::makeBrokers(const observe::ClusterSnapshot& cluster) {
   for (const NodeId id : brokers) add(tr("Broker %1").arg(id.value()), id);
 }
 
+QString CleanerPage::nothingText(const observe::ClusterSnapshot& cluster) const {
+  const bool past = m_bridge.moment().has_value() || m_bridge.isRecorded();
+  const bool holds = std::ranges::any_of(cluster.topics, [](const observe::TopicSnapshot& topic) {
+    return topic.compacted && std::ranges::any_of(topic.partitions, [](const observe::PartitionSnapshot& one) {
+             return one.logEnd > one.logStart;
+           });
+  });
+  if (past && holds && cluster.cleaners.empty()) return tr("The recording tells nothing of the cleaner's work then.");
+  if (past) return tr("No compacted topic held records at that moment.");
+  return tr("No topic of this cluster is compacted and holds records: give one cleanup.policy=compact.");
+}
+
 void CleanerPage::fill() {
   if (!m_active) return;
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
@@ -343,6 +354,7 @@ void CleanerPage::fill() {
   if (const int running = count(CleanerRow::State::Running)) notes << tr("%n being cleaned", nullptr, running);
   if (const int aside = count(CleanerRow::State::SetAside)) notes << tr("%n set aside", nullptr, aside);
   m_note->setText(notes.join(QStringLiteral(" · ")));
+  m_nothing->setText(nothingText(cluster));
   m_stack->setCurrentIndex(rows.empty() ? 2 : showsTable() ? 1 : 0);
   if (showsTable()) m_model->setRows(rows);
   m_list->setRows(std::move(rows));

@@ -64,6 +64,8 @@ class CleanerPage : public QWidget {
 
  private:
   void fill();
+  /// Why there is nothing to show, and what to do about it.
+  QString nothingText(const observe::ClusterSnapshot& cluster) const;
   void makeBrokers(const observe::ClusterSnapshot& cluster);
   void takeCurrent();
 

@@ -78,8 +78,10 @@ std::vector<std::pair<QString, QString>> passFacts(const CleanerRow& row, platfo
           : durationText(pass.took));
   add(CleanerWords::tr("dirty offsets"),
       QStringLiteral("%1 … %2").arg(offsetText(pass.firstDirty), offsetText(pass.endOffset)));
-  add(CleanerWords::tr("keys in the offset map"),
-      CleanerWords::tr("%1 of %2 slots").arg(grouped(pass.keys), grouped(pass.mapSlots)));
+  // What a recording was told between two snapshots is less.
+  if (pass.mapSlots > 0)
+    add(CleanerWords::tr("keys in the offset map"),
+        CleanerWords::tr("%1 of %2 slots").arg(grouped(pass.keys), grouped(pass.mapSlots)));
   add(CleanerWords::tr("records kept"),
       CleanerWords::tr("%1 of %2").arg(grouped(pass.recordsKept), grouped(pass.recordsRead)));
   add(CleanerWords::tr("tombstones kept"), grouped(pass.tombstonesKept));
@@ -93,7 +95,8 @@ std::vector<std::pair<QString, QString>> passFacts(const CleanerRow& row, platfo
   }
   add(CleanerWords::tr("bytes"),
       QStringLiteral("%1 → %2").arg(binaryBytesText(pass.bytesBefore), binaryBytesText(pass.bytesAfter)));
-  add(CleanerWords::tr("segments"), QStringLiteral("%1 → %2").arg(pass.segmentsBefore).arg(pass.segmentsAfter));
+  if (pass.segmentsBefore > 0)
+    add(CleanerWords::tr("segments"), QStringLiteral("%1 → %2").arg(pass.segmentsBefore).arg(pass.segmentsAfter));
   return facts;
 }
 

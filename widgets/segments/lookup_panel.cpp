@@ -186,8 +186,7 @@ LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
     : QWidget(parent),
       m_controller(controller),
       m_note(new QLabel),
-      m_empty(new QLabel(tr("Type an offset or a time above and press Enter. Each probe of the search appears here, as "
-                            "the log itself made it; ↑ and ↓ go through them."))),
+      m_empty(new QLabel),
       m_explained(
           new QLabel(tr("An entry names the last offset of a batch\nand the position where that batch starts."))),
       m_table(new QTableView),
@@ -260,12 +259,32 @@ QString LookupPanel::asText() const {
   return tableText(*m_model) + m_result->asText();
 }
 
+QString LookupPanel::emptyText() const {
+  if (!m_controller.isPast())
+    return tr(
+        "Type an offset or a time above and press Enter. Each probe of the search appears here, as the log itself "
+        "made it; ↑ and ↓ go through them.");
+  if (m_controller.wantedOffset() < 0)
+    return tr(
+        "A search reads files, and a recording has none. Type an offset: the segment that held it is opened, with "
+        "what was told of its batch.");
+  const QString offset = grouped(m_controller.wantedOffset());
+  if (!m_controller.foundBatch())
+    return tr("Offset %1: of its batch nothing is recorded, only which segment it is in.").arg(offset);
+  const BatchPoint& batch = *m_controller.foundBatch();
+  return tr("Offset %1 is in the batch %2 … %3, of %4 and %5 bytes, at position %6 of its segment. Leader epoch %7.")
+      .arg(offset, grouped(batch.base), grouped(batch.last), tr("%n record(s)", nullptr, pluralOf(batch.records)),
+           grouped(batch.bytes), grouped(batch.position))
+      .arg(batch.epoch.value());
+}
+
 void LookupPanel::takeLookup() {
   m_taking = true;
   m_model->setRows(m_controller.rows());
   m_taking = false;
   const bool any = m_controller.lookup() != nullptr;
   m_empty->setVisible(!any);
+  m_empty->setText(emptyText());
   m_table->setVisible(any);
   m_result->setVisible(any);
   m_explained->setVisible(any && height() > kExplainedFrom);

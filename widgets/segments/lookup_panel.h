@@ -55,6 +55,8 @@ class LookupPanel : public QWidget {
 
   SegmentsController& m_controller;
   QLabel* m_note;
+  /// What stands here while there is no lookup.
+  QString emptyText() const;
   QLabel* m_empty;
   QLabel* m_explained;
   QTableView* m_table;

@@ -195,7 +195,7 @@ QTableView* SegmentTables::add(const QString& name, QAbstractItemModel* model) {
   frameTable(*table, name);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
   table->horizontalHeader()->setStretchLastSection(true);
-  table->horizontalHeader()->setDefaultSectionSize(150);
+  table->horizontalHeader()->setDefaultSectionSize(124);
   table->horizontalHeader()->setHighlightSections(false);
   table->setTabKeyNavigation(false);
   auto* copy = new QShortcut(QKeySequence::Copy, table);

@@ -79,6 +79,8 @@ struct PartitionPicture {
   int64_t indexIntervalBytes = -1;
   /// None if not known.
   Offset logStart;
+  /// How many segments there are, if a recording tells of fewer; 0: `segments` are all.
+  int segmentCount = 0;
 };
 using PartitionPicturePtr = std::shared_ptr<const PartitionPicture>;
 

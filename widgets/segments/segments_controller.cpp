@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "segments/recorded_log.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -26,7 +27,7 @@ SegmentsController::SegmentsController(EngineBridge& bridge, QObject* parent)
   });
   connect(&bridge, &EngineBridge::frame, this, &SegmentsController::onFrame);
   connect(&bridge, &EngineBridge::second, this, [this] {
-    if (!m_active || m_reading || !isLive() || !m_partition || m_partition->segments->empty()) return;
+    if (!m_active || m_reading || m_past || !isLive() || !m_partition || m_partition->segments->empty()) return;
     // Those that are deleted stand in front.
     if (m_partition->segments->front().state == SegmentEntry::State::Deleted && m_sinceRead.elapsed() >= kDeletedMs)
       read(false);
@@ -38,9 +39,57 @@ void SegmentsController::open(const observe::LookPlace& place) {
   reset();
   m_place = place;
   m_cache = std::make_shared<ReaderCache>();
-  m_check.open(place);
+  m_past = wantsPast();
+  if (!m_past) m_check.open(place);
   Q_EMIT opened();
   if (m_active) read(true);
+}
+
+bool SegmentsController::wantsPast() const {
+  return isLive() && (m_bridge.moment() || m_bridge.isRecorded());
+}
+
+void SegmentsController::turn() {
+  const observe::LookPlace place = *m_place;
+  const bool follows = m_followsActive;
+  const Offset segment = m_wantedSegment;
+  // What was read belongs to the other time.
+  reset();
+  m_followsActive = follows;
+  m_wantedSegment = segment;
+  open(place);
+}
+
+void SegmentsController::takePast() {
+  const RecordedLog then = recordedLog(*m_bridge.snapshot(), *m_place, m_followsActive ? Offset() : m_wantedSegment);
+  const bool anew = !m_partition || !then.log.partition;
+  m_problem = then.problem;
+  m_read = m_partition = then.log.partition;
+  m_segment = then.log.segment;
+  if (m_segment && m_wanted >= 0) m_foundBatch = recordedBatch(*m_segment, m_wanted);
+  if (anew) Q_EMIT opened();
+  if (!m_partition) return;
+  Q_EMIT partitionRead();
+  Q_EMIT segmentRead();
+}
+
+void SegmentsController::findPast(const LookupTarget& target) {
+  if (target.byTime || target.value < 0) {
+    say(tr("A recording holds no time index: type an offset."));
+    return;
+  }
+  if (!m_partition) return;
+  const auto& segments = *m_partition->segments;
+  const auto after = std::ranges::upper_bound(segments, Offset(target.value), {}, &SegmentEntry::base);
+  if (after == segments.begin()) {
+    say(tr("No segment that is recorded holds offset %1.").arg(grouped(target.value)));
+    return;
+  }
+  m_wanted = target.value;
+  m_followsActive = after == segments.end();
+  m_wantedSegment = std::prev(after)->base;
+  takePast();
+  Q_EMIT lookupChanged();
 }
 
 void SegmentsController::close() {
@@ -64,6 +113,7 @@ void SegmentsController::reset() {
   m_segment.reset();
   m_batch.reset();
   m_batchNext.reset();
+  m_past = false;
   m_problem.clear();
   clearLookup();
 }
@@ -74,6 +124,7 @@ void SegmentsController::clearLookup() {
   m_rows.clear();
   m_row = -1;
   m_wanted = -1;
+  m_foundBatch.reset();
 }
 
 void SegmentsController::setActive(bool active) {
@@ -84,12 +135,16 @@ void SegmentsController::setActive(bool active) {
     m_refresh.stop();
     return;
   }
-  if (m_place && (!m_partition || digest() != m_digest)) read(!m_partition);
+  if (!m_place) return;
+  if (wantsPast() != m_past)
+    turn();
+  else if (m_past || !m_partition || digest() != m_digest)
+    read(!m_partition);
 }
 
 void SegmentsController::reload() {
   if (!m_place) return;
-  m_check.open(*m_place);
+  if (!m_past) m_check.open(*m_place);
   read(true);
 }
 
@@ -112,6 +167,8 @@ std::vector<int64_t> SegmentsController::digest() const {
 
 void SegmentsController::onFrame(const Frame& frame) {
   if (!m_place || !m_active || !isLive() || frame.snapshot == frame.previous) return;
+  if (wantsPast() != m_past) return turn();
+  if (m_past) return takePast();
   if (m_refresh.isActive() || m_reading || digest() == m_digest) return;
   const qint64 since = m_sinceRead.isValid() ? m_sinceRead.elapsed() : kRefreshMs;
   m_refresh.start(static_cast<int>(std::max<qint64>(0, kRefreshMs - since)));
@@ -119,6 +176,7 @@ void SegmentsController::onFrame(const Frame& frame) {
 
 void SegmentsController::read(bool again) {
   if (!m_place) return;
+  if (m_past) return takePast();
   if (m_reading) {
     m_readAgain = true;
     return;
@@ -193,6 +251,7 @@ void SegmentsController::stepSegment(int by) {
 
 void SegmentsController::find(const LookupTarget& target, bool batchAlone) {
   if (!m_place) return;
+  if (m_past) return findPast(target);
   m_looking = true;
   m_check.standBack();
   m_bridge.look<LookupPicturePtr>(
@@ -248,7 +307,7 @@ void SegmentsController::setRow(int row) {
 }
 
 void SegmentsController::pickBatch(Offset segment, int64_t position) {
-  if (!m_place || position < 0) return;
+  if (!m_place || m_past || position < 0) return;
   m_batchNext = {segment, position};
   if (m_dissecting) return;
   m_dissecting = true;

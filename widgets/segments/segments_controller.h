@@ -19,7 +19,8 @@ namespace tidemark::widgets {
 /// is an immutable value, and an answer to an older question is dropped. One look of a kind is under way at a time.
 ///
 /// Of a broker's log the reading follows what happens: at most kRefreshMs apart, only while active, and only if the
-/// snapshot says that something changed.
+/// snapshot says that something changed. While a moment of the past is shown nothing is read: what is known is what the
+/// snapshot of that moment tells (recorded_log.h).
 class SegmentsController : public QObject {
   Q_OBJECT
 
@@ -36,6 +37,10 @@ class SegmentsController : public QObject {
   void close();
   const std::optional<observe::LookPlace>& place() const noexcept { return m_place; }
   bool isLive() const noexcept { return m_place && m_place->broker != kNoNode; }
+  /// The log is shown as it was: without bytes.
+  bool isPast() const noexcept { return m_past; }
+  /// Of the past: the batch that holds the offset that was looked for; nothing: none is recorded.
+  const std::optional<BatchPoint>& foundBatch() const noexcept { return m_foundBatch; }
   /// Nothing is read while nobody looks.
   void setActive(bool active);
   /// Opens the files anew.
@@ -90,6 +95,11 @@ class SegmentsController : public QObject {
 
  private:
   void onFrame(const Frame& frame);
+  bool wantsPast() const;
+  /// To the past, or back to the files.
+  void turn();
+  void takePast();
+  void findPast(const LookupTarget& target);
   void reset();
   void read(bool again);
   void took(const ReadPartition& read);
@@ -108,6 +118,7 @@ class SegmentsController : public QObject {
   bool m_readAgain = false;
   bool m_looking = false;
   bool m_dissecting = false;
+  bool m_past = false;
   bool m_followsActive = true;
   Offset m_wantedSegment;
   std::vector<int64_t> m_digest;
@@ -126,6 +137,7 @@ class SegmentsController : public QObject {
   BatchPicturePtr m_batch;
   std::optional<std::pair<Offset, int64_t>> m_batchNext;
   int64_t m_wanted = -1;
+  std::optional<BatchPoint> m_foundBatch;
   QString m_problem;
 };
 

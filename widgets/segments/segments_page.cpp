@@ -16,6 +16,7 @@
 #include "segments/findings_bar.h"
 #include "segments/index_plot.h"
 #include "segments/lookup_panel.h"
+#include "segments/past_panel.h"
 #include "segments/segment_strip.h"
 #include "segments/segment_tables.h"
 #include "text/format.h"
@@ -62,6 +63,7 @@ SegmentsPage::SegmentsPage(EngineBridge& bridge, bool fromDisk, QWidget* parent)
       m_plot(new IndexPlot),
       m_lookup(new LookupPanel(m_controller)),
       m_batch(new BatchPanel(m_controller)),
+      m_past(new PastPanel(bridge, m_controller)),
       m_tables(new SegmentTables(m_controller)),
       m_nothing(label({}, "muted")) {
   auto* down = new QVBoxLayout(this);
@@ -111,6 +113,7 @@ SegmentsPage::SegmentsPage(EngineBridge& bridge, bool fromDisk, QWidget* parent)
     takeStep();
   });
   connect(&m_controller, &SegmentsController::problemTold, this, &SegmentsPage::told);
+  connect(m_past, &PastPanel::eventWanted, this, &SegmentsPage::eventWanted);
   connect(m_strip, &SegmentStrip::segmentPicked, &m_controller, &SegmentsController::pickSegment);
   connect(&m_controller, &SegmentsController::findingsChanged, this, [this] {
     m_strip->setSegments(m_controller.partition()->segments, m_controller.partition()->segmentBytes);
@@ -204,6 +207,7 @@ void SegmentsPage::takeOpened() {
                                                          : tr("There is no partition yet: create a topic first."));
   }
   m_stack->setCurrentIndex(!any ? 2 : m_asTable ? 1 : 0);
+  m_below->setCurrentIndex(m_controller.isPast() ? 1 : 0);
   takePlace();
   if (any && m_pending) {
     const LookupTarget target = *std::exchange(m_pending, std::nullopt);
@@ -240,7 +244,10 @@ void SegmentsPage::takePlace() {
 void SegmentsPage::takePartition() {
   const PartitionPicture& partition = *m_controller.partition();
   m_strip->setSegments(partition.segments, partition.segmentBytes);
-  if (partition.segmentBytes > 0)
+  if (partition.segmentCount > static_cast<int>(partition.segments->size()))
+    m_strip->setNote(tr("the newest %1").arg(grouped(static_cast<int64_t>(partition.segments->size()))),
+                     tr("of %n segment(s) are recorded", nullptr, pluralOf(partition.segmentCount)));
+  else if (partition.segmentBytes > 0)
     m_strip->setNote(tr("rolls at %1 or after").arg(binaryBytesText(partition.segmentBytes)),
                      tr("%1: segment.ms").arg(segmentAge(partition.segmentMs)));
   else
@@ -273,6 +280,8 @@ void SegmentsPage::setIndex(bool times) {
   if (!times && partition && partition->indexIntervalBytes > 0)
     notes << tr("one for each %1 and more of log: index.interval.bytes %2")
                  .arg(binaryBytesText(partition->indexIntervalBytes), grouped(partition->indexIntervalBytes));
+  else if (m_controller.isPast())
+    notes << (times ? tr("a recording holds no time index") : tr("those that were added while it was recorded"));
   else if (times)
     notes << tr("up to an entry's offset nothing is newer than its time");
   m_indexNote->setText(notes.join(QStringLiteral(" · ")));

@@ -24,11 +24,13 @@ class CheckLine;
 class FindingsBar;
 class IndexPlot;
 class LookupPanel;
+class PastPanel;
 class SegmentStrip;
 class SegmentTables;
 
 /// The Segments view: a partition's files to scale, its sparse indexes, the lookup step by step, a batch byte by byte.
-/// Of a broker's copy it follows what happens; of files from disk it shows what is there.
+/// Of a broker's copy it follows what happens; of files from disk it shows what is there. At a moment of the past it
+/// shows what was told of the log up to then, and says what no recording holds.
 ///
 /// Keys: Ctrl+F the search field, ↑/↓ or , and . step by step, Home/End its ends, Page up/down batch by batch, Alt+←/→
 /// segment by segment, ←/→ and +/− move and zoom the index, 0 all of it, I the other index, T tables, F5 reads again,
@@ -65,6 +67,7 @@ class SegmentsPage : public QWidget {
   IndexPlot& plot() noexcept { return *m_plot; }
   LookupPanel& lookupPanel() noexcept { return *m_lookup; }
   BatchPanel& batchPanel() noexcept { return *m_batch; }
+  PastPanel& pastPanel() noexcept { return *m_past; }
   SegmentTables& tables() noexcept { return *m_tables; }
   CheckLine& checkLine() noexcept { return *m_checked; }
   FindingsBar& findingsBar() noexcept { return *m_findings; }
@@ -73,6 +76,8 @@ class SegmentsPage : public QWidget {
  Q_SIGNALS:
   void backWanted();
   void told(const QString& text);
+  /// The moment of an event of the log is to be shown.
+  void eventWanted(quint64 number, tidemark::platform::WallTime at);
   /// A folder or file could be opened, and should be remembered.
   void pathOpened(const QString& path);
 
@@ -121,6 +126,9 @@ class SegmentsPage : public QWidget {
   IndexPlot* m_plot;
   LookupPanel* m_lookup;
   BatchPanel* m_batch;
+  /// In its place while a moment of the past is shown.
+  PastPanel* m_past;
+  QStackedWidget* m_below = nullptr;
   SegmentTables* m_tables;
   QLabel* m_nothing;
   QSplitter* m_rows = nullptr;

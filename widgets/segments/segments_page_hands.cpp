@@ -13,6 +13,7 @@
 #include "segments/batch_panel.h"
 #include "segments/index_plot.h"
 #include "segments/lookup_panel.h"
+#include "segments/past_panel.h"
 #include "segments/segment_tables.h"
 #include "segments/segments_page.h"
 #include "text/format.h"
@@ -146,6 +147,7 @@ QString SegmentsPage::asText() const {
                      .arg(segment.times.size());
   for (const FindingEntry& finding : partition.findings)
     text += tr("finding\t%1\t%2\t%3\n").arg(finding.file).arg(finding.position).arg(finding.what);
+  if (m_controller.isPast()) text += m_past->asText();
   if (m_controller.lookup()) text += m_lookup->asText();
   if (const auto& batch = m_controller.batch()) {
     text += tr("batch at position\t%1\n").arg(batch->position);

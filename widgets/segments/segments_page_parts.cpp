@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QStyle>
 #include <QVBoxLayout>
 
@@ -15,6 +16,7 @@
 #include "segments/check_line.h"
 #include "segments/index_plot.h"
 #include "segments/lookup_panel.h"
+#include "segments/past_panel.h"
 #include "segments/segment_strip.h"
 #include "segments/segments_page.h"
 #include "text/format.h"
@@ -171,7 +173,10 @@ QWidget* SegmentsPage::makeBody() {
   m_rows->setHandleWidth(14);
   m_rows->setChildrenCollapsible(false);
   m_rows->addWidget(m_columns);
-  m_rows->addWidget(m_batch);
+  m_below = new QStackedWidget;
+  m_below->addWidget(m_batch);
+  m_below->addWidget(m_past);
+  m_rows->addWidget(m_below);
   m_rows->setStretchFactor(0, 1);
   m_rows->setStretchFactor(1, 1);
   m_rows->setSizes({332, 408});

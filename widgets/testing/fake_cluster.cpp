@@ -550,8 +550,8 @@ observe::ClusterSnapshot FakeCluster::take() const {
         m_watched && m_watched->topic == partition.topic && m_watched->partition == partition.shown.index;
     for (const Partition::Copy& copy : partition.copies) {
       ReplicaSnapshot replica = copy.shown;
+      replica.segmentCount = static_cast<int>(replica.segments.size());
       if (!watched) {
-        replica.segments.clear();
         replica.batches.clear();
         replica.indexEntries.clear();
       }

@@ -179,6 +179,10 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
             m_segments->showBatch(partition, broker, offset);
             showView(View::Segments);
           });
+  connect(m_segments, &SegmentsPage::eventWanted, this, [this](quint64 number, platform::WallTime at) {
+    m_travel.pause();
+    m_travel.lookAtEvent(number, at);
+  });
   connect(m_map, &MapPage::brokerPicked, this, &ClusterPage::brokerPicked);
   connect(m_header, &PartitionHeader::partitionPicked, this, &ClusterPage::partitionPicked);
   connect(m_belts, &BeltsView::brokerPicked, this, &ClusterPage::brokerPicked);
