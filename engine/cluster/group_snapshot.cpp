@@ -19,6 +19,8 @@ observe::GroupSnapshot groupShown(NodeId coordinator, const coordinator::GroupSn
                                .protocol = told.protocol,
                                .generation = told.generation,
                                .assignmentEpoch = told.assignmentEpoch,
+                               .subtopologies = told.subtopologies,
+                               .problem = told.problem,
                                .coordinator = coordinator,
                                .coordinatorPartition = told.coordinatorPartition,
                                .members = {},
@@ -41,6 +43,10 @@ observe::GroupSnapshot groupShown(NodeId coordinator, const coordinator::GroupSn
                              .assigned = member.assigned,
                              .target = member.target,
                              .revoking = member.revoking,
+                             .tasks = member.tasks,
+                             .targetTasks = member.targetTasks,
+                             .revokingTasks = member.revokingTasks,
+                             .processId = member.processId,
                              .silent = member.silent,
                              .sessionTimeout = member.sessionTimeout});
     for (const TopicPartition& one : member.assigned) partitions[one];

@@ -5,11 +5,17 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "coordinator/group/group_snapshot.h"
 #include "events/event.h"
 #include "platform/clock.h"
 
 // What a snapshot tells of groups with their members and offsets, and of transactions on partitions.
 namespace tidemark::observe {
+
+/// A task of a Kafka Streams application, and the part of its topology that it runs.
+using GroupTaskSnapshot = coordinator::GroupTaskSnapshot;
+using GroupSubtopologySnapshot = coordinator::GroupSubtopologySnapshot;
+using TaskRole = coordinator::TaskRole;
 
 /// A member of a group.
 struct GroupMemberSnapshot {
@@ -36,6 +42,11 @@ struct GroupMemberSnapshot {
   std::vector<TopicPartition> assigned;
   std::vector<TopicPartition> target;
   std::vector<TopicPartition> revoking;
+  /// The same of a member of a streams group, which has tasks instead; and the application instance whose thread it is.
+  std::vector<GroupTaskSnapshot> tasks;
+  std::vector<GroupTaskSnapshot> targetTasks;
+  std::vector<GroupTaskSnapshot> revokingTasks;
+  std::string processId;
   /// Since its last sign of life, and how long it may be silent.
   platform::Duration silent{};
   platform::Duration sessionTimeout{};
@@ -104,6 +115,9 @@ struct GroupSnapshot {
   int32_t generation = 0;
   /// The group epoch that the target was made for.
   int32_t assignmentEpoch = 0;
+  /// Of a streams group: the parts of its application, and what keeps it from being assigned, in Kafka's words.
+  std::vector<GroupSubtopologySnapshot> subtopologies;
+  std::string problem;
   NodeId coordinator;
   PartitionIndex coordinatorPartition;
   /// By member id.

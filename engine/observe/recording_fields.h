@@ -165,6 +165,22 @@ void fieldsOf(Visit& visit, T& v) {
   visit("partition", v.partition);
 }
 
+template <class Visit, Either<GroupTaskSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("subtopology", v.subtopology);
+  visit("partition", v.partition);
+  visit("role", v.role);
+}
+
+template <class Visit, Either<GroupSubtopologySnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("sources", v.sources);
+  visit("repartitionSources", v.repartitionSources);
+  visit("changelogs", v.changelogs);
+  visit("repartitionSinks", v.repartitionSinks);
+}
+
 template <class Visit, Either<GroupMemberSnapshot> T>
 void fieldsOf(Visit& visit, T& v) {
   visit("memberId", v.memberId);
@@ -182,6 +198,10 @@ void fieldsOf(Visit& visit, T& v) {
   visit("assigned", v.assigned);
   visit("target", v.target);
   visit("revoking", v.revoking);
+  visit("tasks", v.tasks);
+  visit("targetTasks", v.targetTasks);
+  visit("revokingTasks", v.revokingTasks);
+  visit("processId", v.processId);
   visit("silent", v.silent);
   visit("sessionTimeout", v.sessionTimeout);
 }
@@ -225,6 +245,8 @@ void fieldsOf(Visit& visit, T& v) {
   visit("protocol", v.protocol);
   visit("generation", v.generation);
   visit("assignmentEpoch", v.assignmentEpoch);
+  visit("subtopologies", v.subtopologies);
+  visit("problem", v.problem);
   visit("coordinator", v.coordinator);
   visit("coordinatorPartition", v.coordinatorPartition);
   visit("members", v.members);

@@ -26,6 +26,9 @@ constexpr BrokerState lastOf(BrokerState) {
 constexpr ParkedKind lastOf(ParkedKind) {
   return ParkedKind::Other;
 }
+constexpr TaskRole lastOf(TaskRole) {
+  return TaskRole::Warmup;
+}
 constexpr faults::Port lastOf(faults::Port) {
   return faults::Port::Controller;
 }

@@ -326,14 +326,34 @@ void advance(ClusterSnapshot& cluster, Duration gone) {
   }
 }
 
+namespace {
+
+/// What became of the transactions of these batches, as their markers tell.
+void addFates(std::vector<BatchSnapshot>& batches, const std::vector<events::MarkerWritten>& markers) {
+  for (BatchSnapshot& batch : batches) {
+    if (!batch.transactional) continue;
+    batch.fate = batch.control ? TransactionFate::Unknown : TransactionFate::Open;
+    // The newest ones are at the end, and so are most batches that are asked about.
+    for (auto marker = markers.rbegin(); marker != markers.rend() && marker->marker >= batch.baseOffset; ++marker) {
+      const bool itself = batch.control && marker->marker == batch.baseOffset;
+      const bool of = !batch.control && marker->producer == batch.producer && marker->first <= batch.baseOffset;
+      if (itself || of) batch.fate = marker->committed ? TransactionFate::Committed : TransactionFate::Aborted;
+    }
+  }
+}
+
+}  // namespace
+
 void addDetails(PartitionSnapshot& partition, const std::string& topic, const std::deque<ObservedEvent>& events,
                 uint64_t last) {
+  std::vector<events::MarkerWritten> markers;
   for (const ObservedEvent& event : events) {
     if (event.number > last) break;
     if (event.partition != partition.index || event.topic != topic) continue;
     const auto copy = std::ranges::find(partition.copies, event.event.broker, &ReplicaSnapshot::broker);
     if (copy == partition.copies.end()) continue;
     std::visit(Detail{*copy}, event.event.payload);
+    if (const auto* marker = std::get_if<events::MarkerWritten>(&event.event.payload)) markers.push_back(*marker);
     // Twice as many, then half of them go: each is moved once.
     if (copy->batches.size() >= 2 * ReplicaSnapshot::kMaxBatches)
       copy->batches.erase(copy->batches.begin(),
@@ -343,6 +363,7 @@ void addDetails(PartitionSnapshot& partition, const std::string& topic, const st
     if (copy.batches.size() > ReplicaSnapshot::kMaxBatches)
       copy.batches.erase(copy.batches.begin(),
                          copy.batches.end() - static_cast<std::ptrdiff_t>(ReplicaSnapshot::kMaxBatches));
+    addFates(copy.batches, markers);
     if (!copy.batches.empty())
       std::erase_if(copy.indexEntries,
                     [&copy](const IndexEntrySnapshot& one) { return one.offset < copy.batches.front().baseOffset; });

@@ -42,7 +42,8 @@ bool operator==(const GroupMemberSnapshot& a, const GroupMemberSnapshot& b) {
   const auto facts = [](const GroupMemberSnapshot& member) {
     return std::tie(member.memberId, member.instanceId, member.clientId, member.host, member.software, member.rack,
                     member.state, member.classic, member.leader, member.epoch, member.subscribedTopics,
-                    member.subscribedRegex, member.assigned, member.target, member.revoking, member.sessionTimeout);
+                    member.subscribedRegex, member.assigned, member.target, member.revoking, member.tasks,
+                    member.targetTasks, member.revokingTasks, member.processId, member.sessionTimeout);
   };
   return facts(a) == facts(b);
 }

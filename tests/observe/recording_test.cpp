@@ -221,6 +221,32 @@ TEST_F(RecordingTest, AnOpenTransactionHoldsTheLastStableOffsetBack) {
   EXPECT_THAT(orders(at(250ms)).openTransactions, IsEmpty());
 }
 
+TEST_F(RecordingTest, BatchesOfTransactionsAreTakenForWhatTheyWereThen) {
+  recording.add(cluster);
+  const auto written = [this](int64_t base, int producer, bool control = false) {
+    events::BatchAppended one = batch(base, 1, 4);
+    one.producer = ProducerId(producer);
+    one.transactional = true;
+    one.control = control;
+    return one;
+  };
+  recording.add(event(100ms, 1, written(0, 7)));
+  recording.add(event(110ms, 1, written(1, 8)));
+  recording.add(event(
+      200ms, 1, events::MarkerWritten{{}, ProducerId(7), ProducerEpoch(0), false, Offset(0), Offset(2), Offset(1)}));
+  recording.add(event(201ms, 1, written(2, 7, true)));
+  recording.add(event(210ms, 1, written(3, 7)));
+  const auto fates = [this](std::chrono::milliseconds after) {
+    std::vector<TransactionFate> all;
+    const SnapshotPtr then = at(after);
+    for (const BatchSnapshot& one : orders(then).copies[0].batches) all.push_back(one.fate);
+    return all;
+  };
+  using enum TransactionFate;
+  EXPECT_THAT(fates(150ms), ElementsAre(Open, Open));
+  EXPECT_THAT(fates(250ms), ElementsAre(Aborted, Open, Aborted, Open));
+}
+
 TEST_F(RecordingTest, AfterAnEventIsExactlyAfterIt) {
   recording.add(cluster);
   for (const ObservedEvent& one : story()) recording.add(one);

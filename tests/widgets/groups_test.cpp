@@ -141,6 +141,26 @@ TEST(GroupSceneTest, OfAConsumerGroupTellsTargetFromWhatIsOwned) {
   EXPECT_TRUE(scene.stateNote.contains(QStringLiteral("2 of 3 at epoch 12"))) << scene.stateNote.toStdString();
 }
 
+TEST(GroupSceneTest, OfAStreamsGroupTellsItsTopologyAndWhoRunsWhichTask) {
+  observe::ClusterSnapshot cluster = fake::mockMoment(0);
+  observe::GroupSnapshot& words = cluster.groups[3];
+  const GroupScene scene = groupScene(words, nullptr, 0, cluster.wall);
+  ASSERT_EQ(scene.topology.size(), 2u);
+  EXPECT_TRUE(scene.topology[0].feedsNext) << "through its repartition topic";
+  EXPECT_TRUE(scene.topology[1].title.contains(QStringLiteral("3 task")));
+  const AssignmentScene& tasks = scene.assignment;
+  ASSERT_EQ(tasks.columns.size(), 6u) << "three of each part, whoever has them, and no partition";
+  EXPECT_EQ(tasks.columns[4], QStringLiteral("1_1"));
+  EXPECT_EQ(tasks.rows[0].cells[5].role, observe::TaskRole::Standby);
+  EXPECT_EQ(tasks.rows[1].cells[3].role, observe::TaskRole::Warmup);
+  EXPECT_TRUE(tasks.rows[0].cells[4].revoking);
+  EXPECT_TRUE(tasks.rows[1].cells[4].waits);
+  EXPECT_TRUE(tasks.rows[1].says.contains(QStringLiteral("1_1 of t-1"))) << tasks.rows[1].says.toStdString();
+  EXPECT_FALSE(tasks.rows[0].cells[3].waits) << "a standby beside it takes nothing away";
+  words.problem = "Source topics orders are missing.";
+  EXPECT_TRUE(groupScene(words, nullptr, 0, cluster.wall).stateNote.contains(QStringLiteral("are missing")));
+}
+
 TEST(GroupSceneTest, LagIsToldInRecordsAndSeconds) {
   observe::ClusterSnapshot cluster = fake::mockMoment(0);
   observe::GroupSnapshot& billing = cluster.groups[0];
@@ -180,6 +200,12 @@ TEST_F(GroupsPageTest, DrawsAGroupOfEachKind) {
   EXPECT_TRUE(page().view().scene().sequence.shown);
   EXPECT_TRUE(page().view().scene().stateNote.contains(QStringLiteral("waits for c-2")))
       << page().view().scene().stateNote.toStdString();
+  // Nothing is heard of c-2, which is why it has a lane.
+  const SequenceScene& sequence = page().view().scene().sequence;
+  ASSERT_EQ(sequence.lanes.size(), 4u);
+  EXPECT_EQ(sequence.lanes[1].name, QStringLiteral("c-2"));
+  EXPECT_TRUE(sequence.lanes[1].says.contains(QStringLiteral("no JoinGroup yet")));
+  EXPECT_EQ(sequence.facts[1].second, QStringLiteral("c-2"));
   EXPECT_GT(coloursIn(page().view().grab().toImage()), 30);
   keepPicture(*window, QStringLiteral("groups-classic"));
   QTest::keyClick(&page().view(), Qt::Key_Down);
@@ -190,6 +216,10 @@ TEST_F(GroupsPageTest, DrawsAGroupOfEachKind) {
   ASSERT_EQ(page().view().scene().shared.size(), 1u);
   EXPECT_EQ(page().view().scene().shared[0].batches.size(), 5u);
   keepPicture(*window, QStringLiteral("groups-share"));
+  QTest::keyClick(&page().view(), Qt::Key_Down);
+  EXPECT_EQ(page().shown(), "word-count");
+  keepPicture(*window, QStringLiteral("groups-streams"));
+  QTest::keyClick(&page().view(), Qt::Key_Up);
   QTest::keyClick(&page().view(), Qt::Key_C, Qt::ControlModifier);
   EXPECT_TRUE(QGuiApplication::clipboard()->text().contains(QStringLiteral("thumbnails")));
 }
@@ -208,6 +238,19 @@ TEST_F(GroupsPageTest, ArrowsGoThroughTheRebalances) {
   EXPECT_EQ(page().rebalance(), 1u) << "there are two";
   QTest::keyClick(&page().view(), Qt::Key_Right);
   EXPECT_EQ(page().rebalance(), 0u);
+}
+
+TEST_F(GroupsPageTest, AMomentOfThePastKnowsNothingOfWhatCameLater) {
+  ASSERT_EQ(page().view().scene().rebalances.size(), 2u);
+  window->travel().lookAt(window->bridge().newest()->wall - 30s);
+  const GroupScene& then = page().view().scene();
+  EXPECT_EQ(then.rebalances.size(), 1u) << "the second began later";
+  for (const HappenedRow& row : then.happened)
+    EXPECT_FALSE(row.text.contains(QStringLiteral("c-3"))) << row.text.toStdString();
+  ASSERT_FALSE(then.lag.empty());
+  EXPECT_GT(then.lag[0].history.size(), 3u) << "lag of then";
+  window->travel().goLive();
+  EXPECT_EQ(page().view().scene().rebalances.size(), 2u);
 }
 
 TEST_F(GroupsPageTest, TShowsTheSameAsTables) {

@@ -144,6 +144,18 @@ TEST_F(TransactionsPageTest, DrawsSpansMarkersAndWhoHoldsBackTheLastStableOffset
   keepPicture(*window, QStringLiteral("transactions"));
 }
 
+TEST_F(TransactionsPageTest, AMomentOfThePastKnowsNothingOfWhatCameLater) {
+  window->travel().lookAt(window->bridge().newest()->wall - 20s);
+  const auto& then = page().past().transactions();
+  ASSERT_LT(then.size(), 5u);
+  EXPECT_EQ(then.front().number, 1);
+  const Transaction* third = page().past().find(3);
+  ASSERT_NE(third, nullptr);
+  EXPECT_EQ(third->fate, TransactionFate::Open);
+  window->travel().goLive();
+  EXPECT_EQ(page().past().transactions().size(), 5u);
+}
+
 TEST_F(TransactionsPageTest, TellsOfFencing) {
   const QString text = page().view().asText();
   EXPECT_TRUE(text.contains(QStringLiteral("InitProducerId by another instance of billing-tx-2")))

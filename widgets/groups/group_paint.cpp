@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kPad = 18;
 constexpr double kLagWidth = 376;
-constexpr double kNamesOfLanes = 112;
+constexpr double kNamesOfLanes = 168;
 constexpr double kLaneBar = 22;
 constexpr double kLanePitch = 50;
 constexpr double kMemberPitch = 62;
@@ -62,6 +62,13 @@ double pill(QPainter* painter, double x, double top, const QString& text, const 
   return width;
 }
 
+/// What a task is to whoever has it.
+StateShape roleShape(observe::TaskRole role) {
+  return role == observe::TaskRole::Active    ? StateShape::Disc
+         : role == observe::TaskRole::Standby ? StateShape::Ring
+                                              : StateShape::HalfDisc;
+}
+
 struct Looks {
   QBrush fill;
   QColor ink;
@@ -89,6 +96,15 @@ Looks looksOf(SequenceBar::Kind kind) {
   return {p.sunken, p.ink};
 }
 
+/// Records of a share group, by Kafka's name of their state.
+Looks looksOfShare(const QString& state) {
+  const Palette& p = colors();
+  if (state == QStringLiteral("Acquired")) return {p.epochs[2], p.onEpoch};
+  if (state == QStringLiteral("Archived")) return {hatch(p.badSoft, p.badLine), p.badText, QPen(p.bad, 1)};
+  if (state == QStringLiteral("Available")) return {p.panel, p.ink, QPen(p.accent, 1.5, Qt::DashLine)};
+  return {p.okSoft, p.ink, QPen(p.ok, 1)};
+}
+
 double niceStep(double span) {
   double step = std::pow(10, std::floor(std::log10(std::max(span, 1e-6) / 4)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0})
@@ -99,7 +115,7 @@ double niceStep(double span) {
 }  // namespace
 
 double GroupView::layOut(QPainter* painter, double width) {
-  if (painter == nullptr) m_spots.clear();
+  if (painter != nullptr) drawCard(*painter, QRectF(0, 0, width, height()));
   // Where there is little room, lag stands below.
   const bool beside = width >= 880;
   const double left = kPad;
@@ -108,6 +124,7 @@ double GroupView::layOut(QPainter* painter, double width) {
   y = paintStates(painter, left, y, width - kPad);
   const double top = y;
   if (m_scene.sequence.shown) y = paintSequence(painter, left, y, right);
+  if (!m_scene.topology.empty()) y = paintTopology(painter, left, y, right);
   if (!m_scene.assignment.rows.empty()) y = paintAssignment(painter, left, y, right);
   if (!m_scene.shared.empty()) y = paintShared(painter, left, y, right);
   y = paintHappened(painter, left, y, right);
@@ -206,7 +223,7 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
     for (const SequenceBar& bar : lane.bars) {
       const QRectF rect(xOf(bar.from), y, std::max(2.0, xOf(bar.to) - xOf(bar.from)), kLaneBar);
       if (painter == nullptr) {
-        m_spots.push_back({.rect = rect, .tip = QStringLiteral("%1: %2").arg(lane.name, bar.text)});
+        addSpot({.rect = rect, .tip = QStringLiteral("%1: %2").arg(lane.name, bar.text)});
         continue;
       }
       const Looks looks = looksOf(bar.kind);
@@ -223,7 +240,8 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
       }
     }
     if (!lane.says.isEmpty())
-      line(painter, right, y + 36, cutTo(lane.says, note, right - from), note, p.badText, Qt::AlignRight);
+      line(painter, right, y + 36, cutTo(lane.says, note, right - from), note, scene.now ? p.warnText : p.badText,
+           Qt::AlignRight);
     y += kLanePitch;
   }
   y = bottom;
@@ -257,10 +275,64 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
   for (const auto& [what, text] : scene.facts) {
     line(painter, x, y + 20, what, head, p.heads);
     line(painter, x, y + 38, cutTo(text, value, each - 14), value, p.ink);
-    if (painter == nullptr) m_spots.push_back({.rect = QRectF(x, y + 8, each - 14, 36), .tip = text});
+    if (painter == nullptr) addSpot({.rect = QRectF(x, y + 8, each - 14, 36), .tip = text});
     x += each;
   }
   return y + 60;
+}
+
+double GroupView::paintTopology(QPainter* painter, double left, double y, double right) {
+  const Palette& p = colors();
+  const QFont head = Theme::body(11.5, QFont::Bold);
+  const QFont title = Theme::body(12.5, QFont::DemiBold);
+  const QFont what = Theme::body(11.5);
+  const QFont topics = Theme::mono(11.5);
+  constexpr double kGap = 26;
+  constexpr size_t kAcross = 3;
+  constexpr double kHeads = 52;
+  line(painter, left, y + 10, QCoreApplication::translate("Groups", "topology"), head, p.heads);
+  line(painter, left + 150, y + 10,
+       cutTo(QCoreApplication::translate("Groups", "what each part reads, keeps and writes for the next"), head,
+             right - left - 150),
+       head, p.heads);
+  y += 22;
+  const size_t across = std::min(kAcross, m_scene.topology.size());
+  const double each = (right - left - kGap * static_cast<double>(across - 1)) / static_cast<double>(across);
+  for (size_t first = 0; first < m_scene.topology.size(); first += across) {
+    const size_t last = std::min(first + across, m_scene.topology.size());
+    size_t lines = 0;
+    for (size_t i = first; i < last; ++i) lines = std::max(lines, m_scene.topology[i].lines.size());
+    const double height = 32 + 19 * static_cast<double>(lines);
+    for (size_t i = first; i < last; ++i) {
+      const TopologyPart& part = m_scene.topology[i];
+      const QRectF box(left + (each + kGap) * static_cast<double>(i - first), y, each, height);
+      if (painter != nullptr) {
+        roundBar(*painter, box, p.sunken, QPen(p.line, 1), 6);
+        if (part.feedsNext && i + 1 < last) {
+          const double middle = box.center().y();
+          painter->setPen(QPen(p.arrow, 1.5));
+          painter->drawLine(QPointF(box.right() + 4, middle), QPointF(box.right() + kGap - 9, middle));
+          painter->setBrush(p.arrow);
+          painter->setPen(Qt::NoPen);
+          painter->drawPolygon(QPolygonF{{box.right() + kGap - 3, middle},
+                                         {box.right() + kGap - 10, middle - 3.5},
+                                         {box.right() + kGap - 10, middle + 3.5}});
+        }
+      }
+      line(painter, box.left() + 12, y + 20, cutTo(part.title, title, each - 24), title, p.ink);
+      QStringList tip{part.title};
+      double at = y + 39;
+      for (const auto& [name, text] : part.lines) {
+        line(painter, box.left() + 12, at, name, what, p.muted);
+        line(painter, box.left() + kHeads, at, cutTo(text, topics, each - kHeads - 12), topics, p.ink);
+        tip << QStringLiteral("%1 %2").arg(name, text);
+        at += 19;
+      }
+      if (painter == nullptr) addSpot({.rect = box, .tip = tip.join(QLatin1Char('\n'))});
+    }
+    y += height + 14;
+  }
+  return y + 4;
 }
 
 double GroupView::paintCell(QPainter* painter, const QRectF& place, const AssignmentCell& cell, int row,
@@ -271,13 +343,20 @@ double GroupView::paintCell(QPainter* painter, const QRectF& place, const Assign
   const bool target = targetHalf && cell.target;
   const bool owned = !targetHalf && (cell.owned || cell.revoking);
   if (target) {
-    roundBar(*painter, place, p.panel, QPen(color, 2));
-    if (place.width() >= 22)
+    const bool standsBy = cell.targetRole != observe::TaskRole::Active;
+    roundBar(*painter, place, p.panel, QPen(color, standsBy ? 1.2 : 2));
+    if (m_scene.assignment.ofTasks)
+      drawShape(*painter, roleShape(cell.targetRole), place.center(), 7, p.ink);
+    else if (place.width() >= 22)
       line(painter, place.center().x(), place.center().y() + 4, m_scene.assignment.epoch,
            Theme::mono(11, QFont::DemiBold), p.ink, Qt::AlignHCenter);
   } else if (!targetHalf && cell.revoking) {
     roundBar(*painter, place, hatch(p.warnSoft, p.warn), QPen(p.warn, 1));
     drawShape(*painter, StateShape::HalfDisc, place.center(), 8, p.warnText);
+  } else if (owned && cell.role != observe::TaskRole::Active) {
+    // A copy of the state that does no work.
+    roundBar(*painter, place, mixed(p.panel, color, 0.3), QPen(color, 1.2));
+    drawShape(*painter, roleShape(cell.role), place.center(), 8, p.ink);
   } else if (owned) {
     roundBar(*painter, place, color);
     drawShape(*painter, StateShape::Disc, place.center(), 6, p.onEpoch);
@@ -297,7 +376,7 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
   const QFont name = Theme::body(12.5, QFont::DemiBold);
   const QFont note = Theme::body(11.5);
   const QFont figure = Theme::mono(11.5);
-  const double names = 150;
+  const double names = 200;
   const double epochs = scene.hasTarget ? 66 : 0;
   const double kinds = scene.hasTarget ? 52 : 0;
   const double states = 196;
@@ -314,15 +393,18 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
                      ? QCoreApplication::translate(
                            "Groups", "%1, one column a partition: the target above, what is owned now below")
                      : QCoreApplication::translate("Groups", "%1, one column a partition");
+  if (scene.ofTasks)
+    what = QCoreApplication::translate(
+        "Groups", "tasks of subtopologies %1: the target above, what is run now below · ● active ○ standby ◐ warm-up");
   what = what.arg(topics.mid(0, 3).join(QStringLiteral(", ")));
   if (scene.hidden > 0)
     what += QStringLiteral(" · ") + QCoreApplication::translate("Groups", "%1 more in the table (T)").arg(scene.hidden);
   line(painter, from, y + 10, cutTo(what, head, right - from), head, p.heads);
   y += 20;
   for (size_t i = 0; i < scene.columns.size(); ++i)
-    if (each >= 16)
-      line(painter, from + each * static_cast<double>(i) + (each - gap) / 2, y + 10, QString::number(scene.columns[i]),
-           figure, p.muted, Qt::AlignHCenter);
+    if (each >= (scene.ofTasks ? 28 : 16))
+      line(painter, from + each * static_cast<double>(i) + (each - gap) / 2, y + 10, scene.columns[i], figure, p.muted,
+           Qt::AlignHCenter);
   y += 16;
   rule(painter, left, right, y + 2);
   y += 12;
@@ -334,7 +416,7 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
     line(painter, left + 14, y + 12, cutTo(row.name, name, names - 24), name, p.ink);
     line(painter, left + 14, y + 27, cutTo(row.note, note, names - 20), note, p.muted);
     if (painter == nullptr)
-      m_spots.push_back({.rect = QRectF(left, y, names, 34), .tip = QStringLiteral("%1 · %2").arg(row.name, row.note)});
+      addSpot({.rect = QRectF(left, y, names, 34), .tip = QStringLiteral("%1 · %2").arg(row.name, row.note)});
     if (scene.hasTarget) {
       if (painter != nullptr)
         roundBar(*painter, QRectF(left + names, y - 2, 40, 20), row.behind ? p.warnSoft : p.okSoft, Qt::NoPen, 10);
@@ -360,7 +442,7 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
                                                  : p.warn);
     line(painter, stateLeft + 16, y + 12, cutTo(row.state, name, right - stateLeft - 16), name, p.ink);
     line(painter, stateLeft + 16, y + 28, cutTo(row.says, note, right - stateLeft - 16), note, p.muted);
-    if (painter == nullptr) m_spots.push_back({.rect = QRectF(stateLeft, y, right - stateLeft, 34), .tip = row.says});
+    if (painter == nullptr) addSpot({.rect = QRectF(stateLeft, y, right - stateLeft, 34), .tip = row.says});
     y += scene.hasTarget ? kMemberPitch : kOwnsOnlyPitch;
     if (r + 1 < scene.rows.size()) rule(painter, left, right, y - 8);
   }
@@ -393,25 +475,13 @@ double GroupView::paintShared(QPainter* painter, double left, double y, double r
                         QCoreApplication::translate("Groups", "delivered %n time(s)", nullptr, batch.deliveries)};
         if (!batch.member.isEmpty()) tip << batch.member;
         if (!batch.lock.isEmpty()) tip << QCoreApplication::translate("Groups", "lock for %1 more").arg(batch.lock);
-        m_spots.push_back({.rect = rect, .tip = tip.join(QStringLiteral(" · "))});
+        addSpot({.rect = rect, .tip = tip.join(QStringLiteral(" · "))});
         continue;
       }
-      const bool acquired = batch.state == QStringLiteral("Acquired");
-      const bool over = batch.state == QStringLiteral("Archived");
-      const bool available = batch.state == QStringLiteral("Available");
-      roundBar(*painter, rect,
-               over        ? QBrush(hatch(p.badSoft, p.badLine))
-               : acquired  ? QBrush(p.epochs[2])
-               : available ? QBrush(p.panel)
-                           : QBrush(p.okSoft),
-               available ? QPen(p.accent, 1.5, Qt::DashLine)
-               : over    ? QPen(p.bad, 1)
-                         : QPen(Qt::NoPen));
+      const Looks looks = looksOfShare(batch.state);
+      roundBar(*painter, rect, looks.fill, looks.pen);
       line(painter, rect.center().x(), y + 15, QString::number(batch.deliveries), Theme::mono(11, QFont::DemiBold),
-           acquired ? p.onEpoch
-           : over   ? p.badText
-                    : p.ink,
-           Qt::AlignHCenter);
+           looks.ink, Qt::AlignHCenter);
       if (!batch.member.isEmpty())
         line(painter, rect.left(), y + 35,
              cutTo(batch.lock.isEmpty() ? batch.member : QStringLiteral("%1 · %2").arg(batch.member, batch.lock), note,
@@ -420,7 +490,22 @@ double GroupView::paintShared(QPainter* painter, double left, double y, double r
     }
     y += 48;
   }
-  return y + 4;
+  paintShareLegend(painter, from, y);
+  return y + 26;
+}
+
+void GroupView::paintShareLegend(QPainter* painter, double x, double y) {
+  const QFont note = Theme::body(11.5);
+  for (const auto& [state, text] :
+       {std::pair(QStringLiteral("Acquired"), QCoreApplication::translate("Groups", "acquired, its lock below")),
+        std::pair(QStringLiteral("Available"), QCoreApplication::translate("Groups", "available again")),
+        std::pair(QStringLiteral("Acknowledged"), QCoreApplication::translate("Groups", "acknowledged")),
+        std::pair(QStringLiteral("Archived"), QCoreApplication::translate("Groups", "archived"))}) {
+    const Looks looks = looksOfShare(state);
+    if (painter != nullptr) roundBar(*painter, QRectF(x, y, 18, 12), looks.fill, looks.pen, 3);
+    line(painter, x + 24, y + 10, text, note, colors().muted);
+    x += 24 + textWidth(text, note) + 20;
+  }
 }
 
 double GroupView::paintHappened(QPainter* painter, double left, double y, double right) {
@@ -436,7 +521,7 @@ double GroupView::paintHappened(QPainter* painter, double left, double y, double
     line(painter, left, y, row.time, time, p.muted);
     line(painter, left + 100, y, cutTo(row.text, text, right - left - 100), text, p.ink);
     if (painter == nullptr)
-      m_spots.push_back({.rect = QRectF(left, y - 14, right - left, 20), .event = row.event, .tip = row.text});
+      addSpot({.rect = QRectF(left, y - 14, right - left, 20), .event = row.event, .tip = row.text});
     y += 21;
   }
   return y;
@@ -476,8 +561,8 @@ double GroupView::paintLag(QPainter* painter, double left, double y, double righ
     line(painter, lag, y + 17, row.lag, Theme::mono(12, QFont::DemiBold), ink, Qt::AlignRight);
     line(painter, seconds, y + 17, row.seconds, Theme::mono(12, QFont::DemiBold), ink, Qt::AlignRight);
     if (painter == nullptr)
-      m_spots.push_back({.rect = QRectF(left, y + 2, right - left, 36),
-                         .tip = QStringLiteral("%1 · %2").arg(row.partition, row.owner)});
+      addSpot({.rect = QRectF(left, y + 2, right - left, 36),
+               .tip = QStringLiteral("%1 · %2").arg(row.partition, row.owner)});
     if (painter != nullptr && row.history.size() > 1) {
       const QRectF plot(right - history, y + 6, history, 16);
       const double most = std::max(1.0, *std::ranges::max_element(row.history));
@@ -536,7 +621,7 @@ double GroupView::paintRebalances(QPainter* painter, double left, double y, doub
     const RebalanceRow& row = m_scene.rebalances[i];
     const QRectF place(left - 6, y, right - left + 12, 26);
     if (painter != nullptr && row.current) roundBar(*painter, place, p.selection, QPen(p.selectionLine, 1));
-    if (painter == nullptr) m_spots.push_back({.rect = place, .rebalance = static_cast<int>(i), .tip = row.cause});
+    if (painter == nullptr) addSpot({.rect = place, .pick = static_cast<int>(i), .tip = row.cause});
     line(painter, left, y + 17, row.generation, figure, p.ink);
     line(painter, cause, y + 17, cutTo(row.cause, text, took - cause - 54), text, p.ink);
     line(painter, took, y + 17, row.took, figure, p.ink, Qt::AlignRight);

@@ -50,6 +50,18 @@ bool GroupPast::add(const observe::ClusterSnapshot& cluster, std::span<const obs
   return any;
 }
 
+GroupPast GroupPast::until(const observe::Recording& recording, const observe::Recording::Moment& moment) {
+  GroupPast past;
+  for (const observe::ObservedEvent& event : recording.events()) {
+    if (event.number > moment.event) break;
+    past.addEvent(event);
+  }
+  for (const observe::Recording::Kept& kept : recording.snapshots())
+    if (kept.cluster->wall <= moment.wall && kept.cluster->wall > moment.wall - std::chrono::seconds(kLagSeconds))
+      past.sample(*kept.cluster);
+  return past;
+}
+
 bool GroupPast::addEvent(const observe::ObservedEvent& observed) {
   const Event& event = observed.event;
   const auto keep = [&](std::string_view group) -> GroupRecord& {

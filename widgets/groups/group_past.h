@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "observe/history.h"
-#include "observe/snapshot.h"
+#include "observe/recording.h"
 
 namespace tidemark::widgets {
 
@@ -89,6 +88,8 @@ class GroupPast {
   static constexpr int kLagSeconds = 60;
 
   void clear() { m_groups.clear(); }
+  /// What was remembered at a moment of the past.
+  static GroupPast until(const observe::Recording& recording, const observe::Recording::Moment& moment);
   /// True if an event of a group was among them.
   bool add(const observe::ClusterSnapshot& cluster, std::span<const observe::ObservedEvent> events);
   /// Null: nothing is known. Events cut ids off behind 30 bytes, so groups that differ only there share a record.

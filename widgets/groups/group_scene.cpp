@@ -64,17 +64,81 @@ std::vector<LagRow> lagRows(const observe::GroupSnapshot& group, const GroupReco
   return rows;
 }
 
-/// All partitions that somebody has or is to have, by topic.
+/// What a member has, is to have and gives back: partitions, or tasks as if a subtopology were a topic.
+struct Pieces {
+  std::vector<TopicPartition> assigned, target, revoking;
+  /// Of tasks that do not do the work themselves, but stand by for it.
+  std::map<TopicPartition, observe::TaskRole> roles, targetRoles;
+};
+
+Pieces piecesOf(const observe::GroupMemberSnapshot& member, bool tasks) {
+  if (!tasks) return {member.assigned, member.target, member.revoking, {}, {}};
+  Pieces pieces;
+  const auto add = [](const std::vector<observe::GroupTaskSnapshot>& from, std::vector<TopicPartition>& into,
+                      std::map<TopicPartition, observe::TaskRole>* roles) {
+    for (const observe::GroupTaskSnapshot& task : from) {
+      into.push_back({task.subtopology, PartitionIndex(task.partition)});
+      if (roles != nullptr) roles->emplace(into.back(), task.role);
+    }
+  };
+  add(member.tasks, pieces.assigned, &pieces.roles);
+  add(member.targetTasks, pieces.target, &pieces.targetRoles);
+  add(member.revokingTasks, pieces.revoking, nullptr);
+  return pieces;
+}
+
+/// How a piece is called in a sentence: the partition's number, of a task Kafka's name for it.
+QString pieceText(const TopicPartition& piece, bool task) {
+  return task ? QStringLiteral("%1_%2").arg(fromUtf8(piece.topic)).arg(piece.partition.value())
+              : QString::number(piece.partition.value());
+}
+
+QString topicsText(const std::vector<std::string>& topics) {
+  QStringList names;
+  for (const std::string& topic : topics) names << fromUtf8(topic);
+  return names.join(QStringLiteral(", "));
+}
+
+std::vector<TopologyPart> topologyParts(const observe::GroupSnapshot& group) {
+  std::vector<TopologyPart> parts;
+  for (size_t i = 0; i < group.subtopologies.size(); ++i) {
+    const observe::GroupSubtopologySnapshot& one = group.subtopologies[i];
+    std::set<int32_t> tasks;
+    for (const observe::GroupMemberSnapshot& member : group.members)
+      for (const observe::GroupTaskSnapshot& task : member.targetTasks)
+        if (task.subtopology == one.id) tasks.insert(task.partition);
+    TopologyPart part{.id = fromUtf8(one.id)};
+    part.title = SceneTexts::tr("subtopology %1 · %n task(s)", nullptr, static_cast<int>(tasks.size())).arg(part.id);
+    std::vector<std::string> reads = one.sources;
+    reads.insert(reads.end(), one.repartitionSources.begin(), one.repartitionSources.end());
+    part.lines.emplace_back(SceneTexts::tr("reads"), topicsText(reads));
+    part.lines.emplace_back(SceneTexts::tr("keeps"),
+                            one.changelogs.empty() ? SceneTexts::tr("nothing") : topicsText(one.changelogs));
+    if (!one.repartitionSinks.empty())
+      part.lines.emplace_back(SceneTexts::tr("writes"), topicsText(one.repartitionSinks));
+    if (i + 1 < group.subtopologies.size())
+      part.feedsNext = std::ranges::any_of(one.repartitionSinks, [&](const std::string& topic) {
+        const auto& next = group.subtopologies[i + 1].repartitionSources;
+        return std::ranges::find(next, topic) != next.end();
+      });
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+/// All partitions that somebody has or is to have, by topic; of a streams group its tasks.
 AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
   AssignmentScene scene;
+  scene.ofTasks = group.kind == GroupKind::Streams;
+  std::vector<Pieces> pieces;
+  for (const observe::GroupMemberSnapshot& member : group.members) pieces.push_back(piecesOf(member, scene.ofTasks));
   scene.hasTarget = group.kind == GroupKind::Consumer || group.kind == GroupKind::Streams;
   scene.epoch = QString::number(group.assignmentEpoch);
   std::set<TopicPartition> all;
-  for (const observe::GroupMemberSnapshot& member : group.members)
-    for (const auto* list : {&member.assigned, &member.target, &member.revoking})
-      all.insert(list->begin(), list->end());
+  for (const Pieces& each : pieces)
+    for (const auto* list : {&each.assigned, &each.target, &each.revoking}) all.insert(list->begin(), list->end());
   for (const observe::GroupPartitionSnapshot& one : group.partitions)
-    if (!group.members.empty()) all.insert(one.partition);
+    if (!group.members.empty() && !scene.ofTasks) all.insert(one.partition);
   std::vector<TopicPartition> columns;
   for (const TopicPartition& one : all) {
     if (static_cast<int>(columns.size()) == kMostColumns) {
@@ -85,12 +149,18 @@ AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
     if (scene.topics.empty() || scene.topics.back().first != fromUtf8(one.topic))
       scene.topics.emplace_back(fromUtf8(one.topic), 0);
     ++scene.topics.back().second;
-    scene.columns.push_back(one.partition.value());
+    scene.columns.push_back(pieceText(one, scene.ofTasks));
   }
   const auto has = [](const std::vector<TopicPartition>& list, const TopicPartition& one) {
     return std::ranges::find(list, one) != list.end();
   };
-  for (const observe::GroupMemberSnapshot& member : group.members) {
+  const auto roleOf = [](const std::map<TopicPartition, observe::TaskRole>& roles, const TopicPartition& one) {
+    const auto found = roles.find(one);
+    return found == roles.end() ? observe::TaskRole::Active : found->second;
+  };
+  for (size_t m = 0; m < group.members.size(); ++m) {
+    const observe::GroupMemberSnapshot& member = group.members[m];
+    const Pieces& mine = pieces[m];
     AssignmentRow row{.name = memberName(member, group.members),
                       .epoch = QString::number(member.epoch),
                       .state = fromUtf8(member.state)};
@@ -105,13 +175,18 @@ AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
     QStringList gives, waits;
     for (const TopicPartition& one : columns) {
       AssignmentCell cell{
-          .target = has(member.target, one), .owned = has(member.assigned, one), .revoking = has(member.revoking, one)};
+          .target = has(mine.target, one), .owned = has(mine.assigned, one), .revoking = has(mine.revoking, one)};
+      cell.role = roleOf(mine.roles, one);
+      cell.targetRole = roleOf(mine.targetRoles, one);
       cell.waits = scene.hasTarget && cell.target && !cell.owned;
-      if (cell.revoking) gives << QString::number(one.partition.value());
-      if (cell.waits)
-        for (const observe::GroupMemberSnapshot& other : group.members)
-          if (&other != &member && (has(other.assigned, one) || has(other.revoking, one)))
-            waits << SceneTexts::tr("%1 of %2").arg(one.partition.value()).arg(memberName(other, group.members));
+      if (cell.revoking) gives << pieceText(one, scene.ofTasks);
+      // A copy that stands by is made beside whoever works.
+      if (cell.waits && cell.targetRole == observe::TaskRole::Active)
+        for (size_t o = 0; o < group.members.size(); ++o)
+          if (o != m && ((has(pieces[o].assigned, one) && roleOf(pieces[o].roles, one) == observe::TaskRole::Active) ||
+                         has(pieces[o].revoking, one)))
+            waits << SceneTexts::tr("%1 of %2")
+                         .arg(pieceText(one, scene.ofTasks), memberName(group.members[o], group.members));
       row.cells.push_back(cell);
     }
     if (!gives.isEmpty())
@@ -185,6 +260,7 @@ QString stateNoteOf(const observe::GroupSnapshot& group, const GroupRecord* reco
                  .arg(group.members.size() - static_cast<size_t>(away.size()))
                  .arg(group.members.size())
                  .arg(group.generation);
+  if (!group.problem.empty()) notes << fromUtf8(group.problem);
   return notes.join(QStringLiteral(" · "));
 }
 
@@ -206,9 +282,16 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
   const QString by = memberName(rebalance.by, group);
   scene.title = classic ? SceneTexts::tr("what happened, in seconds since the rebalance began")
                         : SceneTexts::tr("what happened, in seconds since the group epoch rose");
+  // Of a member that was told to join again and did not come nothing is heard.
+  std::vector<RebalanceMember> all = rebalance.members;
+  if (classic && !rebalance.completed && group != nullptr)
+    for (const observe::GroupMemberSnapshot& one : group->members)
+      if (std::ranges::none_of(all,
+                               [&one](const RebalanceMember& known) { return one.memberId.starts_with(known.id); }))
+        all.push_back({.id = one.memberId});
   // Who was there before stands first.
   std::vector<const RebalanceMember*> members;
-  for (const RebalanceMember& member : rebalance.members) members.push_back(&member);
+  for (const RebalanceMember& member : all) members.push_back(&member);
   std::ranges::stable_sort(members, {}, [](const RebalanceMember* one) { return one->isNew; });
   for (const RebalanceMember* member : members) {
     SequenceLane lane{.name = memberName(member->id, group)};
@@ -229,6 +312,8 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
     if (classic) {
       const double joined = member->rejoined ? at(*member->rejoined) : member->left ? gone : end;
       if (!member->isNew) add(Kind::Owns, scene.begin, std::min(joined, gone), SceneTexts::tr("works on"));
+      if (!rebalance.completed && !member->rejoined && !member->left)
+        lane.says = SceneTexts::tr("REBALANCE_IN_PROGRESS is told with its next heartbeat; no JoinGroup yet");
       if (member->rejoined) {
         const double until = member->synced ? at(*member->synced) : member->left && gone > joined ? gone : end;
         const auto waited =
@@ -284,7 +369,7 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
   scene.facts.emplace_back(SceneTexts::tr("began"),
                            SceneTexts::tr("%1: %2").arg(timeText(rebalance.began), causeText(rebalance.cause, by)));
   QStringList waitsFor;
-  for (const RebalanceMember& member : rebalance.members)
+  for (const RebalanceMember& member : all)
     if (!rebalance.completed && !member.left && (classic ? !member.rejoined : !member.reconciled))
       waitsFor << memberName(member.id, group);
   if (rebalance.completed)
@@ -304,6 +389,7 @@ GroupScene groupScene(const observe::GroupSnapshot& group, const GroupRecord* re
                    .states = statesOf(group.kind),
                    .state = fromUtf8(group.state)};
   scene.stateNote = stateNoteOf(group, record, now);
+  scene.topology = topologyParts(group);
   scene.assignment = assignmentScene(group);
   scene.shared = shareLanes(group);
   scene.lag = lagRows(group, record, now);

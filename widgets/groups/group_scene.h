@@ -49,13 +49,16 @@ struct SequenceScene {
   friend bool operator==(const SequenceScene&, const SequenceScene&) = default;
 };
 
-/// Who has a partition, and who is to have it.
+/// Who has a partition, or a task of a streams application, and who is to have it.
 struct AssignmentCell {
   bool target = false;
   bool owned = false;
   bool revoking = false;
   /// It is to have it, and somebody else has it still.
   bool waits = false;
+  /// Of tasks: as what it is owned, and as what it is to be.
+  observe::TaskRole role = observe::TaskRole::Active;
+  observe::TaskRole targetRole = observe::TaskRole::Active;
   friend bool operator==(const AssignmentCell&, const AssignmentCell&) = default;
 };
 
@@ -74,10 +77,12 @@ struct AssignmentRow {
 };
 
 struct AssignmentScene {
-  /// Topics with how many columns each has.
+  /// Columns are tasks, by subtopology, and not partitions.
+  bool ofTasks = false;
+  /// Topics, or subtopologies, with how many columns each has.
   std::vector<std::pair<QString, int>> topics;
-  /// Partition of each column.
-  std::vector<int> columns;
+  /// Partition of each column; of a task Kafka's name for it, "0_3".
+  std::vector<QString> columns;
   /// More partitions than are drawn.
   int hidden = 0;
   /// Target and owned are told apart: the coordinator assigns.
@@ -86,6 +91,17 @@ struct AssignmentScene {
   QString epoch;
   std::vector<AssignmentRow> rows;
   friend bool operator==(const AssignmentScene&, const AssignmentScene&) = default;
+};
+
+/// A part of a streams application.
+struct TopologyPart {
+  QString id;
+  QString title;
+  /// "reads", "keeps", "writes": head and topics.
+  std::vector<std::pair<QString, QString>> lines;
+  /// It writes what the part drawn right of it reads.
+  bool feedsNext = false;
+  friend bool operator==(const TopologyPart&, const TopologyPart&) = default;
 };
 
 struct LagRow {
@@ -143,6 +159,7 @@ struct GroupScene {
   QString state;
   QString stateNote;
   SequenceScene sequence;
+  std::vector<TopologyPart> topology;
   AssignmentScene assignment;
   std::vector<ShareLane> shared;
   std::vector<HappenedRow> happened;

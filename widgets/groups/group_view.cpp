@@ -1,54 +1,30 @@
 #include "groups/group_view.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
-#include "theme/draw.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
 
-GroupView::GroupView(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
-  policy.setHeightForWidth(true);
-  setSizePolicy(policy);
+GroupView::GroupView(QWidget* parent) : SceneView({560, 300}, parent) {
   setAccessibleName(tr("A group. Press T for the same as tables."));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void GroupView::setScene(GroupScene scene) {
   if (scene == m_scene) return;
   m_scene = std::move(scene);
-  setAccessibleDescription(asText());
-  updateGeometry();
-  update();
+  sceneChanged();
 }
 
-QSize GroupView::sizeHint() const {
-  return {1000, heightForWidth(std::max(560, width()))};
-}
-
-int GroupView::heightForWidth(int width) const {
-  return static_cast<int>(const_cast<GroupView*>(this)->layOut(nullptr, width)) + 1;
-}
-
-void GroupView::paintEvent(QPaintEvent*) {
-  ++m_paintings;
-  layOut(nullptr, width());
+void GroupView::paintEvent(QPaintEvent* event) {
+  SceneView::paintEvent(event);
+  if (!hasFocus()) return;
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  drawCard(painter, QRectF(0, 0, width(), height()));
-  layOut(&painter, width());
-  if (hasFocus()) {
-    painter.setPen(QPen(colors().accent, 1.5));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(QRectF(1, 1, width() - 2, height() - 2), 8, 8);
-  }
+  painter.setPen(QPen(colors().accent, 1.5));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRoundedRect(QRectF(1, 1, width() - 2, height() - 2), 8, 8);
 }
 
 void GroupView::keyPressEvent(QKeyEvent* event) {
@@ -62,28 +38,6 @@ void GroupView::keyPressEvent(QKeyEvent* event) {
     return;
   }
   QWidget::keyPressEvent(event);
-}
-
-void GroupView::mousePressEvent(QMouseEvent* event) {
-  for (const Spot& spot : m_spots) {
-    if (!spot.rect.contains(event->position())) continue;
-    if (spot.rebalance >= 0) Q_EMIT rebalancePicked(spot.rebalance);
-    if (spot.event != 0) Q_EMIT eventWanted(spot.event);
-  }
-}
-
-bool GroupView::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    for (const Spot& spot : m_spots)
-      if (spot.rect.contains(help->pos()) && !spot.tip.isEmpty()) {
-        QToolTip::showText(help->globalPos(), spot.tip, this, spot.rect.toRect());
-        return true;
-      }
-    QToolTip::hideText();
-    return true;
-  }
-  return QWidget::event(event);
 }
 
 QString GroupView::asText() const {

@@ -30,9 +30,17 @@ namespace tidemark::widgets {
 
 namespace {
 
-QString partitionsCell(const std::vector<TopicPartition>& partitions) {
+/// Partitions, or the tasks of a streams application under Kafka's names.
+QString piecesCell(const std::vector<TopicPartition>& partitions,
+                   const std::vector<observe::GroupTaskSnapshot>& tasks) {
   QStringList names;
   for (const TopicPartition& one : partitions) names << partitionText(one);
+  for (const observe::GroupTaskSnapshot& task : tasks) {
+    const QString name = QStringLiteral("%1_%2").arg(fromUtf8(task.subtopology)).arg(task.partition);
+    names << (task.role == observe::TaskRole::Active    ? name
+              : task.role == observe::TaskRole::Standby ? GroupsPage::tr("%1 (standby)").arg(name)
+                                                        : GroupsPage::tr("%1 (warm-up)").arg(name));
+  }
   return names.join(QStringLiteral(", "));
 }
 
@@ -67,13 +75,15 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
       m_delete(new QPushButton(tr("Delete…"))),
       m_stack(new QStackedWidget),
       m_detail(new QStackedWidget),
+      m_nothing(new QLabel),
       m_view(new GroupView) {
   m_listModel = new RowsModel<GroupListRow>(
       {{tr("group"), [](const GroupListRow& row, int) { return fromUtf8(row.id); }},
        {tr("type"), [](const GroupListRow& row, int) { return row.kind; }},
        {tr("state"), [](const GroupListRow& row, int) { return row.state; }},
        {tr("members"), [](const GroupListRow& row, int) { return grouped(row.members); }, true},
-       {tr("lag"), [](const GroupListRow& row, int) { return grouped(row.lag); }, true}},
+       {tr("lag"), [](const GroupListRow& row, int) { return grouped(row.lag); }, true},
+       {tr("coordinator"), [](const GroupListRow& row, int) { return row.coordinator; }}},
       this);
   m_memberModel = new RowsModel<MemberTableRow>(
       {{tr("member"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.memberId); }},
@@ -83,10 +93,13 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
        {tr("software"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.software); }},
        {tr("epoch"), [](const MemberTableRow& row, int) { return QString::number(row.member.epoch); }, true},
        {tr("state"), [](const MemberTableRow& row, int) { return fromUtf8(row.member.state); }},
-       {tr("owns"), [](const MemberTableRow& row, int) { return partitionsCell(row.member.assigned); }},
-       {tr("target"), [](const MemberTableRow& row,
-                         int) { return row.hasTarget ? partitionsCell(row.member.target) : QStringLiteral("–"); }},
-       {tr("gives back"), [](const MemberTableRow& row, int) { return partitionsCell(row.member.revoking); }}},
+       {tr("owns"), [](const MemberTableRow& row, int) { return piecesCell(row.member.assigned, row.member.tasks); }},
+       {tr("target"),
+        [](const MemberTableRow& row, int) {
+          return row.hasTarget ? piecesCell(row.member.target, row.member.targetTasks) : QStringLiteral("–");
+        }},
+       {tr("gives back"),
+        [](const MemberTableRow& row, int) { return piecesCell(row.member.revoking, row.member.revokingTasks); }}},
       this);
   const auto optional = [](const std::optional<Offset>& offset) {
     return offset ? offsetText(*offset) : QStringLiteral("–");
@@ -133,10 +146,11 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
 
   m_list = groupTable(m_listModel, tr("Groups"));
   m_list->setSelectionMode(QAbstractItemView::SingleSelection);
-  m_list->setColumnWidth(0, 170);
-  m_list->setColumnWidth(1, 80);
-  m_list->setColumnWidth(2, 150);
-  m_list->setColumnWidth(3, 74);
+  m_list->setColumnWidth(0, 260);
+  m_list->setColumnWidth(1, 100);
+  m_list->setColumnWidth(2, 200);
+  m_list->setColumnWidth(3, 90);
+  m_list->setColumnWidth(4, 110);
   auto* scroll = new QScrollArea;
   scroll->setWidget(m_view);
   scroll->setWidgetResizable(true);
@@ -167,13 +181,12 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   m_list->setMaximumHeight(30 + 5 * 25 + 4);
   down->addWidget(m_list);
   down->addWidget(m_detail, 1);
-  auto* nothing = new QLabel(tr("No group yet. Connect a consumer with a group.id to %1 and it appears here.")
-                                 .arg(tr("the bootstrap address")));
-  nothing->setAlignment(Qt::AlignCenter);
-  nothing->setWordWrap(true);
-  nothing->setProperty("kind", QStringLiteral("muted"));
+  m_nothing->setAlignment(Qt::AlignCenter);
+  m_nothing->setWordWrap(true);
+  m_nothing->setProperty("kind", QStringLiteral("muted"));
+  m_nothing->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_stack->addWidget(inside);
-  m_stack->addWidget(nothing);
+  m_stack->addWidget(m_nothing);
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
   whole->setSpacing(0);
@@ -194,15 +207,15 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
     const int next = m_list->currentIndex().row() + by;
     if (next >= 0 && next < static_cast<int>(m_listModel->rows().size())) m_list->selectRow(next);
   });
-  connect(m_view, &GroupView::rebalancePicked, this, [this](int index) { pickRebalance(static_cast<size_t>(index)); });
+  connect(m_view, &GroupView::picked, this, [this](int index) { pickRebalance(static_cast<size_t>(index)); });
   connect(m_view, &GroupView::eventWanted, this, &GroupsPage::eventWanted);
   connect(m_pastTable, &QTableView::activated, this, [this](const QModelIndex& index) {
     Q_EMIT eventWanted(m_pastModel->rows()[static_cast<size_t>(index.row())].event);
   });
   connect(&bridge, &EngineBridge::live, this, &GroupsPage::onFrame);
-  // Another moment is shown.
+  // Another moment is shown, or the present again.
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
-    if (m_active && m_bridge.moment() && frame.snapshot != frame.previous) fill();
+    if (m_active && (m_bridge.moment() || m_then) && frame.snapshot != frame.previous) fill();
   });
   // What is told in seconds moves with the time.
   connect(&bridge, &EngineBridge::second, this, [this] {
@@ -211,6 +224,16 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
 }
 
 GroupsPage::~GroupsPage() = default;
+
+const GroupPast& GroupsPage::past() const {
+  const auto& moment = m_bridge.moment();
+  if (!moment) {
+    m_then.reset();
+    return m_past;
+  }
+  if (!m_then || m_then->first != *moment) m_then.emplace(*moment, GroupPast::until(m_bridge.recording(), *moment));
+  return m_then->second;
+}
 
 GroupTime GroupsPage::now() const {
   return m_bridge.snapshot()->wall + std::chrono::duration_cast<platform::WallClock::duration>(m_bridge.age());
@@ -252,7 +275,7 @@ void GroupsPage::showGroup(const std::string& id) {
 }
 
 void GroupsPage::pickRebalance(size_t index) {
-  const GroupRecord* record = m_past.find(m_shown);
+  const GroupRecord* record = past().find(m_shown);
   if (record == nullptr || record->rebalances.empty()) return;
   m_rebalance = std::min(index, record->rebalances.size() - 1);
   fill();
@@ -263,7 +286,8 @@ void GroupsPage::fill() {
   std::vector<GroupListRow> rows;
   for (const observe::GroupSnapshot& group : cluster.groups)
     rows.push_back(
-        {group.id, kindText(group.kind), fromUtf8(group.state), static_cast<int>(group.members.size()), group.lag()});
+        {group.id, kindText(group.kind), fromUtf8(group.state), static_cast<int>(group.members.size()), group.lag(),
+         group.coordinator == kNoNode ? QStringLiteral("–") : tr("broker %1").arg(group.coordinator.value())});
   if (!rows.empty() && std::ranges::find(rows, m_shown, &GroupListRow::id) == rows.end()) {
     m_shown = rows.front().id;
     m_rebalance = 0;
@@ -271,6 +295,10 @@ void GroupsPage::fill() {
   const QString note = tr("%1 · their coordinators read them from __consumer_offsets")
                            .arg(tr("%n group(s)", nullptr, static_cast<int>(rows.size())));
   if (m_note->text() != note) m_note->setText(note);
+  m_nothing->setText(m_bridge.moment() ? tr("There was no group at that moment.")
+                                       : tr("No group yet. Any consumer with a group.id makes one appear here:\n\n"
+                                            "kcat -b %1 -G readers orders")
+                                             .arg(fromUtf8(cluster.bootstrap)));
   m_stack->setCurrentIndex(rows.empty() ? 1 : 0);
   const auto place = std::ranges::find(rows, m_shown, &GroupListRow::id);
   const int index = place == rows.end() ? -1 : static_cast<int>(place - rows.begin());
@@ -286,11 +314,11 @@ void GroupsPage::fill() {
   m_delete->setEnabled(group != nullptr);
   if (group == nullptr) return;
   if (m_asTable) fillTables(*group);
-  m_view->setScene(groupScene(*group, m_past.find(m_shown), m_rebalance, now()));
+  m_view->setScene(groupScene(*group, past().find(m_shown), m_rebalance, now()));
 }
 
 void GroupsPage::fillTables(const observe::GroupSnapshot& group) {
-  const GroupScene scene = groupScene(group, m_past.find(m_shown), m_rebalance, now());
+  const GroupScene scene = groupScene(group, past().find(m_shown), m_rebalance, now());
   std::vector<MemberTableRow> members;
   for (const observe::GroupMemberSnapshot& member : group.members)
     members.push_back({member, memberName(member, group.members), scene.assignment.hasTarget});
@@ -299,12 +327,12 @@ void GroupsPage::fillTables(const observe::GroupSnapshot& group) {
   for (size_t i = 0; i < group.partitions.size(); ++i)
     lags.push_back({group.partitions[i], scene.lag[i].owner, scene.lag[i].seconds});
   m_lagModel->setRows(std::move(lags));
-  std::vector<HappeningTableRow> past;
-  if (const GroupRecord* record = m_past.find(m_shown))
+  std::vector<HappeningTableRow> happened;
+  if (const GroupRecord* record = past().find(m_shown))
     for (auto one = record->happenings.rbegin(); one != record->happenings.rend(); ++one)
       if (QString text = happeningText(*one, *record); !text.isEmpty())
-        past.push_back({timeText(one->at), std::move(text), one->event});
-  m_pastModel->setRows(std::move(past));
+        happened.push_back({timeText(one->at), std::move(text), one->event});
+  m_pastModel->setRows(std::move(happened));
 }
 
 OffsetsDialog* GroupsPage::openOffsets() {

@@ -25,6 +25,7 @@ struct GroupListRow {
   QString state;
   int members = 0;
   int64_t lag = 0;
+  QString coordinator;
   friend bool operator==(const GroupListRow&, const GroupListRow&) = default;
 };
 struct MemberTableRow {
@@ -62,7 +63,8 @@ class GroupsPage : public QWidget {
   void showGroup(const std::string& id);
   const std::string& shown() const noexcept { return m_shown; }
   GroupView& view() noexcept { return *m_view; }
-  const GroupPast& past() const noexcept { return m_past; }
+  /// What is remembered at the moment that is shown.
+  const GroupPast& past() const;
   QTableView& list() noexcept { return *m_list; }
   QTableView& members() noexcept { return *m_membersTable; }
   QTableView& lags() noexcept { return *m_lagTable; }
@@ -89,6 +91,8 @@ class GroupsPage : public QWidget {
 
   EngineBridge& m_bridge;
   GroupPast m_past;
+  /// The same at a moment of the past, if one is shown.
+  mutable std::optional<std::pair<observe::Recording::Moment, GroupPast>> m_then;
   bool m_active = false;
   bool m_asTable = false;
   std::string m_shown;
@@ -99,6 +103,7 @@ class GroupsPage : public QWidget {
   QStackedWidget* m_stack;
   QStackedWidget* m_detail;
   QTableView* m_list;
+  QLabel* m_nothing;
   GroupView* m_view;
   QTableView* m_membersTable;
   QTableView* m_lagTable;

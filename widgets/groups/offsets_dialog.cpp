@@ -85,7 +85,10 @@ OffsetsDialog::OffsetsDialog(EngineBridge& bridge, std::string group, QWidget* p
   m_table->setModel(m_model);
   frameTable(*m_table, tr("What would change"));
   m_table->horizontalHeader()->setStretchLastSection(true);
-  m_table->setColumnWidth(0, 190);
+  m_table->setColumnWidth(0, 130);
+  m_table->setColumnWidth(1, 84);
+  m_table->setColumnWidth(2, 84);
+  m_table->setColumnWidth(3, 104);
   m_command->setReadOnly(true);
   m_command->setFont(Theme::mono(12));
   m_command->setAccessibleName(tr("The same as a command"));

@@ -119,7 +119,35 @@ void addMockGroups(observe::ClusterSnapshot& cluster) {
                                 {Offset(1262), Offset(1262), "Archived", 5, "", {}},
                                 {Offset(1263), Offset(1270), "Available", 2, "", {}},
                                 {Offset(1271), Offset(1283), "Acquired", 1, "w-2-90cc", 28s}}}};
-  cluster.groups = {std::move(billing), std::move(search), std::move(shared)};
+
+  observe::GroupSnapshot streams{.id = "word-count",
+                                 .kind = GroupKind::Streams,
+                                 .state = "Reconciling",
+                                 .protocolType = "streams",
+                                 .protocol = "sticky",
+                                 .generation = 5,
+                                 .assignmentEpoch = 5};
+  streams.coordinator = NodeId(2);
+  streams.coordinatorPartition = PartitionIndex(30);
+  streams.subtopologies = {{.id = "0", .sources = {"orders"}, .repartitionSinks = {"word-count-words-repartition"}},
+                           {.id = "1",
+                            .repartitionSources = {"word-count-words-repartition"},
+                            .changelogs = {"word-count-counts-changelog"}}};
+  streams.members = {member("t-1-6a10", "apache-kafka-java 4.4.0", "UNREVOKED_TASKS", 4, {}),
+                     member("t-2-c0de", "apache-kafka-java 4.4.0", "UNRELEASED_TASKS", 5, {})};
+  using observe::TaskRole;
+  streams.members[0].tasks = {
+      {"0", 0, TaskRole::Active}, {"0", 1, TaskRole::Active}, {"1", 0, TaskRole::Active}, {"1", 2, TaskRole::Standby}};
+  streams.members[0].revokingTasks = {{"1", 1, TaskRole::Active}};
+  streams.members[0].targetTasks = {
+      {"0", 0, TaskRole::Active}, {"0", 1, TaskRole::Active}, {"1", 0, TaskRole::Active}, {"1", 2, TaskRole::Standby}};
+  streams.members[1].tasks = {{"0", 2, TaskRole::Active}, {"1", 2, TaskRole::Active}, {"1", 0, TaskRole::Warmup}};
+  streams.members[1].targetTasks = {
+      {"0", 2, TaskRole::Active}, {"1", 1, TaskRole::Active}, {"1", 2, TaskRole::Active}, {"1", 0, TaskRole::Warmup}};
+  for (auto& one : streams.members) one.classic = false;
+  streams.partitions = {lags(cluster, at("orders", 0), 1279, 1286, 400ms),
+                        lags(cluster, at("orders", 1), 410, 417, 300ms)};
+  cluster.groups = {std::move(billing), std::move(search), std::move(shared), std::move(streams)};
 }
 
 void appendMockGroupEvents(FakeCluster& into, const observe::ClusterSnapshot& cluster) {

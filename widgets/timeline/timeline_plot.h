@@ -30,6 +30,8 @@ class TimelinePlot : public QWidget {
   void take();
   /// How often it was drawn: a test counts.
   int drawings() const noexcept { return m_drawings; }
+  /// A drawing was put off and is still to come.
+  bool isDue() const noexcept { return m_due; }
   /// Points that the drawing took.
   int points() const noexcept { return m_points; }
   QCustomPlot& plot() noexcept { return *m_plot; }

@@ -35,6 +35,31 @@ bool TransactionPast::add(const observe::ClusterSnapshot& cluster, std::span<con
   return any;
 }
 
+TransactionPast TransactionPast::until(const observe::Recording& recording,
+                                       const observe::Recording::Moment& moment) const {
+  TransactionPast past;
+  past.m_ids = m_ids;
+  for (const observe::ObservedEvent& event : recording.events()) {
+    if (event.number > moment.event) break;
+    past.addEvent(event);
+  }
+  // A recording that has forgotten its first ones counts from one again.
+  for (const Transaction& one : past.m_transactions) {
+    const auto same = std::ranges::find_if(m_transactions, [&one](const Transaction& here) {
+      return here.producer == one.producer && here.epoch == one.epoch && here.began == one.began;
+    });
+    if (same == m_transactions.end()) continue;
+    const int by = same->number - one.number;
+    if (by == 0) break;
+    for (Transaction& each : past.m_transactions) each.number += by;
+    for (auto& [partition, batches] : past.m_batches)
+      for (TransactionBatch& batch : batches)
+        if (batch.transaction != 0) batch.transaction += by;
+    break;
+  }
+  return past;
+}
+
 /// The transaction that a producer has open in this epoch, or a new one.
 Transaction& TransactionPast::openOf(ProducerId producer, ProducerEpoch epoch, TransactionTime at) {
   for (auto one = m_transactions.rbegin(); one != m_transactions.rend(); ++one)

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "observe/history.h"
-#include "observe/snapshot.h"
+#include "observe/recording.h"
 
 namespace tidemark::widgets {
 
@@ -77,6 +76,8 @@ class TransactionPast {
   static constexpr size_t kHappenings = 100;
 
   void clear() { *this = {}; }
+  /// What was remembered at a moment of the past; its transactions are called as they are here.
+  TransactionPast until(const observe::Recording& recording, const observe::Recording::Moment& moment) const;
   /// True if one of them was about transactions.
   bool add(const observe::ClusterSnapshot& cluster, std::span<const observe::ObservedEvent> events);
 

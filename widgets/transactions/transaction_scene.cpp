@@ -80,6 +80,9 @@ std::vector<ProducerScene> producersOf(const TransactionPast& past, TransactionT
           span_.text = TransactionTexts::tr("%1 · epoch %2")
                            .arg(nameOfTransaction(transaction.number))
                            .arg(transaction.epoch.value());
+        if (!named) span_.shortText = nameOfTransaction(transaction.number);
+        if (!named && !on.ended)
+          span_.rightText = TransactionTexts::tr("open for %1").arg(durationText(now - transaction.began));
         named = true;
         span_.tip = TransactionTexts::tr("%1 on %2: %3, from offset %4 on, for %5")
                         .arg(nameOfTransaction(transaction.number), partitionText(partition), fateText(span_.fate),
@@ -231,6 +234,17 @@ TransactionFacts factsOf(const observe::ClusterSnapshot& cluster, const Transact
   }
   add(TransactionTexts::tr("partitions"), partitions.join(QStringLiteral(", ")));
   add(TransactionTexts::tr("first offsets"), firsts.join(QStringLiteral(", ")));
+  int64_t records = 0;
+  int batches = 0;
+  for (const auto& [partition, all] : past.batches())
+    for (const TransactionBatch& batch : all)
+      if (batch.transaction == picked && !batch.control) {
+        records += batch.last - batch.first + 1;
+        ++batches;
+      }
+  if (batches > 0)
+    add(facts.open ? TransactionTexts::tr("records so far") : TransactionTexts::tr("records"),
+        TransactionTexts::tr("%1 in %n batch(es)", nullptr, batches).arg(grouped(records)));
   const auto took = transaction->ended.value_or(now) - transaction->began;
   add(facts.open ? TransactionTexts::tr("open for") : TransactionTexts::tr("was open for"), durationText(took));
   if (known != nullptr)

@@ -19,6 +19,9 @@ struct SpanScene {
   /// Its marker is written here.
   bool ended = false;
   QString text;
+  /// What is left of it where there is little room, and what stands at the right end where there is much.
+  QString shortText;
+  QString rightText;
   QString tip;
   friend bool operator==(const SpanScene&, const SpanScene&) = default;
 };

@@ -33,6 +33,7 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
       m_spans(new QComboBox),
       m_abort(new QPushButton(tr("Abort…"))),
       m_stack(new QStackedWidget),
+      m_nothing(new QLabel),
       m_view(new TransactionsView),
       m_table(new QTableView),
       m_fencingTable(new QTableView) {
@@ -106,11 +107,10 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
   tablesDown->addWidget(m_fencingTable, 1);
   m_stack->addWidget(drawn);
   m_stack->addWidget(tables);
-  auto* nothing = new QLabel(tr("No transaction yet. A producer with a transactional.id makes one appear here."));
-  nothing->setAlignment(Qt::AlignCenter);
-  nothing->setWordWrap(true);
-  nothing->setProperty("kind", QStringLiteral("muted"));
-  m_stack->addWidget(nothing);
+  m_nothing->setAlignment(Qt::AlignCenter);
+  m_nothing->setWordWrap(true);
+  m_nothing->setProperty("kind", QStringLiteral("muted"));
+  m_stack->addWidget(m_nothing);
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
@@ -132,14 +132,24 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
       pick(m_model->rows()[static_cast<size_t>(index.row())].number);
   });
   connect(&bridge, &EngineBridge::live, this, &TransactionsPage::onFrame);
-  // Another moment is shown.
+  // Another moment is shown, or the present again.
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& shown) {
-    if (m_active && m_bridge.moment() && shown.snapshot != shown.previous) fill();
+    if (m_active && (m_bridge.moment() || m_then) && shown.snapshot != shown.previous) fill();
   });
   // The time axis moves with the time.
   connect(&bridge, &EngineBridge::second, this, [this] {
     if (m_active) fill();
   });
+}
+
+const TransactionPast& TransactionsPage::past() const {
+  const auto& moment = m_bridge.moment();
+  if (!moment) {
+    m_then.reset();
+    return m_past;
+  }
+  if (!m_then || m_then->first != *moment) m_then.emplace(*moment, m_past.until(m_bridge.recording(), *moment));
+  return m_then->second;
 }
 
 TransactionTime TransactionsPage::now() const {
@@ -182,7 +192,7 @@ void TransactionsPage::pick(int number) {
 }
 
 void TransactionsPage::step(int by) {
-  const auto& all = m_past.transactions();
+  const auto& all = past().transactions();
   if (all.empty()) return;
   const auto found = std::ranges::find(all, m_picked, &Transaction::number);
   // From the newest on, as the table lists them.
@@ -192,20 +202,26 @@ void TransactionsPage::step(int by) {
 
 void TransactionsPage::fill() {
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
-  const auto& all = m_past.transactions();
+  const auto& all = past().transactions();
   const auto open = std::ranges::count(all, observe::TransactionFate::Open, &Transaction::fate);
   QStringList notes{tr("%n transactional id(s)", nullptr, static_cast<int>(cluster.transactions.size())),
                     tr("%n open", nullptr, static_cast<int>(open))};
-  const auto refused = std::ranges::count_if(m_past.happenings(), [](const FencingHappening& one) {
+  const auto refused = std::ranges::count_if(past().happenings(), [](const FencingHappening& one) {
     return std::holds_alternative<events::ProducerFenced>(one.what);
   });
   if (refused > 0) notes << tr("%n refused write(s) of fenced producers", nullptr, static_cast<int>(refused));
   const QString note = notes.join(QStringLiteral(" · "));
   if (m_note->text() != note) m_note->setText(note);
-  const bool nothing = all.empty() && cluster.transactions.empty() && m_past.happenings().empty();
+  const bool nothing = all.empty() && cluster.transactions.empty() && past().happenings().empty();
+  m_nothing->setText(
+      m_bridge.moment()
+          ? tr("Up to that moment there was no transaction.")
+          : tr("No transaction yet. A producer with a transactional.id makes one appear here: give it %1 as "
+               "bootstrap.servers.")
+                .arg(fromUtf8(cluster.bootstrap)));
   m_stack->setCurrentIndex(nothing ? 2 : m_asTable ? 1 : 0);
   // Somebody looks at what is open, if nothing else was picked.
-  if (m_past.find(m_picked) == nullptr) m_pickedByHand = false;
+  if (past().find(m_picked) == nullptr) m_pickedByHand = false;
   if (!m_pickedByHand) {
     m_picked = 0;
     for (const Transaction& one : all)
@@ -215,12 +231,12 @@ void TransactionsPage::fill() {
   m_abort->setEnabled(!abortable().empty());
   if (m_asTable) {
     const QSignalBlocker quiet(m_table->selectionModel());
-    m_model->setRows(transactionRows(m_past, now()));
-    TransactionScene scene = transactionScene(cluster, m_past, m_picked, now(), m_span);
+    m_model->setRows(transactionRows(past(), now()));
+    TransactionScene scene = transactionScene(cluster, past(), m_picked, now(), m_span);
     m_fencingModel->setRows(std::move(scene.fencing));
     m_table->viewport()->update();
   }
-  m_view->setScene(transactionScene(cluster, m_past, m_picked, now(), m_span));
+  m_view->setScene(transactionScene(cluster, past(), m_picked, now(), m_span));
 }
 
 std::string TransactionsPage::abortable() const {

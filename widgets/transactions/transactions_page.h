@@ -28,7 +28,8 @@ class TransactionsPage : public QWidget {
   bool showsTable() const noexcept { return m_asTable; }
   void showTable(bool table);
   TransactionsView& view() noexcept { return *m_view; }
-  const TransactionPast& past() const noexcept { return m_past; }
+  /// What is remembered at the moment that is shown.
+  const TransactionPast& past() const;
   QTableView& table() noexcept { return *m_table; }
   QTableView& fencing() noexcept { return *m_fencingTable; }
   /// 0: none.
@@ -57,6 +58,8 @@ class TransactionsPage : public QWidget {
 
   EngineBridge& m_bridge;
   TransactionPast m_past;
+  /// The same at a moment of the past, if one is shown.
+  mutable std::optional<std::pair<observe::Recording::Moment, TransactionPast>> m_then;
   bool m_active = false;
   bool m_asTable = false;
   int m_picked = 0;
@@ -67,6 +70,7 @@ class TransactionsPage : public QWidget {
   QComboBox* m_spans;
   QPushButton* m_abort;
   QStackedWidget* m_stack;
+  QLabel* m_nothing;
   TransactionsView* m_view;
   QTableView* m_table;
   QTableView* m_fencingTable;

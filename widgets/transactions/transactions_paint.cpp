@@ -84,7 +84,9 @@ void textOn(QPainter& painter, const QRectF& box, const QString& text, const QFo
   const QString words = fitted(text, font, box.width() - 10);
   if (words.isEmpty() || (words.size() == 1 && text.size() > 1)) return;
   const double width = textWidth(words, font);
-  const double x = align & Qt::AlignHCenter ? box.center().x() - width / 2 : box.left() + 9;
+  const double x = align & Qt::AlignHCenter ? box.center().x() - width / 2
+                   : align & Qt::AlignRight ? box.right() - 9 - width
+                                            : box.left() + 9;
   if (fate == TransactionFate::Aborted) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(colors().panel);
@@ -135,7 +137,6 @@ double TransactionsView::logsHeight() const {
 }
 
 double TransactionsView::layOut(QPainter* painter, double width) {
-  if (painter == nullptr) m_spots.clear();
   const bool beside = width >= 900;
   const double top = spansHeight();
   const double left = beside ? width - kFactsWidth - kCardGap : width;
@@ -169,8 +170,13 @@ void TransactionsView::paintSpan(QPainter& painter, const SpanScene& span, const
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 5, 5);
   }
-  textOn(painter, box.adjusted(0, 0, span.ended ? -8 : 0, 0), span.text, Theme::body(11.5, QFont::DemiBold), span.fate,
-         Qt::AlignLeft);
+  const QFont font = Theme::body(11.5, QFont::DemiBold);
+  const QRectF inside = box.adjusted(0, 0, span.ended ? -8 : 0, 0);
+  // Rather the number alone than half of a word.
+  const double needed = textWidth(span.text, font) + 20;
+  textOn(painter, inside, needed <= inside.width() ? span.text : span.shortText, font, span.fate, Qt::AlignLeft);
+  if (!span.rightText.isEmpty() && needed + textWidth(span.rightText, font) + 24 <= inside.width())
+    textOn(painter, inside, span.rightText, font, span.fate, Qt::AlignRight);
   if (span.ended) markerAt(painter, {box.right(), box.center().y()}, span.fate == TransactionFate::Committed, 8);
 }
 
@@ -210,7 +216,7 @@ double TransactionsView::paintSpans(QPainter* painter, const QRectF& card) {
       for (const SpanScene& span : row.spans) {
         const QRectF place(xOf(span.from), y, std::max(5.0, xOf(span.to) - xOf(span.from)), kSpanHeight);
         if (painter == nullptr)
-          m_spots.push_back({.rect = place.adjusted(-3, -4, 8, 4), .transaction = span.number, .tip = span.tip});
+          addSpot({.rect = place.adjusted(-3, -4, 8, 4), .pick = span.number, .tip = span.tip});
         else
           paintSpan(*painter, span, place);
       }
@@ -338,7 +344,7 @@ void TransactionsView::paintLogs(QPainter* painter, const QRectF& card) {
     for (const LogBatchScene& batch : log.batches) {
       const QRectF box(xOf(batch.from) + 1.5, top, std::max(3.0, xOf(batch.to) - xOf(batch.from) - 3), kLogHeight);
       if (painter == nullptr) {
-        m_spots.push_back({.rect = box, .transaction = batch.number, .tip = batch.tip});
+        addSpot({.rect = box, .pick = batch.number > 0 ? batch.number : -1, .tip = batch.tip});
         continue;
       }
       if (batch.control) {
@@ -423,7 +429,7 @@ void TransactionsView::paintFencing(QPainter* painter, const QRectF& card) {
   double y = card.top() + 50;
   for (const FencingRow& row : m_scene.fencing) {
     if (painter == nullptr) {
-      m_spots.push_back({.rect = QRectF(card.left(), y - 15, card.width(), 21), .event = row.event, .tip = row.text});
+      addSpot({.rect = QRectF(card.left(), y - 15, card.width(), 21), .event = row.event, .tip = row.text});
     } else {
       drawLine(*painter, card.left() + kCardInside, y, row.time, mono, p.muted);
       drawLine(*painter, card.left() + kCardInside + 108, y, row.epoch, Theme::mono(11.5, QFont::DemiBold), p.fenced);

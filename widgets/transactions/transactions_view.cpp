@@ -1,47 +1,17 @@
 #include "transactions/transactions_view.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
-#include <QMouseEvent>
-#include <QPainter>
-#include <QToolTip>
-
-#include "theme/theme.h"
 
 namespace tidemark::widgets {
 
-TransactionsView::TransactionsView(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
-  policy.setHeightForWidth(true);
-  setSizePolicy(policy);
+TransactionsView::TransactionsView(QWidget* parent) : SceneView({620, 360}, parent) {
   setAccessibleName(tr("Transactions. Press T for the same as tables."));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void TransactionsView::setScene(TransactionScene scene) {
   if (scene == m_scene) return;
   m_scene = std::move(scene);
-  setAccessibleDescription(asText());
-  updateGeometry();
-  update();
-}
-
-QSize TransactionsView::sizeHint() const {
-  return {1000, heightForWidth(std::max(620, width()))};
-}
-
-int TransactionsView::heightForWidth(int width) const {
-  return static_cast<int>(const_cast<TransactionsView*>(this)->layOut(nullptr, width)) + 1;
-}
-
-void TransactionsView::paintEvent(QPaintEvent*) {
-  ++m_paintings;
-  layOut(nullptr, width());
-  QPainter painter(this);
-  painter.setRenderHint(QPainter::Antialiasing);
-  layOut(&painter, width());
+  sceneChanged();
 }
 
 void TransactionsView::keyPressEvent(QKeyEvent* event) {
@@ -57,34 +27,6 @@ void TransactionsView::keyPressEvent(QKeyEvent* event) {
     default:
       QWidget::keyPressEvent(event);
   }
-}
-
-void TransactionsView::mousePressEvent(QMouseEvent* event) {
-  for (const Spot& spot : m_spots) {
-    if (!spot.rect.contains(event->position())) continue;
-    if (spot.transaction != 0) {
-      Q_EMIT picked(spot.transaction);
-      return;
-    }
-    if (spot.event != 0) {
-      Q_EMIT eventWanted(spot.event);
-      return;
-    }
-  }
-}
-
-bool TransactionsView::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    for (const Spot& spot : m_spots)
-      if (spot.rect.contains(help->pos()) && !spot.tip.isEmpty()) {
-        QToolTip::showText(help->globalPos(), spot.tip, this, spot.rect.toRect());
-        return true;
-      }
-    QToolTip::hideText();
-    return true;
-  }
-  return QWidget::event(event);
 }
 
 QString TransactionsView::asText() const {

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <QWidget>
-
 #include "transactions/transaction_scene.h"
+#include "views/scene_view.h"
 
 namespace tidemark::widgets {
 
 /// The transactions, painted: spans over the partitions that they touch, the same on the logs, fencing, what is
-/// aborted. ↑ ↓ go through the transactions. It is as high as what it shows; repainted when its scene is another one.
-class TransactionsView : public QWidget {
+/// aborted. ↑ ↓ go through the transactions. Repainted when its scene is another one.
+class TransactionsView : public SceneView {
   Q_OBJECT
 
  public:
@@ -16,33 +15,17 @@ class TransactionsView : public QWidget {
 
   void setScene(TransactionScene scene);
   const TransactionScene& scene() const noexcept { return m_scene; }
-  int paintings() const noexcept { return m_paintings; }
-  QString asText() const;
-  QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return {620, 360}; }
-  bool hasHeightForWidth() const override { return true; }
-  int heightForWidth(int width) const override;
+  QString asText() const override;
 
  Q_SIGNALS:
-  /// Of the list of all, an older (+1) or a newer one (−1).
+  /// Of the list of all, an older (+1) or a newer one (−1); picked() tells a number.
   void stepped(int by);
-  void picked(int number);
-  void eventWanted(uint64_t number);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  bool event(QEvent* event) override;
+  double layOut(QPainter* painter, double width) override;
 
  private:
-  struct Spot {
-    QRectF rect;
-    int transaction = 0;
-    uint64_t event = 0;
-    QString tip;
-  };
-  double layOut(QPainter* painter, double width);
   double paintSpans(QPainter* painter, const QRectF& card);
   void paintSpan(QPainter& painter, const SpanScene& span, const QRectF& place) const;
   void paintFacts(QPainter* painter, const QRectF& card);
@@ -54,8 +37,6 @@ class TransactionsView : public QWidget {
   double logsHeight() const;
 
   TransactionScene m_scene;
-  std::vector<Spot> m_spots;
-  int m_paintings = 0;
 };
 
 }  // namespace tidemark::widgets

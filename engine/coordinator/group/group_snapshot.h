@@ -17,6 +17,18 @@ struct GroupTaskSnapshot {
   std::string subtopology;
   int32_t partition = 0;
   TaskRole role{};
+  friend bool operator==(const GroupTaskSnapshot&, const GroupTaskSnapshot&) = default;
+};
+
+/// A part of a Kafka Streams application that is connected within itself: the topics it reads, those of its own among
+/// them through which other parts feed it, where its stores are kept, and what it writes for other parts.
+struct GroupSubtopologySnapshot {
+  std::string id;
+  std::vector<std::string> sources;
+  std::vector<std::string> repartitionSources;
+  std::vector<std::string> changelogs;
+  std::vector<std::string> repartitionSinks;
+  friend bool operator==(const GroupSubtopologySnapshot&, const GroupSubtopologySnapshot&) = default;
 };
 
 /// A member as views show it.
@@ -79,6 +91,8 @@ struct GroupSnapshot {
   /// Of a streams group; −1 without one. What keeps it from being assigned, in Kafka's words; empty if nothing does.
   int32_t topologyEpoch = -1;
   std::string problem;
+  /// By id.
+  std::vector<GroupSubtopologySnapshot> subtopologies;
   PartitionIndex coordinatorPartition;
   std::vector<GroupMemberSnapshot> members;
   std::vector<GroupOffsetSnapshot> offsets;

@@ -272,6 +272,18 @@ protocol::StreamsGroupDescribeResponse::DescribedGroup StreamsGroups::describe(s
   return described;
 }
 
+namespace {
+
+GroupSubtopologySnapshot shownPart(const Subtopology& part) {
+  GroupSubtopologySnapshot shown{
+      .id = part.id, .sources = part.sourceTopics, .repartitionSinks = part.repartitionSinkTopics};
+  for (const InternalTopicInfo& topic : part.repartitionSourceTopics) shown.repartitionSources.push_back(topic.name);
+  for (const InternalTopicInfo& topic : part.stateChangelogTopics) shown.changelogs.push_back(topic.name);
+  return shown;
+}
+
+}  // namespace
+
 void StreamsGroups::snapshot(std::vector<GroupSnapshot>& into) const {
   static const Soft kNothingKnown;
   for (const auto& [groupId, group] : groups_) {
@@ -287,6 +299,8 @@ void StreamsGroups::snapshot(std::vector<GroupSnapshot>& into) const {
     one.assignmentEpoch = group.assignmentEpoch();
     one.topologyEpoch = group.topologyEpoch();
     if (soft.configured && soft.configured->problem) one.problem = soft.configured->problem->detail;
+    if (group.topology())
+      for (const auto& [id, part] : group.topology()->subtopologies) one.subtopologies.push_back(shownPart(part));
     const platform::milliseconds session = around_.configOf(groupId).sessionTimeout;
     for (const auto& [memberId, member] : group.members()) {
       GroupMemberSnapshot& shown = one.members.emplace_back();
