@@ -170,7 +170,7 @@ class Partition {
   Result<std::optional<log::TimestampAndOffset>> listOffset(int64_t timestampMs, log::FetchIsolation isolation,
                                                             const EpochCheck& check) const;
   Result<log::EpochEndOffset> endOffsetForEpoch(LeaderEpoch epoch, const EpochCheck& check) const;
-  /// DeleteRecords at the leader; the new log start.
+  /// DeleteRecords at the leader; the new log start. PolicyViolation: the topic is compacted and nothing else.
   Result<Offset> deleteRecords(Offset offset);
   /// The smallest log start of all replicas that are alive: what DeleteRecords waits for.
   Result<Offset> lowWatermark() const;

@@ -341,6 +341,20 @@ TEST_F(PartitionTest, OldMetadataChangesNothing) {
   EXPECT_TRUE(partition_->isLeader());
 }
 
+TEST_F(PartitionTest, RecordsOfACompactedTopicAreNotDeletedByOffset) {
+  lead();
+  ASSERT_EQ(write(-1, 5), ErrorCode::None);
+  for (int node : {2, 3}) fetchBy(node, 5);
+  log::LogConfig config = *partition_->log()->config();
+  config.compact = true;
+  config.remove = false;
+  partition_->log()->updateConfig(config);
+  EXPECT_EQ(partition_->deleteRecords(Offset(3)).error().code, ErrorCode::PolicyViolation);
+  config.remove = true;
+  partition_->log()->updateConfig(config);
+  EXPECT_TRUE(partition_->deleteRecords(Offset(3)));
+}
+
 TEST_F(PartitionTest, TheLowWatermarkIsThatOfTheReplicasThatAreAlive) {
   lead();
   ASSERT_EQ(write(-1, 5), ErrorCode::None);
