@@ -298,7 +298,8 @@ Result<Offset> Partition::deleteRecords(Offset offset) {
   ReaderLock leadership(leadership_);
   TIDEMARK_TRY(checkEpoch({.currentLeaderEpoch = std::nullopt, .leaderOnly = true}));
   if (const auto config = log()->config(); config->compact && !config->remove)
-    return fail(ErrorCode::PolicyViolation, fmt::format("{} is compacted: its records are not deleted by offset", name_));
+    return fail(ErrorCode::PolicyViolation,
+                fmt::format("{} is compacted: its records are not deleted by offset", name_));
   return log()->deleteRecords(offset);
 }
 

@@ -231,6 +231,18 @@ TEST_F(Groups, ARetentionThatTheClientNamesCounts) {
   EXPECT_EQ(fetch("simple"), -1);
 }
 
+TEST_F(Groups, OffsetsAreWrittenWithTheCodecOfTheTopicAndReadBack) {
+  config_.codec = records::Codec::Zstd;
+  resign();
+  start();
+  commit({.group = "simple", .offset = 7});
+  const auto bytes = log_.read(partitionOf("simple"), Offset(0), 1 << 20);
+  EXPECT_EQ(records::BatchHeader::read(bytes->view().data()).codec(), records::Codec::Zstd);
+  resign();
+  start();
+  EXPECT_EQ(fetch("simple", "orders"), 7);
+}
+
 TEST_F(Groups, OffsetsOfADeletedTopicGo) {
   commit({.group = "simple", .offset = 1});
   commit({.group = "simple", .topic = "bills", .offset = 2});

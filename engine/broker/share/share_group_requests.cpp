@@ -54,6 +54,30 @@ bool mayWithTopic(const BrokerContext& broker, const network::Request& request, 
   return broker.allows(request.context(), operation, ResourceType::Topic, topic);
 }
 
+/// Takes the topics out that may not be read; the answers to them.
+template <class Response, class Topics, class Answer>
+Response takeForbiddenTopics(const BrokerContext& broker, const network::Request& request, Topics& topics,
+                             Answer answer) {
+  Response refused;
+  std::erase_if(topics, [&](const auto& topic) {
+    if (mayWithTopic(broker, request, AclOperation::Read, topic.topicName)) return false;
+    auto& answered = refused.responses.emplace_back();
+    answered.topicName = topic.topicName;
+    answer(topic, answered);
+    return true;
+  });
+  return refused;
+}
+
+/// Answers with what was refused before behind what the coordinator says.
+template <class Response>
+auto answeringWith(network::RequestPtr held, Response refused) {
+  return [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
+    for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
+    answered->respond(response);
+  };
+}
+
 }  // namespace
 
 void handleShareGroupHeartbeat(BrokerContext& broker, network::RequestPtr request) {
@@ -141,24 +165,16 @@ void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr req
     if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId);
         error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
-    Response refused;
-    std::erase_if(message.topics, [&](const auto& topic) {
-      if (mayWithTopic(broker, *held, AclOperation::Read, topic.topicName)) return false;
-      auto& answer = refused.responses.emplace_back();
-      answer.topicName = topic.topicName;
-      for (const auto& partition : topic.partitions) {
-        auto& one = answer.partitions.emplace_back();
-        one.partitionIndex = partition.partitionIndex;
-        one.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
-      }
-      return true;
-    });
-    const coordinator::RequestInfo info = shareInfoOf(*held);
-    broker.groups.shares().alterOffsets(
-        info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
-          for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
-          answered->respond(response);
+    Response refused =
+        takeForbiddenTopics<Response>(broker, *held, message.topics, [](const auto& topic, auto& answer) {
+          for (const auto& partition : topic.partitions) {
+            auto& one = answer.partitions.emplace_back();
+            one.partitionIndex = partition.partitionIndex;
+            one.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
+          }
         });
+    const coordinator::RequestInfo info = shareInfoOf(*held);
+    broker.groups.shares().alterOffsets(info, message, answeringWith(std::move(held), std::move(refused)));
   });
 }
 
@@ -169,20 +185,11 @@ void handleDeleteShareGroupOffsets(BrokerContext& broker, network::RequestPtr re
     if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Delete, message.groupId);
         error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
-    Response refused;
-    std::erase_if(message.topics, [&](const auto& topic) {
-      if (mayWithTopic(broker, *held, AclOperation::Read, topic.topicName)) return false;
-      auto& answer = refused.responses.emplace_back();
-      answer.topicName = topic.topicName;
+    Response refused = takeForbiddenTopics<Response>(broker, *held, message.topics, [](const auto&, auto& answer) {
       answer.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
-      return true;
     });
     const coordinator::RequestInfo info = shareInfoOf(*held);
-    broker.groups.shares().deleteOffsets(
-        info, message, [answered = std::move(held), refused = std::move(refused)](Response response) mutable {
-          for (auto& topic : refused.responses) response.responses.push_back(std::move(topic));
-          answered->respond(response);
-        });
+    broker.groups.shares().deleteOffsets(info, message, answeringWith(std::move(held), std::move(refused)));
   });
 }
 
