@@ -19,7 +19,9 @@ void Losses::look(const metadata::Image& image) {
     if (registered == nullptr || registered->epoch <= lacking.before) continue;
     for (const auto& [name, topic] : image.topics.byName)
       for (const auto& [index, partition] : topic->partitions)
-        if (partition->isInIsr(broker)) lacking.whole.insert({name, index});
+        // One that was elected uncleanly is in it by decree.
+        if (partition->isInIsr(broker) && partition->leaderRecoveryState != metadata::LeaderRecoveryState::Recovering)
+          lacking.whole.insert({name, index});
   }
 }
 

@@ -60,6 +60,8 @@ void InSyncReplicas::look() {
       const auto [known, first] = known_.try_emplace(where, partition->partitionEpoch);
       if (!first && known->second == partition->partitionEpoch) continue;
       known->second = partition->partitionEpoch;
+      // What a leader has that was elected uncleanly is asked when it begins to lead.
+      if (partition->leaderRecoveryState == metadata::LeaderRecoveryState::Recovering) continue;
       for (NodeId member : partition->isr)
         if (runs(member, *image)) committed_.demandAll(member, where, "R3", "in the ISR");
       for (NodeId member : partition->elr)

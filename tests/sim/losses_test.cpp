@@ -26,7 +26,8 @@ Losses::Loss lossOf(int64_t from, int64_t to, int32_t epoch) {
 class LossesTest : public testing::Test {
  protected:
   /// An image with broker 3 registered under that epoch, in the ISR of orders-0 alone.
-  metadata::Image imageOf(int64_t offset, int64_t registration) {
+  metadata::Image imageOf(int64_t offset, int64_t registration,
+                          metadata::LeaderRecoveryState recovery = metadata::LeaderRecoveryState::Recovered) {
     metadata::Image image;
     image.provenance.lastContainedOffset = Offset(offset);
     auto broker = std::make_shared<metadata::BrokerRegistration>();
@@ -38,6 +39,7 @@ class LossesTest : public testing::Test {
     for (int i : {0, 1}) {
       auto partition = std::make_shared<metadata::PartitionRegistration>();
       partition->isr = {NodeId(i == 0 ? 3 : 1)};
+      partition->leaderRecoveryState = recovery;
       topic->partitions.set(PartitionIndex(i), partition);
     }
     image.topics.byName.set("orders", topic);
@@ -55,6 +57,9 @@ TEST_F(LossesTest, OnlyWhoLostDataMayLackRecordsUntilItIsInTheIsrAgain) {
   EXPECT_FALSE(losses_.mayLack(NodeId(2), kFirst));
   // It is still a member by its registration of before.
   losses_.look(imageOf(100, 10));
+  EXPECT_TRUE(losses_.mayLack(NodeId(3), kFirst));
+  // Elected uncleanly it is a member by decree.
+  losses_.look(imageOf(110, 110, metadata::LeaderRecoveryState::Recovering));
   EXPECT_TRUE(losses_.mayLack(NodeId(3), kFirst));
   losses_.look(imageOf(120, 110));
   EXPECT_FALSE(losses_.mayLack(NodeId(3), kFirst));
