@@ -3,6 +3,7 @@
 #include "broker/group_settings.h"
 #include "broker/settings_without_effect.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -428,6 +429,13 @@ void BrokerServer::begin() {
                  topicId.isZero() ? image->topics.find(name.topic) : image->topics.find(topicId);
              const metadata::PartitionRegistration* registration = topic ? topic->partition(name.partition) : nullptr;
              return registration != nullptr && registration->isReplica(self);
+           },
+       .isCountedOn =
+           [image, self = shared_.self()](const TopicPartition& name) {
+             const metadata::PartitionRegistration* registration =
+                 image->topics.partition(name.topic, name.partition);
+             return registration != nullptr &&
+                    (registration->isInIsr(self) || std::ranges::find(registration->elr, self) != registration->elr.end());
            },
        .directoryOf =
            [image, self = shared_.self()](const TopicPartition& name, const Uuid& topicId) {

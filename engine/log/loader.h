@@ -27,6 +27,10 @@ class LogLoader {
   Result<void> adoptFiles();
   Result<void> loadEpochs();
   Result<void> rebuildEpochs();
+  /// Whether each epoch begins at a batch of it, and behind none of it. Of what cannot be read: yes.
+  bool epochsAreTrue() const;
+  /// The batch that holds the offset, or else the next one; nothing if there is none, or it cannot be read.
+  std::optional<records::BatchHeader> batchFrom(Offset offset) const;
   Result<void> dropIfBelowLogStart();
   /// Segment::activate() of the last one; nothing where an index is missing, too.
   Result<std::optional<Offset>> activateLast();

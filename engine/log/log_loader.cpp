@@ -206,7 +206,47 @@ Result<void> LogLoader::finishEpochs() {
   }
   loaded_.epochs.truncateFromEnd(loaded_.nextOffset);
   loaded_.epochs.truncateFromStart(loaded_.logStart);
+  if (epochsAreTrue()) return {};
+  context_.logger->warning("log", "{} says what the batches do not, and is built anew", folder_.pathOf(kEpochFile));
+  loaded_.epochs.clear();
+  TIDEMARK_TRY(rebuildEpochs());
+  loaded_.epochs.truncateFromStart(loaded_.logStart);
   return {};
+}
+
+std::optional<BatchHeader> LogLoader::batchFrom(Offset offset) const {
+  const SegmentList& segments = *loaded_.segments;
+  size_t index = segments.floorIndex(offset);
+  if (index == segments.size()) index = 0;
+  for (; index < segments.size(); ++index) {
+    const auto found = segments.at(index)->find(offset, segments.at(index)->size());
+    // Whoever reads it is told.
+    if (!found) return std::nullopt;
+    if (*found) return (*found)->header;
+  }
+  return std::nullopt;
+}
+
+bool LogLoader::epochsAreTrue() const {
+  // The text has no sum of its own, and a wrong epoch makes replicas truncate at the wrong place, or not at all.
+  // One alone is believed, so that of most logs nothing but the end is read.
+  const std::vector<EpochEntry>& entries = loaded_.epochs.entries();
+  for (size_t i = 0; i < entries.size() && entries.size() > 1; ++i) {
+    const EpochEntry& entry = entries[i];
+    const auto first = batchFrom(entry.startOffset);
+    if (first) {
+      // The cleaner may have taken all of an epoch; the log start may lie inside the first one's batch.
+      const bool isGone = i + 1 < entries.size() && first->baseOffset >= entries[i + 1].startOffset;
+      if (!isGone && (first->leaderEpoch != entry.epoch || (i > 0 && first->baseOffset < entry.startOffset)))
+        return false;
+    }
+    if (entry.startOffset <= loaded_.logStart) continue;
+    const auto before = batchFrom(Offset(entry.startOffset.value() - 1));
+    // Before the first one there is none.
+    if (before && before->baseOffset < entry.startOffset && (i == 0 || before->leaderEpoch >= entry.epoch))
+      return false;
+  }
+  return true;
 }
 
 Result<void> LogLoader::replayProducers(Offset to) {

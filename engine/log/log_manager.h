@@ -44,6 +44,9 @@ struct LoadOptions {
   /// Whether this broker still has a replica of the partition (by the id in partition.metadata, zero if none); null:
   /// all stay. What nobody owns is set aside as `TOPIC-PARTITION.…-stray`.
   std::function<bool(const TopicPartition& partition, const Uuid& topicId)> isOurs;
+  /// Whether the metadata counts on what this broker holds of the partition of that name (ISR, ELR): a folder of the
+  /// name that is set aside then was its copy, with another id in it than at its clean stop. Null: no.
+  std::function<bool(const TopicPartition& partition)> isCountedOn;
   /// The directory that the metadata says the replica is in; zero: it does not say. Null: nobody knows, so that of two
   /// logs of a partition the first is taken and the other left alone.
   std::function<Uuid(const TopicPartition& partition, const Uuid& topicId)> directoryOf;

@@ -73,6 +73,10 @@ Result<void> LogManager::planDirectory(LoadPlace& place, Loading& loading) {
       if (!options.isOurs(*partition, topicId)) {
         TIDEMARK_TRY(setAside(directory, folder, *partition));
         loading.strays.insert(*partition);
+        if (!directory.clean || futureOf || !options.isCountedOn || !options.isCountedOn(*partition)) continue;
+        context_.logger->warning("log", "{} held what the cluster counts on, under the topic id {}", folder, topicId);
+        const Lock guard(place.mutex);
+        place.less = true;
         continue;
       }
     }

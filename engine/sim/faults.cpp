@@ -221,7 +221,8 @@ void Faults::damage(Strike& strike, NodeId broker) {
   faults::Fault drawn = drawDamage(strike.dice, broker);
   const std::string text = faults::textOf(drawn);
   happened(strike, fmt::format("seam: {}", faults::nameOf(drawn.kind)), fmt::format("{}, which is killed first", text));
-  if (drawn.kind == faults::Kind::Wipe) losesData(broker);
+  // Under another topic id a log is set aside.
+  if (drawn.kind == faults::Kind::Wipe || drawn.path.ends_with("partition.metadata")) losesData(broker);
   if (drawn.kind == faults::Kind::BitFlip) flips_.emplace_back(broker, drawn.path);
   victim->kill(std::string(kKilled));
   const auto again = strike.dice.between(milliseconds(100), seconds(3));

@@ -262,6 +262,36 @@ TEST_P(ClusterFaultsTest, ABitThatTurnedInALogOrItsIndexCostsNothingThatOthersHa
   }
 }
 
+TEST_P(ClusterFaultsTest, ABitThatTurnedInATextFileCostsNothingThatOthersHave) {
+  constexpr int kRecords = 40;
+  produce(kRecords);
+  const NodeId broken = follower();
+  const auto start = [&] {
+    return lab_->perform([&](auto done) { lab_->cluster().restartBroker(broken, std::move(done)); });
+  };
+  for (const char* path : {"orders-0/leader-epoch-checkpoint", "orders-0/partition.metadata",
+                           "replication-offset-checkpoint", "recovery-point-offset-checkpoint", ".kafka_cleanshutdown",
+                           "__cluster_metadata-0/leader-epoch-checkpoint", "__cluster_metadata-0/quorum-state"}) {
+    // What its controlled stop leaves is complete, and it is believed.
+    ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().stopBroker(broken, std::move(done)); }));
+    const auto flip = [&] { set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"{}"}})", broken, path)); };
+    flip();
+    auto started = start();
+    if (!started && std::string_view(path).ends_with("quorum-state")) {
+      // Who does not know for whom it has voted must not vote (K2).
+      EXPECT_THAT(started.error().message, HasSubstr("quorum-state"));
+      flip();
+      started = start();
+    }
+    ASSERT_TRUE(started) << path << ": " << started.error().message;
+    EXPECT_TRUE(awaitIsr(3)) << path;
+    EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+      const auto* copy = observe::findReplica(*orders(cluster), broken);
+      return copy != nullptr && copy->logEnd == Offset(kRecords);
+    })) << path;
+  }
+}
+
 TEST_P(ClusterFaultsTest, ABrokenDiskIsNoticed) {
   const NodeId broken = follower();
   // A bit of a file whose sums tell, while nobody reads it.

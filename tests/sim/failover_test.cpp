@@ -183,5 +183,32 @@ TEST_F(EligibilityTest, whoComesBackWithLessThanAtItsCleanStopDoesNotLead) {
   EXPECT_TRUE(becomes([&](const auto& partition) { return partition.isr.size() == 2; })) << "it copies what it lacks";
 }
 
+// A bit of its topic id turned while it was stopped: its log was set aside as nobody's, and with an empty one it was
+// still counted on.
+TEST_F(EligibilityTest, whoseLogIsTakenForAnotherTopicsAfterACleanStopDoesNotLead) {
+  const NodeId first = replicas[0];
+  const NodeId second = replicas[1];
+  stop(second);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.isr == std::vector{first}; }));
+  stop(first);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return !partition.hasLeader(); }));
+  ASSERT_EQ(std::ranges::count(now().elr, second), 1);
+  faults::Fault flip{.kind = faults::Kind::BitFlip,
+                     .target = faults::NodeName{.by = {}, .id = second, .partition = {}}};
+  flip.path = "safe-0/partition.metadata";
+  std::optional<Result<int>> set;
+  lab.cluster().setFault(flip, [&](Result<int> id) { lab.change([&] { set = std::move(id); }); });
+  ASSERT_TRUE(lab.await([&] { return set.has_value(); }));
+  ASSERT_TRUE(*set) << set->error().message;
+  start(second);
+  lab.world().runFor(std::chrono::seconds(10));
+  EXPECT_FALSE(now().hasLeader());
+  EXPECT_EQ(std::ranges::count(now().elr, second), 0);
+  start(first);
+  ASSERT_TRUE(becomes([&](const auto& partition) { return partition.hasLeader(); }));
+  EXPECT_EQ(now().leader, first);
+  EXPECT_TRUE(becomes([&](const auto& partition) { return partition.isr.size() == 2; })) << "it copies all of it";
+}
+
 }  // namespace
 }  // namespace tidemark::sim
