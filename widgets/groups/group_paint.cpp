@@ -21,7 +21,7 @@ constexpr double kNamesOfLanes = 168;
 constexpr double kLaneBar = 22;
 constexpr double kLanePitch = 50;
 constexpr double kMemberPitch = 62;
-constexpr double kOwnsOnlyPitch = 40;
+constexpr double kOwnsOnlyPitch = 44;
 
 QString cutTo(const QString& text, const QFont& font, double width) {
   return QFontMetricsF(font).elidedText(text, Qt::ElideRight, std::max(0.0, width));
@@ -239,9 +239,12 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
         line(painter, rect.left() + 8, y + 15.5, text, inside, looks.ink);
       }
     }
-    if (!lane.says.isEmpty())
-      line(painter, right, y + 36, cutTo(lane.says, note, right - from), note, scene.now ? p.warnText : p.badText,
+    if (!lane.says.isEmpty()) {
+      // What is still to come is left free.
+      const double end = scene.now ? xOf(*scene.now) - 8 : right;
+      line(painter, end, y + 36, cutTo(lane.says, note, end - from), note, scene.now ? p.warnText : p.badText,
            Qt::AlignRight);
+    }
     y += kLanePitch;
   }
   y = bottom;
@@ -376,7 +379,7 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
   const QFont name = Theme::body(12.5, QFont::DemiBold);
   const QFont note = Theme::body(11.5);
   const QFont figure = Theme::mono(11.5);
-  const double names = 200;
+  const double names = 224;
   const double epochs = scene.hasTarget ? 66 : 0;
   const double kinds = scene.hasTarget ? 52 : 0;
   const double states = 196;

@@ -165,11 +165,12 @@ AssignmentScene assignmentScene(const observe::GroupSnapshot& group) {
                       .epoch = QString::number(member.epoch),
                       .state = fromUtf8(member.state)};
     QStringList notes;
+    // What tells it from the others first: the end may not find room.
+    if (member.leader) notes << SceneTexts::tr("leader");
+    if (!member.instanceId.empty()) notes << SceneTexts::tr("static");
+    if (scene.hasTarget && member.classic) notes << QStringLiteral("classic");
     if (!member.software.empty()) notes << fromUtf8(member.software);
     notes << fromUtf8(member.host).remove(QLatin1Char('/'));
-    if (!member.instanceId.empty()) notes << SceneTexts::tr("static");
-    if (member.leader) notes << SceneTexts::tr("leader");
-    if (scene.hasTarget && member.classic) notes << QStringLiteral("classic");
     row.note = notes.join(QStringLiteral(" · "));
     row.behind = scene.hasTarget && member.epoch < group.generation;
     QStringList gives, waits;
@@ -313,7 +314,7 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
       const double joined = member->rejoined ? at(*member->rejoined) : member->left ? gone : end;
       if (!member->isNew) add(Kind::Owns, scene.begin, std::min(joined, gone), SceneTexts::tr("works on"));
       if (!rebalance.completed && !member->rejoined && !member->left)
-        lane.says = SceneTexts::tr("REBALANCE_IN_PROGRESS is told with its next heartbeat; no JoinGroup yet");
+        lane.says = SceneTexts::tr("is told REBALANCE_IN_PROGRESS, no JoinGroup yet");
       if (member->rejoined) {
         const double until = member->synced ? at(*member->synced) : member->left && gone > joined ? gone : end;
         const auto waited =
