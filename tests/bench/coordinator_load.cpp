@@ -2,11 +2,13 @@
 //
 //   tidemark_bench_coordinator groups --kind classic|consumer --port P --prefix X --topic T --partitions N
 //     --groups G --members M --lanes L --heartbeats H --commits C --rebalances R
+//     --interval SECONDS --stand-by SECONDS
 //   tidemark_bench_coordinator transactions --port P --prefix X --topic T --partitions N --producers K --transactions C
 //
 // Works stage by stage. Before each it waits for a line on its standard input, so that whoever runs it can look at the
-// broker, and after it prints one line of JSON: {"stage", "count", "seconds"}, of rebalances also "milliseconds" each.
-// X names groups and transactional ids; a name that is new makes them new. The broker is on 127.0.0.1.
+// broker, and after it prints one line of JSON: {"stage", "count", "seconds"}, of rebalances also "milliseconds" each,
+// of the stand-by also "heartbeats". X names groups and transactional ids; a name that is new makes them new. The
+// broker is on 127.0.0.1.
 
 #include <cstdio>
 #include <cstring>
@@ -98,6 +100,11 @@ void groups(const Options& options) {
   const size_t heartbeats = options.count("heartbeats"), commits = options.count("commits");
   stage("heartbeat", all * heartbeats, [&] { return load->heartbeat(heartbeats), std::string(); });
   stage("commit", all * commits, [&] { return load->commit(commits), std::string(); });
+  stage("stand-by", all, [&] {
+    const std::chrono::duration<double> interval(std::stod(options.text("interval"))),
+        span(std::stod(options.text("stand-by")));
+    return fmt::format(",\"heartbeats\":{}", load->standBy(interval, span));
+  });
   const size_t rebalances = options.count("rebalances");
   stage("rebalance", rebalances, [&] {
     std::vector<double> times;

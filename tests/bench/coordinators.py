@@ -8,6 +8,8 @@ from systems import BenchError
 SETTINGS = ["group.initial.rebalance.delay.ms=0", "group.consumer.assignment.interval.ms=0",
             "group.consumer.max.session.timeout.ms=600000", "group.consumer.session.timeout.ms=600000"]
 MEMBERS, LANES, PARTITIONS = 100, 4, 100
+# Seconds between a member's heartbeats: heartbeat.interval.ms of a consumer.
+INTERVAL = 3
 
 
 class Load:
@@ -45,7 +47,7 @@ def stages(cluster, program, command, options):
     """All stages: name -> what it told, with "cpu", the seconds of the broker."""
     load, found = Load(program, [command, *words_of(options)]), {}
     try:
-        for _ in range(6 if command == "groups" else 2):
+        for _ in range(7 if command == "groups" else 2):
             before = cluster.cpu()
             told = load.stage()
             found[told["stage"]] = told | {"cpu": cluster.cpu() - before}
@@ -62,17 +64,18 @@ def fresh_name(cluster, what):
 
 def group_options(cluster, kind, groups, topic, **counts):
     return {"kind": kind, "port": cluster.ports[0], "prefix": fresh_name(cluster, kind), "topic": topic, "partitions": PARTITIONS,
-            "groups": groups, "members": MEMBERS, "lanes": LANES, **counts}
+            "groups": groups, "members": MEMBERS, "lanes": LANES, "interval": INTERVAL, **counts}
 
 
-def groups_pass(cluster, program, kind, topic, groups, heartbeats, commits, rebalances):
+def groups_pass(cluster, program, kind, topic, groups, heartbeats, commits, rebalances, stand_by):
     """Row -> its value, of one pass."""
     done = stages(cluster, program, "groups", group_options(cluster, kind, groups, topic, heartbeats=heartbeats, commits=commits,
-                                                            rebalances=rebalances))
+                                                            rebalances=rebalances, stand_by=stand_by))
     found = {}
     for stage, row in (("join", "joins"), ("heartbeat", "heartbeats"), ("commit", "commits")):
         found[row] = done[stage]["count"] / done[stage]["seconds"]
         found[f"{row}-cpu"] = done[stage]["cpu"] / done[stage]["count"] * 1e6
+    found["stand-by-cpu"] = done["stand-by"]["cpu"] / done["stand-by"]["seconds"] * 100
     found["rebalance"] = statistics.median(done["rebalance"]["milliseconds"])
     found["rebalance-cpu"] = done["rebalance"]["cpu"] / done["rebalance"]["count"] * 1e3
     return found
@@ -87,9 +90,10 @@ def transactions_pass(cluster, program, topic, producers, transactions):
 
 def bytes_per_member(cluster, program, kind, topic, groups):
     """What the broker grows by as all members join. The connections and one group are there before."""
-    first = group_options(cluster, kind, 1, topic, heartbeats=0, commits=0, rebalances=0)
+    nothing = {"heartbeats": 0, "commits": 0, "rebalances": 0, "stand_by": 0}
+    first = group_options(cluster, kind, 1, topic, **nothing)
     load = Load(program, ["groups", *words_of({**first, "lanes": 1})])
-    many = Load(program, ["groups", *words_of(group_options(cluster, kind, groups, topic, heartbeats=0, commits=0, rebalances=0))])
+    many = Load(program, ["groups", *words_of(group_options(cluster, kind, groups, topic, **nothing))])
     try:
         load.stage(), load.stage(), many.stage()
         before = cluster.memory_in_use()

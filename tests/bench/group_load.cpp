@@ -35,6 +35,24 @@ void GroupLoad::heartbeat(size_t times) {
   links_.run();
 }
 
+size_t GroupLoad::standBy(std::chrono::duration<double> interval, std::chrono::duration<double> span) {
+  const double perSecond = static_cast<double>(shape_.groups * shape_.members) / interval.count();
+  const auto total = static_cast<size_t>(perSecond * span.count());
+  sendDue(Links::Clock::now(), perSecond, total, 0);
+  links_.run();
+  return total;
+}
+
+void GroupLoad::sendDue(Links::Clock::time_point began, double perSecond, size_t total, size_t sent) {
+  constexpr std::chrono::milliseconds kTick{1};
+  const double passed = std::chrono::duration<double>(Links::Clock::now() - began).count();
+  const size_t due = std::min(total, static_cast<size_t>(passed * perSecond));
+  // Those who send one after the other are not of one group, nor on one connection.
+  for (; sent < due; ++sent) beat(sent % shape_.groups, sent / shape_.groups % shape_.members, 1);
+  if (sent == total) return;
+  links_.later(kTick, [this, began, perSecond, total, sent] { sendDue(began, perSecond, total, sent); });
+}
+
 void GroupLoad::commitOf(size_t group, size_t member, size_t times) {
   if (times == 0) return;
   constexpr int16_t kVersion = 9;

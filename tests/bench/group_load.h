@@ -35,7 +35,9 @@ class GroupLoad {
   virtual void join() = 0;
   /// Each member so many, the next when the last one is answered.
   void heartbeat(size_t times);
-  /// The same of commits of one partition's offset.
+  /// Heartbeats as they come when each member sends one in `interval`, evenly spread, for so long. How many.
+  size_t standBy(std::chrono::duration<double> interval, std::chrono::duration<double> span);
+  /// The same as heartbeat() of commits of one partition's offset.
   void commit(size_t times);
   /// One rebalance of the first group, all of whose members take part: from the request that causes it until each has
   /// what it is assigned. Members hear of it by a heartbeat, which does not wait for its time. Milliseconds.
@@ -64,6 +66,8 @@ class GroupLoad {
 
  private:
   void awaitCoordinatorOf(size_t group);
+  /// Sends what is due of a stand-by that began then.
+  void sendDue(Links::Clock::time_point began, double perSecond, size_t total, size_t sent);
   void commitOf(size_t group, size_t member, size_t times);
 
   int64_t committed_ = 0;
