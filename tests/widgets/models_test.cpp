@@ -87,7 +87,7 @@ TEST_F(ClusterTreeTest, SectionsHoldQuorumBrokersTopicsGroupsAndFaults) {
   show(fake::mockMoment(0));
   EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Cluster)), 4);
   EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Topics)), 5);
-  EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Groups)), 3);
+  EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Groups)), 4);
   EXPECT_EQ(model.rowCount(model.section(ClusterTreeModel::Section::Faults)), 3);
   EXPECT_EQ(note(model.broker(NodeId(3))), QStringLiteral("leads 19 · paused"));
   EXPECT_EQ(note(model.topic(QStringLiteral("audit"))), QStringLiteral("1 × RF 1  compact"));
