@@ -66,6 +66,8 @@ class RecordCursor {
     return static_cast<int64_t>(static_cast<uint64_t>(header_->baseTimestampMs) +
                                 static_cast<uint64_t>(found_.timestampDelta));
   }
+  /// Its first byte: of its length field.
+  const uint8_t* begin() const noexcept { return found_.begin; }
   bool hasKey() const noexcept { return found_.keySize >= 0; }
   bool hasValue() const noexcept { return found_.valueSize >= 0; }
   /// Of a record that has one.

@@ -79,6 +79,23 @@ TEST(SupersededOffsetsTest, eachOffsetOfTheRangeHasItsOwnBit) {
   EXPECT_EQ(SupersededOffsets::memoryBytes(130), 24u);
 }
 
+TEST(SupersededOffsetsTest, whatIsLeftOfAnyStretchIsWhatHasNoBit) {
+  SupersededOffsets superseded(Offset(100), 300);
+  for (int64_t offset = 100; offset < 400; ++offset)
+    if (offset % 3 != 0) superseded.add(Offset(offset));
+  for (int64_t from = 100; from < 300; from += 7) {
+    for (const size_t count : {size_t{1}, size_t{2}, size_t{63}, size_t{64}, size_t{65}, size_t{100}}) {
+      std::vector<int64_t> expected;
+      for (int64_t offset = from; offset < from + static_cast<int64_t>(count); ++offset)
+        if (offset % 3 == 0) expected.push_back(offset);
+      std::vector<int64_t> found;
+      superseded.forEachLeft(Offset(from), count, [&](size_t i) { found.push_back(from + static_cast<int64_t>(i)); });
+      EXPECT_EQ(found, expected) << from << ", " << count;
+      EXPECT_EQ(superseded.left(Offset(from), count), expected.size());
+    }
+  }
+}
+
 // --- what could be cleaned ---
 SegmentFacts segment(int64_t base, int64_t size = 100, int64_t largest = 0, int64_t first = -1) {
   return {.baseOffset = Offset(base), .sizeInBytes = size, .largestTimestampMs = largest, .firstTimestampMs = first};

@@ -40,24 +40,59 @@ Result<void> BatchFilter::chooseRecords(const BatchView& batch, const BatchVerdi
 Result<FilteredBatch> BatchFilter::filter(const BatchView& batch, const BatchVerdict& verdict,
                                           const std::function<bool(const RecordCursor&)>& keep, ByteVector& output) {
   FilteredBatch result;
-  const BatchHeader& header = batch.header;
   TIDEMARK_TRY(chooseRecords(batch, verdict, keep, result));
+  return write(batch, verdict, result, output);
+}
+
+Result<FilteredBatch> BatchFilter::filterPlaced(const BatchView& batch, const BatchVerdict& verdict,
+                                                std::span<const PlacedRecord> records,
+                                                const std::function<bool(const RecordCursor&)>& keep,
+                                                ByteVector& output) {
+  FilteredBatch result{.recordsRead = batch.header.recordCount};
+  kept_.clear();
+  for (const PlacedRecord& record : records) {
+    RecordCursor cursor(batch.header, batch.bytes.subspan(record.place));
+    if (cursor.next() != Step::Next || cursor.offset() != record.offset)
+      return fail(ErrorCode::CorruptMessage, fmt::format("the record at offset {} is not where it was before: {}",
+                                                         record.offset, cursor.reason()));
+    if (!keep(cursor)) continue;
+    kept_.push_back(cursor.record());
+    if (!cursor.hasValue()) ++result.tombstonesKept;
+  }
+  return write(batch, verdict, result, output);
+}
+
+FilteredBatch BatchFilter::copy(const BatchView& batch, ByteVector& output) {
+  output.insert(output.end(), batch.bytes.begin(), batch.bytes.end());
+  return {.header = batch.header, .recordsRead = batch.header.recordCount, .recordsKept = batch.header.recordCount};
+}
+
+FilteredBatch BatchFilter::empty(const BatchView& batch, const BatchVerdict& verdict, ByteVector& output) {
+  FilteredBatch result{.recordsRead = batch.header.recordCount};
+  if (verdict.whenEmpty == EmptyBatch::Dropped) return result;
+  const ByteVector bytes = emptied(batch.header);
+  output.insert(output.end(), bytes.begin(), bytes.end());
+  result.header = BatchHeader::read(bytes.data());
+  return result;
+}
+
+FilteredBatch BatchFilter::write(const BatchView& batch, const BatchVerdict& verdict, FilteredBatch result,
+                                 ByteVector& output) {
+  const BatchHeader& header = batch.header;
   result.recordsKept = static_cast<int32_t>(kept_.size());
-  const size_t start = output.size();
   if (kept_.empty()) {
-    if (verdict.whenEmpty == EmptyBatch::Dropped) return result;
-    const ByteVector bytes = emptied(header);
-    output.insert(output.end(), bytes.begin(), bytes.end());
+    const FilteredBatch left = empty(batch, verdict, output);
+    result.header = left.header;
+    return result;
+  }
+  const size_t start = output.size();
+  const bool needsHorizon = (result.tombstonesKept > 0 || verdict.markerOfGoneTransaction) && !header.deleteHorizonMs();
+  if (result.recordsKept == result.recordsRead && !needsHorizon) {
+    output.insert(output.end(), batch.bytes.begin(), batch.bytes.end());
   } else {
-    const bool needsHorizon =
-        (result.tombstonesKept > 0 || verdict.markerOfGoneTransaction) && !header.deleteHorizonMs();
-    if (result.recordsKept == result.recordsRead && !needsHorizon) {
-      output.insert(output.end(), batch.bytes.begin(), batch.bytes.end());
-    } else {
-      const int64_t latest = std::numeric_limits<int64_t>::max();
-      const int64_t horizon = nowMs_ > latest - deleteRetentionMs_ ? latest : nowMs_ + deleteRetentionMs_;
-      rebuild(header, needsHorizon ? std::optional(horizon) : header.deleteHorizonMs(), output);
-    }
+    const int64_t latest = std::numeric_limits<int64_t>::max();
+    const int64_t horizon = nowMs_ > latest - deleteRetentionMs_ ? latest : nowMs_ + deleteRetentionMs_;
+    rebuild(header, needsHorizon ? std::optional(horizon) : header.deleteHorizonMs(), output);
   }
   result.header = BatchHeader::read(output.data() + start);
   return result;

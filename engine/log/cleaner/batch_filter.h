@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/bytes.h"
@@ -26,6 +27,13 @@ struct BatchVerdict {
   bool discardRecords = false;
   /// It holds the marker of a transaction of which nothing is left: gets a delete horizon if it has none.
   bool markerOfGoneTransaction = false;
+};
+
+/// Where a record is that its batch is known to hold.
+struct PlacedRecord {
+  /// Of its first byte, behind the start of the batch.
+  uint32_t place = 0;
+  Offset offset;
 };
 
 /// What was left of one batch.
@@ -53,9 +61,24 @@ class BatchFilter {
   Result<FilteredBatch> filter(const records::BatchView& batch, const BatchVerdict& verdict,
                                const std::function<bool(const records::RecordCursor&)>& keep, ByteVector& output);
 
+  // The same of a batch of which it is known already, as far as it is, that its records can be read.
+
+  /// Looks at those `records` alone, all others go; without tombstonesDropped. If they are less than all, only their
+  /// bytes of the batch need to be there, and its header. CorruptMessage if they are not where they should be.
+  Result<FilteredBatch> filterPlaced(const records::BatchView& batch, const BatchVerdict& verdict,
+                                     std::span<const PlacedRecord> records,
+                                     const std::function<bool(const records::RecordCursor&)>& keep, ByteVector& output);
+  /// All of it stays, and none of its records is a tombstone.
+  static FilteredBatch copy(const records::BatchView& batch, ByteVector& output);
+  /// None of its records stays. Its header suffices.
+  static FilteredBatch empty(const records::BatchView& batch, const BatchVerdict& verdict, ByteVector& output);
+
  private:
   Result<void> chooseRecords(const records::BatchView& batch, const BatchVerdict& verdict,
                              const std::function<bool(const records::RecordCursor&)>& keep, FilteredBatch& result);
+  /// Writes what was chosen.
+  FilteredBatch write(const records::BatchView& batch, const BatchVerdict& verdict, FilteredBatch result,
+                      ByteVector& output);
   void rebuild(const records::BatchHeader& header, std::optional<int64_t> horizonMs, ByteVector& output);
   static ByteVector emptied(const records::BatchHeader& header);
 

@@ -23,6 +23,8 @@ class BatchReader {
   /// Next: batch() is valid until the call after. CorruptMessage for what is no valid batch.
   Result<records::Step> next();
   const records::BatchView& batch() const noexcept { return cursor_.batch(); }
+  /// Where it begins in the file.
+  uint64_t position() const noexcept { return bufferStart_ + cursor_.position() - cursor_.batch().bytes.size(); }
   /// No further batch lies in memory: the one that next() found last was the last of its chunk.
   bool chunkEnds() const noexcept { return bufferStart_ + cursor_.position() >= wholeEnd_; }
 

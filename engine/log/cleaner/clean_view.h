@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "log/log_config.h"
+#include "records/batch.h"
 
 namespace tidemark::log {
 
@@ -32,6 +34,11 @@ struct CleanView {
   /// Rises with each truncation, which ends a cleaning that began before.
   uint64_t truncations = 0;
   std::unordered_map<ProducerId, LastProducerRecord> lastRecords;
+
+  /// One past the last offset that one of the segments may hold.
+  Offset endOf(const Segment& segment) const;
+  /// CorruptMessage for a batch that cannot be in a segment of that end: offsets lie outside a batch's checksum.
+  static Result<void> checkPlace(const records::BatchHeader& header, const Segment& segment, Offset end);
 };
 
 }  // namespace tidemark::log

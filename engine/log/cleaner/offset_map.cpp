@@ -1,7 +1,10 @@
 #include "log/cleaner/offset_map.h"
 
 #include <algorithm>
-#include <bit>
+
+// Its functions become part of this file: a key is hashed in less time than a call takes.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/invariant.h"
 
@@ -12,65 +15,22 @@ namespace {
 constexpr size_t kFirstSlots = 1024;
 constexpr size_t kTenthsTaken = 6;
 
-/// The state of SipHash-1-3 with 128 bits of output (Aumasson, Bernstein).
-struct SipState {
-  uint64_t v0, v1, v2, v3;
-
-  void rounds(int count) noexcept {
-    for (int i = 0; i < count; ++i) {
-      v0 += v1;
-      v1 = std::rotl(v1, 13) ^ v0;
-      v0 = std::rotl(v0, 32);
-      v2 += v3;
-      v3 = std::rotl(v3, 16) ^ v2;
-      v0 += v3;
-      v3 = std::rotl(v3, 21) ^ v0;
-      v2 += v1;
-      v1 = std::rotl(v1, 17) ^ v2;
-      v2 = std::rotl(v2, 32);
-    }
-  }
-  void word(uint64_t word) noexcept {
-    v3 ^= word;
-    rounds(1);
-    v0 ^= word;
-  }
-};
-
-/// Little-endian.
-uint64_t wholeWord(const uint8_t* bytes) noexcept {
-  return __builtin_bswap64(readBigEndian<uint64_t>(bytes));
-}
-
-/// The same of less than eight bytes.
-uint64_t lastWord(const uint8_t* bytes, size_t count) noexcept {
-  uint64_t word = 0;
-  for (size_t i = 0; i < count; ++i) word |= static_cast<uint64_t>(bytes[i]) << (8 * i);
-  return word;
-}
-
 }  // namespace
 
 OffsetMap::OffsetMap(size_t slots, HashKey key)
     : mostSlots_(std::max<size_t>(slots, 2)),
-      key_(key),
       slots_(std::min(mostSlots_, kFirstSlots)),
       memory_(mostSlots_ * sizeof(Entry)),
-      entries_(static_cast<Entry*>(memory_.data())) {}
+      entries_(static_cast<Entry*>(memory_.data())) {
+  static_assert(kSecretSize >= XXH3_SECRET_SIZE_MIN);
+  const uint64_t seed[] = {key.low, key.high};
+  const bool made = XXH3_generateSecret(secret_.data(), secret_.size(), seed, sizeof seed) == XXH_OK;
+  TIDEMARK_INVARIANT(made, std::string("xxHash makes no secret"));
+}
 
 OffsetMap::Hash OffsetMap::hashOf(ByteView key) const noexcept {
-  SipState state{key_.low ^ 0x736f6d6570736575, key_.high ^ 0x646f72616e646f6d ^ 0xee, key_.low ^ 0x6c7967656e657261,
-                 key_.high ^ 0x7465646279746573};
-  const uint8_t* at = key.data();
-  size_t left = key.size();
-  for (; left >= 8; left -= 8, at += 8) state.word(wholeWord(at));
-  state.word((static_cast<uint64_t>(key.size()) << 56) | lastWord(at, left));
-  state.v2 ^= 0xee;
-  state.rounds(3);
-  const uint64_t low = state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
-  state.v1 ^= 0xdd;
-  state.rounds(3);
-  return {low, state.v0 ^ state.v1 ^ state.v2 ^ state.v3};
+  const XXH128_hash_t hash = XXH3_128bits_withSecret(key.data(), key.size(), secret_.data(), secret_.size());
+  return {hash.low64, hash.high64};
 }
 
 OffsetMap::Entry& OffsetMap::place(const Hash& hash) const noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -10,14 +11,17 @@
 namespace tidemark::log {
 
 /// The last offset of each key in the dirty part of a log, in memory of a fixed size at most (Kafka's SkimpyOffsetMap).
-/// A key is kept as a keyed 128-bit hash (SipHash-1-3), 24 bytes an entry whatever its length: two keys that meet there
-/// would cost the older one its value, which at 128 bits does not happen, and the hash's own key keeps anybody from
-/// arranging it. Open addressing over as many slots as the keys so far need, since each look into a map that is larger
-/// than a processor's cache waits for the memory; it grows in place. Used by one thread.
+/// A key is kept as its 128-bit XXH3 under a secret of the map's own, 24 bytes an entry whatever its length. Two keys
+/// that meet there would cost the older one its value: keys of one length up to 16 bytes cannot (the hash of so few is
+/// one to one), of others 10⁹ do by chance with a probability of 10⁻²¹, and nobody who does not know the secret can
+/// arrange it, which with Kafka's MD5 anybody can. Open addressing over as many slots as the keys so far need, since
+/// each look into a map that is larger than a processor's cache waits for the memory; it grows in place. Used by one
+/// thread.
 class OffsetMap {
  public:
   static constexpr size_t kEntrySize = 24;
 
+  /// What the secret is made of: random, of each broker its own.
   struct HashKey {
     uint64_t low = 0;
     uint64_t high = 0;
@@ -74,7 +78,8 @@ class OffsetMap {
   void placeAgain(size_t first, size_t last);
 
   const size_t mostSlots_;
-  const HashKey key_;
+  static constexpr size_t kSecretSize = 192;
+  std::array<uint8_t, kSecretSize> secret_;
   /// In use; only grows.
   size_t slots_;
   size_t size_ = 0;
