@@ -309,6 +309,8 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   /// Everything below `target`, which was appended, is on disk once it returns. One flushes for all that come until it
   /// begins (group commit); they wait for its end.
   Result<void> flushReaching(Offset target);
+  /// Has what was appended flushed after `flush.ms` from now.
+  void armFlushTimer() REQUIRES(mutex_);
   void flushLater(int64_t afterMs);
   Result<void> closeFiles() REQUIRES(syncMutex_);
   Result<void> failIfSo(Result<void> result);
@@ -366,8 +368,10 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   };
   /// The flush that appenders may still join. Null: the next one leads.
   std::shared_ptr<JointFlush> nextFlush_ GUARDED_BY(mutex_);
-  /// A flush by `flush.ms` is on its way.
-  bool flushTimerArmed_ GUARDED_BY(mutex_) = false;
+  /// The number of the timer that will flush by `flush.ms`, any other has become void; 0: there is none.
+  uint64_t flushTimer_ GUARDED_BY(mutex_) = 0;
+  /// Only grows.
+  uint64_t flushTimers_ GUARDED_BY(mutex_) = 0;
   uint64_t truncations_ GUARDED_BY(mutex_) = 0;
   std::optional<Offset> cleanedTo_ GUARDED_BY(mutex_);
   /// Once the last stable offset gets there, another closed segment may be cleaned.

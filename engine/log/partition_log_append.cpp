@@ -218,11 +218,7 @@ Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Se
     at += header.sizeInBytes();
   }
   producers_->advanceTo(group.headers.back().nextOffset());
-  if (config_->flushMs < INT64_MAX && !flushTimerArmed_) {
-    flushTimerArmed_ = true;
-    due_.flushAfterMs = config_->flushMs;
-    due_.any = true;
-  }
+  if (flushTimer_ == 0) armFlushTimer();
   return {};
 }
 
