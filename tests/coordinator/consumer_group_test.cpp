@@ -67,6 +67,52 @@ TEST_F(ConsumerProtocolGroups, AMemberThatIsSilentForItsSessionIsFencedAndItsPar
   EXPECT_EQ(assignedIn(all.get()), (Owned{{"orders", {0, 1, 2}}}));
 }
 
+TEST_F(ConsumerProtocolGroups, AHeartbeatThatSaysNothingPutsOffTheEndOfTheSessionAndWritesNothing) {
+  enter("a");
+  const PartitionIndex partition = *coordinator_->partitionFor("cg");
+  const size_t written = log_.records(partition).size();
+  for (int i = 0; i < 4; ++i) {
+    executor_->advance(30s);
+    const auto answer = beat({.epoch = 2});
+    EXPECT_EQ(answer.error(), ErrorCode::None);
+    EXPECT_EQ(answer.get().memberEpoch, 2);
+    EXPECT_FALSE(answer.get().assignment);
+  }
+  EXPECT_EQ(log_.records(partition).size(), written);
+  executor_->advance(44s);
+  EXPECT_EQ(shown().members.size(), 1u);
+  executor_->advance(1s);
+  EXPECT_EQ(shown().members.size(), 0u);
+}
+
+TEST_F(ConsumerProtocolGroups, ASessionThatBecomesShorterEndsSooner) {
+  platform::milliseconds session = 60s;
+  config_.consumer.overrides = [&session](std::string_view) {
+    return ConsumerGroupOverrides{
+        .sessionTimeout = session, .heartbeatInterval = std::nullopt, .assignmentInterval = std::nullopt};
+  };
+  restart();
+  enter("a");
+  session = 45s;
+  EXPECT_EQ(errorOf({.epoch = 2}), ErrorCode::None);
+  executor_->advance(46s);
+  EXPECT_EQ(shown().members.size(), 0u);
+}
+
+TEST_F(ConsumerProtocolGroups, AMemberWhoseClientIsAnotherOneIsWrittenAnew) {
+  enter("a");
+  protocol::ConsumerGroupHeartbeatRequest request;
+  request.groupId = "cg";
+  request.memberId = "a";
+  request.memberEpoch = 2;
+  Answer<Response> answer;
+  coordinator_->consumerHeartbeat({1, "another", "127.0.0.2", {}}, request, answer.reply());
+  executor_->drain();
+  EXPECT_EQ(answer.error(), ErrorCode::None);
+  EXPECT_EQ(describe().members.at(0).clientId, "another");
+  EXPECT_EQ(describe().members.at(0).clientHost, "/127.0.0.2");
+}
+
 TEST_F(ConsumerProtocolGroups, EpochsThatAreNotTheMembersAreFenced) {
   enter("a");
   EXPECT_EQ(errorOf({.epoch = 3}), ErrorCode::FencedMemberEpoch);

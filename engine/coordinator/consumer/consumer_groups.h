@@ -87,6 +87,8 @@ class ConsumerGroups {
 
   // heartbeat
   Result<void> validate(const RequestInfo& info, const HeartbeatRequest& request) const;
+  /// Whose heartbeat it is, if it says nothing new and there is nothing to tell or to do: nearly every one.
+  const ConsumerMember* quietMember(const RequestInfo& info, const HeartbeatRequest& request) const;
   Result<HeartbeatResponse> beat(const RequestInfo& info, const HeartbeatRequest& request, Effects& out);
   Result<HeartbeatResponse> away(const HeartbeatRequest& request, Effects& out);
   Result<void> openGroup(Change& change, bool create);

@@ -95,8 +95,36 @@ Result<void> ConsumerGroups::validate(const RequestInfo& info, const HeartbeatRe
   return {};
 }
 
+const ConsumerMember* ConsumerGroups::quietMember(const RequestInfo& info, const HeartbeatRequest& request) const {
+  const bool saysNothing = request.memberEpoch > 0 && request.rebalanceTimeoutMs == -1 && !request.instanceId &&
+                           !request.rackId && !request.serverAssignor && !request.subscribedTopicNames &&
+                           !request.subscribedTopicRegex && !request.topicPartitions;
+  if (!saysNothing) return nullptr;
+  const ConsumerGroup* group = find(request.groupId);
+  if (group == nullptr || group->epoch() != group->assignmentEpoch() || !group->regexes().empty()) return nullptr;
+  const auto soft = soft_.find(request.groupId.view());
+  if (soft == soft_.end() || soft->second.refresh) return nullptr;
+  const ConsumerMember* member = group->member(request.memberId);
+  if (member == nullptr || member->isClassic() || request.memberEpoch != member->progress.epoch) return nullptr;
+  if (!member->isReconciledTo(group->assignmentEpoch())) return nullptr;
+  const std::string_view host = member->facts.clientHost;
+  const bool sameClient = member->facts.clientId == info.clientId && host.starts_with('/') &&
+                          host.substr(1) == std::string_view(info.clientHost);
+  return sameClient ? member : nullptr;
+}
+
 Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::beat(const RequestInfo& info, const HeartbeatRequest& request,
                                                                Effects& out) {
+  if (const ConsumerMember* member = quietMember(info, request)) {
+    const std::string groupId = request.groupId.str();
+    armSession(groupId, *member, out);
+    HeartbeatResponse response;
+    response.memberId = request.memberId;
+    response.memberEpoch = member->progress.epoch;
+    response.heartbeatIntervalMs = static_cast<int32_t>(config_.consumer.heartbeatIntervalOf(groupId).count());
+    response.assignment.reset();
+    return response;
+  }
   Change change(request.groupId.str());
   const bool joins = request.memberEpoch == kJoinEpoch;
   TIDEMARK_TRY(openGroup(change, joins));
