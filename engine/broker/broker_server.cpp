@@ -332,6 +332,7 @@ BrokerServer::BrokerServer(Shared& shared)
   if (const int64_t budget = config.getLong("queued.max.request.bytes"); budget > 0)
     server.queuedMaxBytes = static_cast<uint64_t>(budget);
   server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
+  server.sockets = listenOptions(config);
   server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
   server.maxConnections = config.getInt("max.connections");
   server.maxConnectionsPerIp = config.getInt("max.connections.per.ip");

@@ -199,6 +199,7 @@ ControllerServer::ControllerServer(Shared& shared)
   server.numHandlers = 1;
   server.queuedMaxRequests = config.getInt("queued.max.requests");
   server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
+  server.sockets = listenOptions(config);
   server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
   if (shared.options.betweenRequests)
     between_ = shared.options.betweenRequests(*this, shared.process, [this](const Uuid& id) {

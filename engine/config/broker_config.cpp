@@ -334,6 +334,10 @@ Result<void> BrokerConfig::checkRules() const {
       require(getLong("replica.fetch.wait.max.ms") <= getLong("replica.lag.time.max.ms"), "replica.fetch.wait.max.ms",
               text("replica.fetch.wait.max.ms"),
               "It should always be less than or equal to replica.lag.time.max.ms to prevent frequent changes in ISR"));
+  for (const std::string_view key : {"socket.send.buffer.bytes", "socket.receive.buffer.bytes"}) {
+    TIDEMARK_TRY(require(getLong(key) == -1 || getLong(key) >= 1, key, text(key),
+                         "It must be -1, which leaves it to the operating system, or at least 1"));
+  }
   TIDEMARK_TRY(require(getLong("queued.max.request.bytes") <= 0 ||
                            getLong("queued.max.request.bytes") >= getLong("socket.request.max.bytes"),
                        "queued.max.request.bytes", text("queued.max.request.bytes"),

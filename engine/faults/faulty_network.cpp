@@ -156,8 +156,9 @@ class Dial final : public LinkWaiter, public std::enable_shared_from_this<Dial> 
 }  // namespace
 
 Result<std::unique_ptr<platform::Acceptor>> FaultyNetwork::listen(platform::Executor& owner,
-                                                                  const platform::Endpoint& at) {
-  TIDEMARK_ASSIGN(auto acceptor, below_.network().listen(*belowOf(owner), at));
+                                                                  const platform::Endpoint& at,
+                                                                  const platform::ListenOptions& options) {
+  TIDEMARK_ASSIGN(auto acceptor, below_.network().listen(*belowOf(owner), at, options));
   return std::make_unique<FaultyAcceptor>(Links{.clock = below_.clock(), .book = book_, .site = site_},
                                           std::move(acceptor));
 }

@@ -18,7 +18,8 @@ class FaultyNetwork final : public platform::Network {
   FaultyNetwork(platform::Process& below, std::shared_ptr<FaultBook> book, std::shared_ptr<const Site> site)
       : below_(below), book_(std::move(book)), site_(std::move(site)) {}
 
-  Result<std::unique_ptr<platform::Acceptor>> listen(platform::Executor& owner, const platform::Endpoint& at) override;
+  Result<std::unique_ptr<platform::Acceptor>> listen(platform::Executor& owner, const platform::Endpoint& at,
+                                                     const platform::ListenOptions& options) override;
   void connect(platform::Executor& owner, const platform::Endpoint& to, platform::Duration timeout,
                ConnectHandler handler) override;
 

@@ -36,7 +36,8 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
       if (self && self->listenersAtLimit_.load() > 0) self->resumeAccepting();
     };
     for (const ListenerOptions& options : shared_->options.listeners) {
-      TIDEMARK_ASSIGN(auto acceptor, shared_->process.network().listen(*acceptors_, options.endpoint));
+      TIDEMARK_ASSIGN(auto acceptor,
+                      shared_->process.network().listen(*acceptors_, options.endpoint, shared_->options.sockets));
       endpoints_.emplace_back(options.name, acceptor->endpoint());
       listeners_.push_back({.options = &options, .acceptor = std::move(acceptor)});
     }

@@ -61,8 +61,10 @@ struct ServerOptions {
   /// may go over it, so that a large one gets through a small budget.
   uint64_t queuedMaxBytes = 64ULL << 20;
   uint32_t maxRequestBytes = 100U << 20;  ///< socket.request.max.bytes
-  int maxConnections = 1 << 20;           ///< max.connections: at the limit, further ones wait in the backlog
-  int maxConnectionsPerIp = 1 << 20;      ///< max.connections.per.ip: above the limit, they are closed at once
+  /// socket.send.buffer.bytes, socket.receive.buffer.bytes, socket.listen.backlog.size; of all listeners.
+  platform::ListenOptions sockets;
+  int maxConnections = 1 << 20;       ///< max.connections: at the limit, further ones wait in the backlog
+  int maxConnectionsPerIp = 1 << 20;  ///< max.connections.per.ip: above the limit, they are closed at once
   /// connections.max.idle.ms
   platform::Duration connectionsMaxIdle = std::chrono::minutes(10);
   /// How long a peer may say nothing inside a request before it is closed; a sixth of it while others wait for the

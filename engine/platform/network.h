@@ -25,6 +25,15 @@ struct Endpoint {
   friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
 };
 
+/// What is asked of the system for a listening socket and what it accepts. −1: as the system does it by itself, which
+/// for buffers means that they grow with the connection. The simulator has one way of its own.
+struct ListenOptions {
+  int sendBufferBytes = -1;
+  int receiveBufferBytes = -1;
+  /// Connections that wait to be accepted; the system may have a lower limit.
+  int backlog = -1;
+};
+
 /// A connected TCP stream. Belongs to one serial executor: every call is made there and every handler runs there.
 /// Destroying it closes the socket and forgets outstanding handlers without calling them.
 class Connection {
@@ -67,7 +76,9 @@ class Network {
   virtual ~Network() = default;
   /// Listens at once. A port in use is an error that names it. Host "": all addresses of both families; "0.0.0.0": all
   /// of IPv4; "::": all of IPv6 and only these. Port 0: one that is free.
-  virtual Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at) = 0;
+  virtual Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at,
+                                                   const ListenOptions& options) = 0;
+  Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at) { return listen(owner, at, {}); }
   /// Connects in the background, trying each address of a name; the handler runs on `owner`, always, unless the Process
   /// dies. Any thread.
   virtual void connect(Executor& owner, const Endpoint& to, Duration timeout, ConnectHandler handler) = 0;

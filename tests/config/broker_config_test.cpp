@@ -97,6 +97,9 @@ TEST(BrokerConfig, NamesKeyValueAndReason) {
               HasSubstr("Invalid value 500 for configuration replica.fetch.wait"));
   EXPECT_THAT(errorWith("log.retention.hours", "0"),
               HasSubstr("Invalid value 0 for configuration log.retention.hours"));
+  EXPECT_THAT(errorWith("socket.send.buffer.bytes", "0"),
+              HasSubstr("Invalid value 0 for configuration socket.send.buffer.bytes: It must be -1"));
+  EXPECT_THAT(errorWith("socket.receive.buffer.bytes", "-2"), HasSubstr("at least 1"));
   EXPECT_THAT(errorWith("broker.id", "2"), HasSubstr("same value as `broker.id`"));
 }
 

@@ -261,7 +261,7 @@ class NativeNetwork final : public Network {
  public:
   explicit NativeNetwork(std::shared_ptr<ProcessCore> process) noexcept : process_(std::move(process)) {}
 
-  Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at) override {
+  Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at, const ListenOptions& options) override {
     if (process_->dead()) return networkError("process is dead");
     const auto core = serialCore(owner);
     TIDEMARK_ASSIGN(const auto address, addressToListen(at));
@@ -271,9 +271,17 @@ class NativeNetwork final : public Network {
     if (code) return networkError(fmt::format("cannot listen on {}: {}", at, code.message()));
     acceptor.set_option(asio::socket_base::reuse_address(true), code);
     if (address.protocol() == tcp::v6()) acceptor.set_option(asio::ip::v6_only(!at.host.empty()), code);
+    // What it accepts inherits them. The window that a peer is told of depends on it from the first packet on.
+    if (options.sendBufferBytes >= 0)
+      acceptor.set_option(asio::socket_base::send_buffer_size(options.sendBufferBytes), code);
+    if (options.receiveBufferBytes >= 0)
+      acceptor.set_option(asio::socket_base::receive_buffer_size(options.receiveBufferBytes), code);
     acceptor.non_blocking(true, code);
     acceptor.bind(address, code);
-    if (!code) acceptor.listen(asio::socket_base::max_listen_connections, code);
+    if (!code) {
+      const int most = asio::socket_base::max_listen_connections;
+      acceptor.listen(options.backlog >= 0 ? options.backlog : most, code);
+    }
     if (code == asio::error::address_in_use) {
       return networkError(fmt::format("cannot listen on {}: port {} is in use", at, at.port));
     }

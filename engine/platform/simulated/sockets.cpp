@@ -51,7 +51,8 @@ class SimulatedSockets final : public Network {
  public:
   explicit SimulatedSockets(ProcessCore& process) noexcept : process_(process) {}
 
-  Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at) override {
+  Result<std::unique_ptr<Acceptor>> listen(Executor& owner, const Endpoint& at,
+                                           const ListenOptions& /*options*/) override {
     TIDEMARK_ASSIGN(auto listener, process_.world->network.listen(process_, coreOf(owner), at));
     return std::make_unique<SimulatedAcceptor>(std::move(listener));
   }
