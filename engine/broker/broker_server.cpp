@@ -433,10 +433,9 @@ void BrokerServer::begin() {
            },
        .isCountedOn =
            [image, self = shared_.self()](const TopicPartition& name) {
-             const metadata::PartitionRegistration* registration =
-                 image->topics.partition(name.topic, name.partition);
-             return registration != nullptr &&
-                    (registration->isInIsr(self) || std::ranges::find(registration->elr, self) != registration->elr.end());
+             const metadata::PartitionRegistration* registration = image->topics.partition(name.topic, name.partition);
+             return registration != nullptr && (registration->isInIsr(self) ||
+                                                std::ranges::find(registration->elr, self) != registration->elr.end());
            },
        .directoryOf =
            [image, self = shared_.self()](const TopicPartition& name, const Uuid& topicId) {

@@ -55,7 +55,8 @@ const std::map<Kind, FaultCase>& casesOfFaults() {
       {Kind::ClockOffset, {R"("target":"broker {L}","offsetMs":-3600000)", BrokerState::Running}},
       {Kind::ClockJump, {R"("target":"broker {L}","offsetMs":3600000)", BrokerState::Running}},
       {Kind::ClockDrift, {R"("target":"broker {F}","rate":1.5)", BrokerState::Running}},
-      {Kind::RequestError, {R"("target":"broker {L}","api":"Produce","error":"NOT_LEADER_OR_FOLLOWER","trigger":{"every":2})"}},
+      {Kind::RequestError,
+       {R"("target":"broker {L}","api":"Produce","error":"NOT_LEADER_OR_FOLLOWER","trigger":{"every":2})"}},
       {Kind::RequestDelay, {R"("target":"broker {L}","api":"Fetch","delayMs":20)"}},
       {Kind::RequestDrop, {R"("target":"broker {L}","api":"Fetch","trigger":{"nth":3})"}},
       {Kind::RequestDisconnect, {R"("target":"broker {L}","api":"Produce","trigger":{"every":2})"}},
@@ -118,7 +119,8 @@ class EveryFault : public testing::TestWithParam<std::tuple<Kind, bool>> {
   int set() {
     std::string json = fmt::format(R"({{"kind":"{}",{}}})", nameOf(kind_), case_.json);
     for (const auto& [name, id] : {std::pair("{L}", leader_), std::pair("{F}", follower_)})
-      for (size_t at = json.find(name); at != json.npos; at = json.find(name)) json.replace(at, 3, std::to_string(id.value()));
+      for (size_t at = json.find(name); at != json.npos; at = json.find(name))
+        json.replace(at, 3, std::to_string(id.value()));
     auto fault = parseFault(json);
     EXPECT_TRUE(fault) << json << ": " << fault.error().message;
     if (!fault) return 0;
@@ -173,8 +175,7 @@ TEST_P(EveryFault, StrikesAndCostsNothingThatWasAcknowledged) {
   bootstrap_ = {{ready->host, ready->port}};
   write(10);
   ASSERT_TRUE(lab_->await([&] { return delivered_ == 10; }));
-  if (case_.isDown)
-    perform([&](auto done) { lab_->cluster().killBroker(follower_, std::move(done)); });
+  if (case_.isDown) perform([&](auto done) { lab_->cluster().killBroker(follower_, std::move(done)); });
   const int id = set();
   write(20);
   const NodeId struck = case_.json.contains("{L}") ? leader_ : follower_;
@@ -196,8 +197,8 @@ TEST(EveryFaultTable, NamesEachKind) {
   for (Kind kind : allKinds()) EXPECT_TRUE(casesOfFaults().contains(kind)) << nameOf(kind);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, EveryFault,
-                         testing::Combine(testing::ValuesIn(allKinds()), testing::Bool()), [](const auto& each) {
+INSTANTIATE_TEST_SUITE_P(Table, EveryFault, testing::Combine(testing::ValuesIn(allKinds()), testing::Bool()),
+                         [](const auto& each) {
                            std::string name(nameOf(std::get<0>(each.param)));
                            std::ranges::replace(name, '-', '_');
                            return name + (std::get<1>(each.param) ? "_Native" : "_Simulated");

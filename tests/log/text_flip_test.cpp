@@ -10,8 +10,9 @@
 #include "log_fixture.h"
 
 // A bit that turned in one of the small text files while nobody ran: each bit of each byte once. They have no sums, so
-// that many of these texts can still be read and say something else. Whatever it is: the start is not refused, no record
-// is lost, the leader epochs are those of the batches, and a log that is not taken for ours any more is not counted on.
+// that many of these texts can still be read and say something else. Whatever it is: the start is not refused, no
+// record is lost, the leader epochs are those of the batches, and a log that is not taken for ours any more is not
+// counted on.
 
 namespace tidemark::log {
 namespace {
@@ -44,11 +45,9 @@ class TextFlipTest : public LogFixture, public testing::WithParamInterface<bool>
   Result<void> start() {
     background_ = process_->createExecutor({.name = "background"});
     TIDEMARK_ASSIGN(manager_, LogManager::open(*process_, background_, nullptr, managerOptions_));
-    return manager_->load({.isOurs = [](const TopicPartition&,
-                                        const Uuid& id) { return id.isZero() || id == kFlippedId; },
-                           .isCountedOn = [this](const TopicPartition& partition) {
-                             return isCountedOn_ && partition == kFlipped;
-                           }});
+    return manager_->load(
+        {.isOurs = [](const TopicPartition&, const Uuid& id) { return id.isZero() || id == kFlippedId; },
+         .isCountedOn = [this](const TopicPartition& partition) { return isCountedOn_ && partition == kFlipped; }});
   }
   void stop() {
     crash(Crash::Kill);
