@@ -49,6 +49,19 @@ enum class Mutation : uint8_t {
   // Groups.
   GenerationNotRaised,
   CommitsForgotten,
+  CommitOfOldGeneration,
+  GivenBeforeReleased,
+  OffsetsExpireWithMembers,
+  CommitAnsweredAtOnce,
+  // Transactions.
+  MarkerLost,
+  EpochNotRaisedAtEnd,
+  EndAnsweredAtOnce,
+  FencingOffAtAdd,
+  TimeoutsForgotten,
+  StableIgnoresOpen,
+  AbortedWithoutLast,
+  OffsetsOfTransactionLost,
 };
 
 #ifdef TIDEMARK_MUTATIONS

@@ -145,10 +145,31 @@ void GroupAdmin::committedOffsets(std::string group, GroupType type, Handler<std
         .handler = std::move(handler)});
     return;
   }
+  fetchOffsets(std::move(group), nullptr, std::move(handler));
+}
+
+void GroupAdmin::stableOffsets(std::string group, std::vector<TopicPartition> partitions,
+                               Handler<std::vector<CommittedOffset>> handler) {
+  std::ranges::sort(partitions);
+  fetchOffsets(std::move(group), &partitions, std::move(handler));
+}
+
+void GroupAdmin::fetchOffsets(std::string group, const std::vector<TopicPartition>* partitions,
+                              Handler<std::vector<CommittedOffset>> handler) {
+  using namespace protocol;
   OffsetFetchRequest request;
   OffsetFetchRequest::OffsetFetchRequestGroup wanted;
   wanted.groupId = group;
-  wanted.topics.reset();
+  if (partitions == nullptr) {
+    wanted.topics.reset();
+  } else {
+    request.requireStable = true;
+    for (const TopicPartition& each : *partitions) {
+      if (wanted.topics->empty() || wanted.topics->back().name != each.topic)
+        wanted.topics->emplace_back().name = each.topic;
+      wanted.topics->back().partitionIndexes.push_back(each.partition.value());
+    }
+  }
   request.groups.push_back(std::move(wanted));
   core_->start(Call<std::vector<CommittedOffset>, OffsetFetchRequest>{
       .what = "OffsetFetch",

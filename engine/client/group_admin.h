@@ -93,6 +93,9 @@ class GroupAdmin {
   void describeGroup(std::string group, GroupType type, Handler<GroupDescription> handler);
   /// Partitions without a commit are left out. Of a share group: where each partition starts (SPSO).
   void committedOffsets(std::string group, GroupType type, Handler<std::vector<CommittedOffset>> handler);
+  /// The same of these partitions alone, once no open transaction has offsets for them (KIP-447).
+  void stableOffsets(std::string group, std::vector<TopicPartition> partitions,
+                     Handler<std::vector<CommittedOffset>> handler);
 
   /// Commits for a group without members. An error of one partition is told for that one; UnknownMemberId means that
   /// the group has members.
@@ -106,6 +109,9 @@ class GroupAdmin {
 
  private:
   struct Listing;
+  /// `partitions`: instead of all, and stable.
+  void fetchOffsets(std::string group, const std::vector<TopicPartition>* partitions,
+                    Handler<std::vector<CommittedOffset>> handler);
   std::shared_ptr<detail::Calls> core_;
 };
 

@@ -37,6 +37,12 @@ constexpr std::string_view kAssignor = "range";
 /// How often the leader asks for the topics' partitions before it assigns what it knows.
 constexpr int kMetadataAttempts = 8;
 
+Blob generationMark(int32_t generation) {
+  ByteVector bytes(sizeof(generation));
+  writeBigEndian(bytes.data(), generation);
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<std::vector<int32_t>> rangeAssignment(size_t members, int32_t partitions) {
@@ -96,14 +102,19 @@ class GroupConsumer::Core : public std::enable_shared_from_this<GroupConsumer::C
     if (onError_) onError_(error);
   }
   std::map<std::string, ConsumerProtocolAssignment> assign(const JoinGroupResponse& joined) const;
+  std::optional<Text> instanceId() const {
+    return options_.instanceId.empty() ? std::nullopt : std::optional<Text>(options_.instanceId);
+  }
 
   /// To the coordinator; `then` is called with the answer or, if there is none, with the error.
   template <class Request, class Then>
   void ask(Request request, network::SendOptions how, Then then) {
     using Response = typename Request::Response;
-    auto handler = [weak = weak_from_this(), then = std::move(then)](Result<network::Received<Response>> received) {
+    auto handler = [weak = weak_from_this(), left = left_,
+                    then = std::move(then)](Result<network::Received<Response>> received) {
       const auto self = weak.lock();
-      if (self && !self->stopped_) then(std::move(received));
+      // Whoever has left does not come back with the answer of a join that was under way.
+      if (self && !self->stopped_ && self->left_ == left) then(std::move(received));
     };
     if (coordinator_) return coordinator_->send(std::move(request), how, std::move(handler));
     client_.executor().post([handler = std::move(handler)] {
@@ -127,6 +138,7 @@ class GroupConsumer::Core : public std::enable_shared_from_this<GroupConsumer::C
   platform::Timer step_;
   platform::Timer heartbeat_;
   platform::Timer autoCommit_;
+  bool left_ = false;
   bool stopped_ = false;
 };
 
@@ -176,7 +188,7 @@ void GroupConsumer::Core::findCoordinator() {
   client_.sendToAny(std::move(request), {.version = int16_t{4}},
                     [weak = weak_from_this()](Result<network::Received<FindCoordinatorResponse>> received) {
                       const auto self = weak.lock();
-                      if (!self || self->stopped_) return;
+                      if (!self || self->stopped_ || self->left_) return;
                       if (!received) return self->handle(received.error().code, &Core::findCoordinator);
                       if (received->message.coordinators.size() != 1) {
                         return self->handle(ErrorCode::CoordinatorNotAvailable, &Core::findCoordinator);
@@ -203,6 +215,7 @@ void GroupConsumer::Core::join() {
   request.sessionTimeoutMs = millis(options_.sessionTimeout);
   request.rebalanceTimeoutMs = millis(options_.rebalanceTimeout);
   request.memberId = memberId_;
+  request.groupInstanceId = instanceId();
   request.protocolType = kProtocolType;
   request.protocols.push_back({.name = kAssignor, .metadata = *metadata});
   // The answer comes when everybody has joined.
@@ -250,7 +263,8 @@ std::map<std::string, ConsumerProtocolAssignment> GroupConsumer::Core::assign(co
   std::map<std::string, std::set<std::string>> membersByTopic;
   std::map<std::string, ConsumerProtocolAssignment> assignments;
   for (const auto& member : joined.members) {
-    assignments[member.memberId.str()];
+    // In which generation it was made: whoever is given it in another one knows.
+    assignments[member.memberId.str()].userData = generationMark(joined.generationId);
     const auto subscription = decodeVersionedAs<ConsumerProtocolSubscription>(member.metadata.view());
     if (!subscription) continue;
     for (const auto& topic : subscription->topics) membersByTopic[topic.str()].insert(member.memberId.str());
@@ -275,6 +289,7 @@ void GroupConsumer::Core::sendSync(std::map<std::string, ConsumerProtocolAssignm
   request.groupId = options_.groupId;
   request.generationId = generation_;
   request.memberId = memberId_;
+  request.groupInstanceId = instanceId();
   request.protocolType = Text(kProtocolType);
   request.protocolName = Text(kAssignor);
   for (const auto& [member, assignment] : assignments) {
@@ -296,6 +311,11 @@ void GroupConsumer::Core::takeAssignment(const Blob& assignment) {
   if (!assignment.empty()) {
     const auto decoded = decodeVersionedAs<ConsumerProtocolAssignment>(assignment.view());
     if (!decoded) return tell(decoded.error());
+    if (decoded->userData && decoded->userData->view().size() == sizeof(int32_t) &&
+        !std::ranges::equal(decoded->userData->view(), generationMark(generation_).view()))
+      return tell({ErrorCode::IllegalGeneration,
+                   fmt::format("group {}: in generation {} it is given an assignment of another one", options_.groupId,
+                               generation_)});
     for (const auto& topic : decoded->assignedPartitions) {
       for (const int32_t index : topic.partitions) assignment_.push_back({topic.topic.str(), PartitionIndex(index)});
     }
@@ -357,6 +377,7 @@ void GroupConsumer::Core::beat() {
     request.groupId = self->options_.groupId;
     request.generationId = self->generation_;
     request.memberId = self->memberId_;
+    request.groupInstanceId = self->instanceId();
     const int32_t generation = self->generation_;
     self->ask(std::move(request), {.timeout = self->options_.sessionTimeout},
               [core = self.get(), generation](Result<network::Received<HeartbeatResponse>> received) {
@@ -390,6 +411,7 @@ void GroupConsumer::Core::commit(Done done) {
   request.groupId = options_.groupId;
   request.generationIdOrMemberEpoch = generation_;
   request.memberId = memberId_;
+  request.groupInstanceId = instanceId();
   for (const auto& where : assignment_) {
     const auto position = consumer_.position(where);
     if (!position) continue;
@@ -423,6 +445,7 @@ void GroupConsumer::Core::leave(platform::Task done) {
     LeaveGroupRequest request;
     request.groupId = self->options_.groupId;
     request.members.push_back({.memberId = self->memberId_, .groupInstanceId = std::nullopt});
+    self->left_ = true;
     self->stable_ = false;
     self->generation_ = -1;
     self->assignment_.clear();

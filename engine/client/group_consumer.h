@@ -14,6 +14,8 @@ namespace tidemark::client {
 
 struct GroupOptions {
   std::string groupId;
+  /// A static member's (KIP-345); empty: a dynamic one.
+  std::string instanceId;
   std::vector<std::string> topics;
   platform::Duration sessionTimeout = std::chrono::seconds(45);
   platform::Duration rebalanceTimeout = std::chrono::minutes(5);
@@ -30,7 +32,8 @@ std::vector<std::vector<int32_t>> rangeAssignment(size_t members, int32_t partit
 
 /// A consumer that shares topics with the other members of its group (the classic protocol, range assignor): finds its
 /// coordinator, joins, reads what it is assigned from where the group left off, and joins again whenever it has to.
-/// Tells only errors that do not pass. Executor as the Client's.
+/// Tells only errors that do not pass; IllegalGeneration among them: it was given what the leader of another generation
+/// had assigned. Executor as the Client's.
 class GroupConsumer {
  public:
   using Done = Client::Done;

@@ -49,7 +49,8 @@ Offset PartitionLog::recoveryPoint() const {
 
 LogOffsetMetadata PartitionLog::lastStableMetadata() const {
   auto unstable = producers_->firstUnstableOffset();
-  if (!unstable || unstable->offset >= highWatermark_.offset) return highWatermark_;
+  if (!unstable || unstable->offset >= highWatermark_.offset || isMutated(Mutation::StableIgnoresOpen))
+    return highWatermark_;
   // Records below the log start are gone, and with them the start of a transaction that spans it.
   if (unstable->offset < logStart_) return {.offset = logStart_};
   return *unstable;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/mutation.h"
 #include "log/header_scanner.h"
 #include "log/lookup_trace.h"
 #include "log/partition_log.h"
@@ -128,6 +129,7 @@ Result<std::vector<AbortedTxn>> PartitionLog::abortedTransactions(Offset from, O
     TIDEMARK_ASSIGN(const auto entries, segment->abortedTxns());
     if (selectAborted(entries, from, upTo, aborted)) break;
   }
+  if (isMutated(Mutation::AbortedWithoutLast) && !aborted.empty()) aborted.pop_back();
   return aborted;
 }
 

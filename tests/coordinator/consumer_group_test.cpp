@@ -113,6 +113,16 @@ TEST_F(ConsumerProtocolGroups, AMemberWhoseClientIsAnotherOneIsWrittenAnew) {
   EXPECT_EQ(describe().members.at(0).clientHost, "/127.0.0.2");
 }
 
+TEST_F(ConsumerProtocolGroups, AMemberWhoseFencingCouldNotBeWrittenIsFencedLater) {
+  enter("a");
+  log_.failWith = ErrorCode::NotEnoughReplicas;
+  executor_->advance(46s);
+  EXPECT_EQ(describe().members.size(), 1u);
+  log_.failWith.reset();
+  executor_->advance(1s);
+  EXPECT_TRUE(describe().members.empty());
+}
+
 TEST_F(ConsumerProtocolGroups, EpochsThatAreNotTheMembersAreFenced) {
   enter("a");
   EXPECT_EQ(errorOf({.epoch = 3}), ErrorCode::FencedMemberEpoch);

@@ -1,4 +1,5 @@
 #include "coordinator/consumer/consumer_member.h"
+#include "base/mutation.h"
 
 #include <utility>
 
@@ -38,7 +39,7 @@ MemberProgress step(const MemberProgress& now, int32_t epoch, const Reconciliati
     for (const int32_t partition : partitions) {
       const auto has = next.assigned.find(topic);
       if (has != next.assigned.end() && has->second.contains(partition)) continue;
-      if (to.isOwned(topic, partition)) {
+      if (to.isOwned(topic, partition) && !isMutated(Mutation::GivenBeforeReleased)) {
         othersHoldSome = true;
       } else {
         next.assigned[topic][partition] = to.targetEpoch;

@@ -45,10 +45,13 @@ Effects ConsumerGroups::heartbeat(const RequestInfo& info, const HeartbeatReques
     return only;
   }
   // What a downgrade is to do once it is committed comes first.
-  out.whenCommitted = [reply = std::move(reply), response = std::move(*response),
-                       then = std::move(out.whenCommitted)](ErrorCode code) mutable {
+  out.whenCommitted = [reply = std::move(reply), response = std::move(*response), then = std::move(out.whenCommitted),
+                       session = TimerKey{TimerKey::Kind::MemberSession, request.groupId.str(), request.memberId.str()},
+                       timeout = config_.consumer.sessionTimeoutOf(request.groupId.str())](ErrorCode code) mutable {
     Effects after = then ? then(code) : Effects();
     if (code != ErrorCode::None) {
+      // Whoever could not leave is still there, and will be missed.
+      after.arm(session, timeout);
       response = {};
       response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
     }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/mutation.h"
 #include "coordinator/consumer/consumer_records.h"
 
 // Committed offsets of all kinds of group: who may commit, read, delete them, and when they expire.
@@ -173,7 +174,8 @@ ErrorCode GroupShard::validateTransactionalCommit(int16_t apiVersion, const Offs
 Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitRequest& request,
                                   Reply<OffsetCommitResponse> reply) {
   Effects out;
-  if (const ErrorCode error = validateCommit(info, request); error != ErrorCode::None) {
+  if (const ErrorCode error = validateCommit(info, request);
+      error != ErrorCode::None && !isMutated(Mutation::CommitOfOldGeneration)) {
     out.replies.emplace_back(
         [reply = std::move(reply), response = refusedCommit(request, error)]() mutable { reply(std::move(response)); });
     return out;
@@ -181,6 +183,11 @@ Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitReq
   groups_.keepAlive(request.groupId, request.memberId, out);
   Offsets::Commit commit = offsets_.commit(request, clock_.wallMs());
   out.records = std::move(commit.records);
+  if (isMutated(Mutation::CommitAnsweredAtOnce)) {
+    out.replies.emplace_back(
+        [reply = std::move(reply), response = std::move(commit.response)]() mutable { reply(std::move(response)); });
+    return out;
+  }
   // What is told once it is committed, if somebody looks.
   std::vector<Accepted> committed;
   std::string group;

@@ -201,6 +201,28 @@ Effects GroupShard::onUnloaded() {
   return out;
 }
 
+Effects GroupShard::untilWritten(const TimerKey& key, Effects out) {
+  if (out.records.empty()) return out;
+  out.whenCommitted = [key, then = std::move(out.whenCommitted)](ErrorCode code) mutable {
+    Effects after = then ? then(code) : Effects();
+    // A write that is not committed yet has been appended: it may still come to pass.
+    if (code != ErrorCode::None && code != ErrorCode::RequestTimedOut) after.arm(key, kTimeoutBackoff);
+    return after;
+  };
+  return out;
+}
+
+Effects GroupShard::untilWritten(const TimerKey& key, Effects out) {
+  if (out.records.empty()) return out;
+  out.whenCommitted = [key, then = std::move(out.whenCommitted)](ErrorCode code) mutable {
+    Effects after = then ? then(code) : Effects();
+    // A write that is not committed yet has been appended: it may still come to pass.
+    if (code != ErrorCode::None && code != ErrorCode::RequestTimedOut) after.arm(key, kTimeoutBackoff);
+    return after;
+  };
+  return out;
+}
+
 Effects GroupShard::onTimeout(const TimerKey& key) {
   if (key.kind == TimerKey::Kind::Expiry) return expire();
   switch (key.kind) {
@@ -209,11 +231,11 @@ Effects GroupShard::onTimeout(const TimerKey& key) {
     case TimerKey::Kind::MemberJoin:
     case TimerKey::Kind::MemberSync:
     case TimerKey::Kind::Assignment:
-      return consumers_.onTimeout(key);
+      return untilWritten(key, consumers_.onTimeout(key));
     default:
       break;
   }
-  if (shares_.find(key.group) != nullptr) return shares_.onTimeout(key);
+  if (shares_.find(key.group) != nullptr) return untilWritten(key, shares_.onTimeout(key));
   return streams_.find(key.group) != nullptr ? streams_.onTimeout(key) : groups_.onTimeout(key);
 }
 

@@ -102,6 +102,8 @@ class GroupShard final : public Shard {
   void snapshot(std::vector<GroupSnapshot>& into) const;
 
  private:
+  /// `out` is what a timer led to: it runs again if that cannot be written.
+  static Effects untilWritten(const TimerKey& key, Effects out);
   ErrorCode validateCommit(const RequestInfo& info, const protocol::OffsetCommitRequest& request) const;
   Result<void> replayGroup(const protocol::FramedRecord& framed, std::optional<ByteView> value);
   ErrorCode validateTransactionalCommit(int16_t apiVersion, const protocol::OffsetCommitRequest& request) const;

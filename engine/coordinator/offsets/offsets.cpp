@@ -1,4 +1,5 @@
 #include "coordinator/offsets/offsets.h"
+#include "base/mutation.h"
 
 #include <algorithm>
 #include <utility>
@@ -184,12 +185,13 @@ bool Offsets::expire(const OffsetOwner& group, int64_t nowMs, std::vector<Coordi
   if (group.keepsAll) return false;
   bool allExpired = true;
   for (const auto& [topic, partitions] : *topics) {
-    const bool subscribed = group.isSubscribedTo(topic);
+    const bool atOnce = isMutated(Mutation::OffsetsExpireWithMembers);
+    const bool subscribed = group.isSubscribedTo(topic) && !atOnce;
     for (const auto& [partition, value] : partitions) {
       const bool expired = value->expireTimestampMs ? nowMs >= *value->expireTimestampMs
                                                     : nowMs - group.emptySinceMs.value_or(value->commitTimestampMs) >=
                                                           config_.offsetsRetention.count();
-      if (!subscribed && expired && !hasPendingTransaction(group.groupId, topic, partition)) {
+      if (!subscribed && (expired || atOnce) && !hasPendingTransaction(group.groupId, topic, partition)) {
         records.push_back(offsetTombstone(group.groupId, topic, partition));
       } else {
         allExpired = false;
@@ -249,7 +251,7 @@ void Offsets::replayEndTxn(Offset markerOffset, ProducerId producerId, bool comm
   auto node = pending_.extract(producerId);
   if (node.empty()) return;
   for (const auto& [group, topics] : node.mapped().groups()) {
-    if (!commit) continue;
+    if (!commit || isMutated(Mutation::OffsetsOfTransactionLost)) continue;
     for (const auto& [topic, partitions] : topics) {
       for (const auto& [partition, value] : partitions) {
         // A plain commit that was written after it counts more.

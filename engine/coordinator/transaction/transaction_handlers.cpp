@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutation.h"
 #include "coordinator/transaction/transaction_shard.h"
 
 // What requests do to transactional ids.
@@ -92,7 +93,8 @@ Effects TransactionShard::addPartitions(const AddPartitions& request, Reply<Erro
     // First, since what is under way may bring the id and epoch that the producer has by now.
     if (isBusy(*entry)) return ErrorCode::ConcurrentTransactions;
     if (entry->latest->producerId != request.producer.id) return ErrorCode::InvalidProducerIdMapping;
-    if (entry->latest->producerEpoch != request.producer.epoch) return ErrorCode::ProducerFenced;
+    if (entry->latest->producerEpoch != request.producer.epoch && !isMutated(Mutation::FencingOffAtAdd))
+      return ErrorCode::ProducerFenced;
     return ErrorCode::None;
   }();
   if (decided != ErrorCode::None) return answerNow(std::move(reply), decided);
@@ -189,6 +191,13 @@ Effects TransactionShard::end(const EndTransaction& request, std::optional<Produ
   if (bumps && isExhausted(entry->latest->producerEpoch) && !fresh) return needId(std::move(need));
   Effects out;
   write(out, id, *decided, TransactionCause::Ended);
+  if (isMutated(Mutation::EndAnsweredAtOnce)) {
+    out.replies.emplace_back([reply = std::move(reply), producer = completed(*decided, 0).producer()]() mutable {
+      reply({ErrorCode::None, producer});
+    });
+    out.whenCommitted = [this, id](ErrorCode) { return sendMarkers({id}); };
+    return out;
+  }
   // The producer goes on at once; until the markers are written, its next requests are told to come again.
   out.whenCommitted = [this, id, reply = std::move(reply),
                        producer = completed(*decided, 0).producer()](ErrorCode code) mutable {

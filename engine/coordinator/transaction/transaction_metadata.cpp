@@ -1,4 +1,5 @@
 #include "coordinator/transaction/transaction_metadata.h"
+#include "base/mutation.h"
 
 namespace tidemark::coordinator {
 
@@ -99,7 +100,7 @@ TransactionMetadata prepared(const TransactionMetadata& from, bool commit, int16
   to.state = commit ? TransactionState::PrepareCommit : TransactionState::PrepareAbort;
   if (clientVersion >= kTransactionVersionWithEpochBump) {
     to.lastProducerEpoch = from.producerEpoch;
-    to.producerEpoch = next(from.producerEpoch);
+    if (!isMutated(Mutation::EpochNotRaisedAtEnd)) to.producerEpoch = next(from.producerEpoch);
     to.nextProducerId = nextId;
   }
   if (isIdle(from.state)) to.startMs = nowMs;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/invariant.h"
+#include "base/mutation.h"
 #include "coordinator/transaction/transaction_records.h"
 #include "protocol/framing.h"
 #include "protocol/generated/transaction_log_key.h"
@@ -146,6 +147,8 @@ Effects TransactionShard::sendMarkers(std::vector<std::string> ids) {
 void TransactionShard::sendMarkersOf(const std::string& id, Entry& entry, Effects& effects) {
   entry.sentMarkers = true;
   entry.pendingMarkers = entry.latest->partitions;
+  if (isMutated(Mutation::MarkerLost) && entry.pendingMarkers.size() > 1)
+    entry.pendingMarkers.erase(entry.pendingMarkers.begin());
   if (entry.pendingMarkers.empty()) return complete(id, entry, effects);
   MarkerOrder order{.coordinatorPartition = partition_,
                     .coordinatorEpoch = {},
@@ -179,7 +182,8 @@ Effects TransactionShard::abortTimedOut() {
   std::vector<std::string> late;
   for (const auto& [id, entry] : entries_) {
     if (isPending(entry) || entry.latest->state != TransactionState::Ongoing) continue;
-    if (entry.latest->startMs + entry.latest->timeout.count() >= nowMs) continue;
+    if (entry.latest->startMs + entry.latest->timeout.count() >= nowMs || isMutated(Mutation::TimeoutsForgotten))
+      continue;
     write(out, id, fenced(*entry.latest, config_.transactionVersion(), nowMs), TransactionCause::TimedOut);
     late.push_back(id);
   }
