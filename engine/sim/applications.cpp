@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/transaction_history.h"
+
 namespace tidemark::sim {
 namespace {
 
@@ -87,78 +89,29 @@ void Writer::tick() {
 // -----------------------------------------------------------------------------------------------------------
 
 Reader::Reader(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-               const std::string& topic, int partitions, Journal& journal)
+               const std::vector<TopicPartition>& partitions, client::IsolationLevel isolation, Journal& journal,
+               TransactionHistory* history)
     : Application(world, name, bootstrap) {
-  executor_->post([this, topic, partitions, &journal] {
+  executor_->post([this, partitions, isolation, &journal, history] {
     consumer_ = std::make_unique<client::Consumer>(
-        *client_, client::ConsumerOptions{},
-        [this, &journal](const client::ConsumedRecord& record) {
+        *client_, client::ConsumerOptions{.isolation = isolation},
+        [this, &journal, history](const client::ConsumedRecord& record) {
           journal.consumed(record.where, record.record.offset, valueOf(record));
+          if (history != nullptr)
+            history->sawCommitted(name_, record.where, record.record.offset, valueOf(record),
+                                  consumer_->highWatermark(record.where));
           records_[record.where].emplace(record.record.offset, valueOf(record));
         },
         [this](const TopicPartition& where, const Error& error) {
           error_ = fmt::format("{}: {}", where, error.message);
         });
     std::vector<client::Consumer::Position> positions;
-    for (int i = 0; i < partitions; ++i) positions.push_back({.where = {topic, PartitionIndex(i)}, .offset = {}});
+    for (const TopicPartition& each : partitions) positions.push_back({.where = each, .offset = {}});
     consumer_->assign(std::move(positions));
   });
 }
 
 Reader::~Reader() {
-  end();
-}
-
-// --- Member
-// -----------------------------------------------------------------------------------------------------------
-
-Member::Member(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-               const std::string& topic, Journal& journal, Assignments& assignments)
-    : Application(world, name, bootstrap) {
-  executor_->post([this, topic, &journal, &assignments] {
-    client::GroupOptions options;
-    options.groupId = "readers";
-    options.topics = {topic};
-    options.sessionTimeout = std::chrono::seconds(6);
-    options.rebalanceTimeout = std::chrono::seconds(10);
-    options.heartbeatInterval = std::chrono::seconds(1);
-    options.autoCommitInterval = platform::Duration(0);
-    consumer_ = std::make_unique<client::GroupConsumer>(
-        *client_, std::move(options),
-        [this, &journal](const client::ConsumedRecord& record) {
-          journal.consumed(record.where, record.record.offset, valueOf(record));
-          if (const auto begins = begins_.extract(record.where))
-            journal.groupBegins(name_, record.where, record.record.offset, begins.mapped());
-          positions_[record.where] = record.record.offset.next();
-        },
-        [this, &journal, &assignments](int32_t generation, const std::vector<TopicPartition>& partitions) {
-          assignments.assigned(name_, generation, partitions);
-          begins_.clear();
-          positions_.clear();
-          committing_ = isInDoubt_ = false;
-          for (const TopicPartition& each : partitions) begins_[each] = journal.groupOffset(each);
-        },
-        [this](const Error& error) { error_ = error.message; });
-    commit(journal);
-  });
-}
-
-void Member::commit(Journal& journal) {
-  // One after the other: of two on their way the older may be the one that stays. So it may be with one that had no
-  // answer: until the next generation fences it off nothing is certain.
-  if (!positions_.empty() && !committing_) {
-    committing_ = true;
-    consumer_->commit([this, &journal, committed = positions_](const Result<void>& result) {
-      committing_ = false;
-      isInDoubt_ |= !result;
-      if (isInDoubt_) return;
-      for (const auto& [partition, offset] : committed) journal.groupCommitted(partition, offset);
-    });
-  }
-  timer_ = executor_->schedule(std::chrono::milliseconds(700), [this, &journal] { commit(journal); });
-}
-
-Member::~Member() {
   end();
 }
 

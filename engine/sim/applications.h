@@ -66,12 +66,16 @@ class Writer final : public Application {
   size_t failed_ = 0;
 };
 
-/// Reads all partitions from their beginning.
+class TransactionHistory;
+
+/// Reads partitions from their beginning.
 class Reader final : public Application {
  public:
   using Records = std::map<TopicPartition, std::map<Offset, std::string>>;
+  /// `history`: is told what is read in read_committed; null in read_uncommitted.
   Reader(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-         const std::string& topic, int partitions, Journal& journal);
+         const std::vector<TopicPartition>& partitions, client::IsolationLevel isolation, Journal& journal,
+         TransactionHistory* history);
   ~Reader() override;
 
   const Records& records() const noexcept { return records_; }
@@ -80,33 +84,6 @@ class Reader final : public Application {
  private:
   std::unique_ptr<client::Consumer> consumer_;
   Records records_;
-  std::string error_;
-};
-
-/// A member of a consumer group that commits what it reads.
-class Member final : public Application {
- public:
-  Member(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-         const std::string& topic, Journal& journal, Assignments& assignments);
-  ~Member() override;
-
-  int32_t generation() const { return consumer_ ? consumer_->generation() : -1; }
-  std::vector<TopicPartition> assignment() const {
-    return consumer_ ? consumer_->assignment() : std::vector<TopicPartition>();
-  }
-  const std::string& error() const noexcept { return error_; }
-
- private:
-  void commit(Journal& journal);
-
-  bool committing_ = false;
-  /// Of this generation: what became of a commit is not known.
-  bool isInDoubt_ = false;
-  std::unique_ptr<client::GroupConsumer> consumer_;
-  /// Of this generation: behind what was read, and what was committed when it began, until the first record.
-  std::map<TopicPartition, Offset> positions_;
-  std::map<TopicPartition, Offset> begins_;
-  platform::Timer timer_;
   std::string error_;
 };
 

@@ -57,23 +57,6 @@ bool Journal::isLost(const TopicPartition& partition, Offset offset) const {
          });
 }
 
-void Journal::groupCommitted(const TopicPartition& partition, Offset offset) {
-  Offset& known = groupOffsets_.try_emplace(partition, offset).first->second;
-  known = std::max(known, offset);
-}
-
-Offset Journal::groupOffset(const TopicPartition& partition) const {
-  const auto found = groupOffsets_.find(partition);
-  return found == groupOffsets_.end() ? Offset(0) : found->second;
-}
-
-void Journal::groupBegins(const std::string& member, const TopicPartition& partition, Offset from, Offset committed) {
-  if (from < committed && lost_.empty())
-    judge_.breach(
-        "G4", fmt::format("{} begins at offset {} of {}, although {} was committed before it got the partition", member,
-                          from, partition, committed));
-}
-
 void Journal::note(Records& records, const TopicPartition& partition, Offset offset, std::string_view value,
                    std::string_view what) {
   const auto [known, first] = records.try_emplace(offset, value);
@@ -114,21 +97,6 @@ std::string Journal::missing(const std::map<TopicPartition, std::map<Offset, std
     }
   }
   return {};
-}
-
-void Assignments::assigned(const std::string& member, int32_t generation,
-                           const std::vector<TopicPartition>& partitions) {
-  if (!whole_) return;
-  int32_t& last = generations_.try_emplace(member, generation).first->second;
-  if (generation < last)
-    judge_.breach("G3", fmt::format("the generation of {} fell from {} to {}", member, last, generation));
-  last = generation;
-  for (const TopicPartition& partition : partitions) {
-    const auto [owner, first] = owners_.try_emplace({generation, partition}, member);
-    if (!first && owner->second != member)
-      judge_.breach("G1", fmt::format("{} belongs to {} and to {} in generation {}", partition, owner->second, member,
-                                      generation));
-  }
 }
 
 }  // namespace tidemark::sim

@@ -4,7 +4,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "sim/checker.h"
@@ -28,14 +27,8 @@ class Journal {
   /// snapshot.
   void windowsMayBeShort() noexcept { windowsWhole_ = false; }
   /// What stood at [from, to) is lost: what applications say of these offsets, before or from now on, is not asked any
-  /// more. Offsets of groups may point behind the end or be lost as well.
+  /// more.
   void lost(const TopicPartition& partition, Offset from, Offset to);
-  /// A group's offset was committed, and no other commit of that generation can come after it: who takes the partition
-  /// over begins there or later (G4).
-  void groupCommitted(const TopicPartition& partition, Offset offset);
-  Offset groupOffset(const TopicPartition& partition) const;
-  void groupBegins(const std::string& member, const TopicPartition& partition, Offset from, Offset committed);
-
   size_t acknowledgedCount() const;
   size_t consumedCount() const;
   /// T2: what one idempotent writer sent to a partition stands there once and in order. `values` are "writer:number".
@@ -56,22 +49,6 @@ class Journal {
   std::map<TopicPartition, Records> consumed_;
   bool windowsWhole_ = true;
   std::map<TopicPartition, std::vector<std::pair<Offset, Offset>>> lost_;
-  std::map<TopicPartition, Offset> groupOffsets_;
-};
-
-/// G1: no partition belongs to two members in one generation. G3: the generation of a member only rises.
-class Assignments {
- public:
-  explicit Assignments(Judge& judge) : judge_(judge) {}
-  void assigned(const std::string& member, int32_t generation, const std::vector<TopicPartition>& partitions);
-  /// What the coordinator remembers of groups is lost: generations may begin anew.
-  void lost() noexcept { whole_ = false; }
-
- private:
-  Judge& judge_;
-  bool whole_ = true;
-  std::map<std::pair<int32_t, TopicPartition>, std::string> owners_;
-  std::map<std::string, int32_t> generations_;
 };
 
 }  // namespace tidemark::sim

@@ -8,9 +8,12 @@ namespace tidemark::sim {
 
 BatchKey keyOf(const records::BatchHeader& header) {
   BatchKey key{.last = header.lastOffset(), .epoch = header.leaderEpoch, .crc = header.crc};
-  if (!header.hasProducerId() || header.isControl()) return key;
+  key.transactional = header.isTransactional();
+  key.control = header.isControl();
+  if (!header.hasProducerId()) return key;
   key.producer = header.producerId;
   key.producerEpoch = header.producerEpoch;
+  if (header.isControl()) return key;
   key.firstSequence = header.baseSequence;
   key.lastSequence = header.lastSequence();
   return key;

@@ -14,7 +14,9 @@ struct BatchKey {
   Offset last;
   LeaderEpoch epoch;
   uint32_t crc = 0;
-  /// Of an idempotent producer; else kNoProducerId.
+  bool transactional = false;
+  bool control = false;
+  /// Of an idempotent producer, or whose transaction a marker ends; else kNoProducerId.
   ProducerId producer = kNoProducerId;
   ProducerEpoch producerEpoch{};
   int32_t firstSequence = -1;

@@ -11,6 +11,7 @@
 #include "sim/applications.h"
 #include "sim/chronicle.h"
 #include "sim/faults.h"
+#include "sim/group_load.h"
 #include "sim/journal.h"
 #include "sim/losses.h"
 #include "sim/quiet_checks.h"
@@ -19,8 +20,10 @@
 #include "sim/replication_checkers.h"
 #include "sim/scenario_topology.h"
 #include "sim/sim_platform.h"
+#include "sim/stable_offsets.h"
 #include "sim/sync_checkers.h"
 #include "sim/tape.h"
+#include "sim/transactional_load.h"
 #include "sim/watch.h"
 
 namespace tidemark::sim {
@@ -30,7 +33,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const std::string kTopic = "orders";
-constexpr std::string_view kGroupsTopic = "__consumer_offsets";
 /// Lines of the excerpt of a failure.
 constexpr size_t kExcerptLines = 60;
 
@@ -55,8 +57,24 @@ class Scenario {
         inSync_(judge_, logs_, committed_, watch_),
         quorum_(judge_, logs_, committed_, topology_.firstController(), topology_.controllers,
                 [this](NodeId voter) { return voteIsDurable(voter); }),
+        stableOffsets_(judge_, logs_, watch_),
         journal_(judge_, committed_),
-        assignments_(judge_),
+        groups_({.world = world_,
+                 .judge = judge_,
+                 .tally = tally_,
+                 .journal = journal_,
+                 .topic = kTopic,
+                 .partitions = topology_.partitions},
+                drawGroups(options.seed)),
+        transactions_({.world = world_,
+                       .watch = watch_,
+                       .judge = judge_,
+                       .tally = tally_,
+                       .journal = journal_,
+                       .seed = options.seed,
+                       .topic = kTopic,
+                       .partitions = topology_.partitions},
+                      drawTransactions(options.seed, kTopic, topology_.partitions)),
         chronicle_([this] { return world_.now(); }, topology_.nodes()),
         faults_({.world = world_,
                  .platform = *platform_,
@@ -68,13 +86,13 @@ class Scenario {
                  .brokers = brokers_,
                  .nodes = topology_.nodes(),
                  .minInsyncReplicas = topology_.minInsyncReplicas,
-                 .clients = {"writer-1", "writer-2", "writer-3", "reader-1", "member-1", "member-2"},
+                 .clients = clients(),
                  .seed = options.seed,
                  .only = options.faults,
                  .note = [this](const std::string& text) { note(text); },
                  .stopped = [this] { journal_.windowsMayBeShort(); }}) {
     for (Checker* checker : std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_,
-                                                            &inSync_, &quorum_, &tally_, &faults_})
+                                                            &inSync_, &quorum_, &stableOffsets_, &tally_, &faults_})
       watch_.add(*checker);
     if (options.record) watch_.add(tape_.emplace(cluster_, options.record));
     cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
@@ -109,6 +127,14 @@ class Scenario {
  private:
   struct Stop {};
 
+  /// Whose links may break.
+  std::vector<std::string> clients() const {
+    std::vector<std::string> names = {"writer-1", "writer-2", "writer-3", "reader-1", "member-1", "member-2"};
+    for (std::string& name : transactions_.plan().clients()) names.push_back(std::move(name));
+    for (std::string& name : groups_.plan().clients()) names.push_back(std::move(name));
+    return names;
+  }
+
   platform::WorldOptions worldOptions() {
     platform::WorldOptions options;
     options.seed = options_.seed;
@@ -134,6 +160,7 @@ class Scenario {
 
   void afterStep() {
     watch_.look();
+    stableOffsets_.look();
     if (tape_) tape_->look(world_.now());
     if (++steps_ % 8 == 0) {
       if (const metadata::ImagePtr image = watch_.newestImage()) losses_.look(*image);
@@ -155,7 +182,8 @@ class Scenario {
     tally_.count("records lost with the last leader");
     sequences_.lost(loss.partition, loss.batches);
     journal_.lost(loss.partition, loss.from, loss.to);
-    if (loss.partition.topic == kGroupsTopic) assignments_.lost();
+    groups_.lost();
+    transactions_.lost();
   }
 
   void runFor(platform::Duration duration) { world_.runFor(duration); }
@@ -169,22 +197,18 @@ class Scenario {
     writer("writer-1", {.producer = {}});
     writer("writer-2", {.producer = {.linger = milliseconds(5), .requestTimeout = milliseconds(1200)}});
     writer("writer-3", {.producer = {.acks = 1, .idempotent = false}, .pause = milliseconds(150), .burst = 3});
-    reader_ = std::make_unique<Reader>(world_, "reader-1", bootstrap_, kTopic, topology_.partitions, journal_);
-    for (const char* name : {"member-1", "member-2"})
-      members_.push_back(std::make_unique<Member>(world_, name, bootstrap_, kTopic, journal_, assignments_));
+    reader_ = reader("reader-1");
+    groups_.begin(bootstrap_);
+    transactions_.begin(bootstrap_);
     runFor(seconds(2));
 
     faults_.begin();
     // Readers that come later see the same.
     for (int i = 1; i <= 3; ++i) {
       runFor(options_.faultsFor / 3);
-      // One member comes, and goes without a word when the next one comes.
-      guest_.reset();
-      if (i < 3)
-        guest_ =
-            std::make_unique<Member>(world_, fmt::format("guest-{}", i), bootstrap_, kTopic, journal_, assignments_);
-      late_ = std::make_unique<Reader>(world_, fmt::format("late-{}", i), bootstrap_, kTopic, topology_.partitions,
-                                       journal_);
+      groups_.third(i);
+      late_ = reader(fmt::format("late-{}", i));
+      if (i == 1) transactions_.rivalsCome();
     }
     faults_.end();
     note("everything is mended");
@@ -200,18 +224,40 @@ class Scenario {
                         {"offsets.topic.replication.factor", std::to_string(topology_.copies)},
                         {"offsets.topic.num.partitions", "2"},
                         {"group.initial.rebalance.delay.ms", "200"},
+                        {"offsets.retention.check.interval.ms", "2000"},
+                        {"group.consumer.min.session.timeout.ms", "3000"},
+                        {"group.consumer.session.timeout.ms", "3000"},
+                        {"group.consumer.min.heartbeat.interval.ms", "500"},
+                        {"group.consumer.heartbeat.interval.ms", "500"},
                         {"log.index.interval.bytes", "200"},
-                        {"auto.create.topics.enable", "false"}};
+                        {"auto.create.topics.enable", "false"},
+                        {"transaction.state.log.replication.factor", std::to_string(topology_.copies)},
+                        {"transaction.state.log.min.isr", std::to_string(topology_.minInsyncReplicas)},
+                        {"transaction.state.log.num.partitions", "2"},
+                        {"transaction.abort.timed.out.transaction.cleanup.interval.ms", "1000"}};
     options.firstTopic = observe::TopicOptions{
         .name = kTopic, .partitions = topology_.partitions, .replicationFactor = topology_.copies, .configs = {}};
-    std::optional<Result<void>> launched;
-    cluster_.launch(options, [&](Result<void> result) { launched = std::move(result); });
-    world_.runUntil([&] { return launched.has_value(); }, seconds(60));
-    if (!launched || !*launched) {
-      judge_.breach("L1", launched ? launched->error().message : "the cluster is not up after a minute");
-      throw Stop();
+    perform([&](auto done) { cluster_.launch(options, std::move(done)); });
+    if (transactions_.plan().hasSecondTopic()) {
+      observe::TopicOptions second = *options.firstTopic;
+      second.name = kLedger;
+      perform([&](auto done) { cluster_.createTopic(std::move(second), std::move(done)); });
     }
     for (int i = 0; i < brokers_; ++i) bootstrap_.push_back({options.host, static_cast<uint16_t>(options.port + i)});
+  }
+
+  void perform(const std::function<void(std::function<void(Result<void>)>)>& what) {
+    std::optional<Result<void>> result;
+    what([&](Result<void> told) { result = std::move(told); });
+    world_.runUntil([&] { return result.has_value(); }, seconds(60));
+    if (result && *result) return;
+    judge_.breach("L1", result ? result->error().message : "the cluster is not up after a minute");
+    throw Stop();
+  }
+
+  std::unique_ptr<Reader> reader(const std::string& name) {
+    return std::make_unique<Reader>(world_, name, bootstrap_, transactions_.partitions(),
+                                    client::IsolationLevel::ReadUncommitted, journal_, nullptr);
   }
 
   // --- the second phase
@@ -220,14 +266,18 @@ class Scenario {
   void settle() {
     const auto began = world_.now();
     for (const auto& writer : writers_) writer->stop();
+    transactions_.stop();
     std::string wrong;
     const bool whole = awaitWhole(began + options_.settleWithin, [&] { return wrong = whatIsNotWhole(); });
     if (!whole) return late("L", wrong);
     settled_ = world_.now() - began;
     // Whoever reads from the beginning now sees everything that was acknowledged.
-    late_ = std::make_unique<Reader>(world_, "reader-of-all", bootstrap_, kTopic, topology_.partitions, journal_);
+    late_ = reader("reader-of-all");
+    transactions_.readAgain();
     if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = journal_.missing(late_->records()); }))
       return late("L5", wrong);
+    if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = transactions_.whatIsNotRead(); }))
+      return late("T3", wrong);
     quiet();
     if (judge_.first()) throw Stop();
   }
@@ -277,24 +327,8 @@ class Scenario {
     for (const auto& writer : writers_)
       if (writer->unanswered() > 0)
         return fmt::format("L2: {} records of {} are not answered", writer->unanswered(), writer->name());
-    return whatOfTheGroup();
-  }
-
-  std::string whatOfTheGroup() const {
-    std::vector<TopicPartition> assigned;
-    for (const auto& member : members_) {
-      if (!member->error().empty()) return fmt::format("L4: {}: {}", member->name(), member->error());
-      if (member->generation() < 0 || member->generation() != members_.front()->generation())
-        return fmt::format("L4: {} is in generation {}, {} in {}", member->name(), member->generation(),
-                           members_.front()->name(), members_.front()->generation());
-      for (const TopicPartition& partition : member->assignment()) assigned.push_back(partition);
-    }
-    std::ranges::sort(assigned);
-    if (std::ranges::adjacent_find(assigned) != assigned.end() ||
-        assigned.size() != static_cast<size_t>(topology_.partitions))
-      return fmt::format("L4: {} of {} partitions are assigned: {}", assigned.size(), topology_.partitions,
-                         fmt::join(assigned, ", "));
-    return {};
+    if (std::string wrong = transactions_.whatIsNotWhole(); !wrong.empty()) return wrong;
+    return groups_.whatIsNotWhole();
   }
 
   void quiet() {
@@ -306,6 +340,7 @@ class Scenario {
                    [this](NodeId broker, const std::string& path) { return faults_.flipped(broker, path); });
     for (const Losses::Loss& loss : losses_.all())
       if (!loss.told) judge_.breach("R2", fmt::format("nobody told that {} are lost", textOf(loss)));
+    transactions_.judgeAtRest();
   }
 
   inline static const std::string kFolder = "/data";
@@ -327,8 +362,10 @@ class Scenario {
   HighWatermarks highWatermarks_;
   InSyncReplicas inSync_;
   Quorum quorum_;
+  StableOffsets stableOffsets_;
   Journal journal_;
-  Assignments assignments_;
+  GroupLoad groups_;
+  TransactionalLoad transactions_;
   Chronicle chronicle_;
   Faults faults_;
   std::optional<Tape> tape_;
@@ -336,8 +373,6 @@ class Scenario {
   std::vector<std::unique_ptr<Writer>> writers_;
   std::unique_ptr<Reader> reader_;
   std::unique_ptr<Reader> late_;
-  std::vector<std::unique_ptr<Member>> members_;
-  std::unique_ptr<Member> guest_;
   uint64_t steps_ = 0;
   const platform::MonotonicTime began_ = world_.now();
   platform::Duration settled_{};

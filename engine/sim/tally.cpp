@@ -9,25 +9,46 @@
 namespace tidemark::sim {
 namespace {
 
-constexpr std::array<std::string_view, 13> kDemanded = {"leader change",
-                                                        "ISR shrink",
-                                                        "ISR expand",
-                                                        "truncation that removed bytes",
-                                                        "duplicate answered from the window",
-                                                        "quorum leader change",
-                                                        "split vote",
-                                                        "parked produce timed out",
-                                                        "parked fetch timed out",
-                                                        "recovery after a kill",
-                                                        "record acknowledged by all",
-                                                        "seam: wipe",
-                                                        "seam: bit-flip"};
+constexpr auto kDemanded = std::to_array<std::string_view>({
+    "leader change",
+    "ISR shrink",
+    "ISR expand",
+    "truncation that removed bytes",
+    "duplicate answered from the window",
+    "quorum leader change",
+    "split vote",
+    "parked produce timed out",
+    "parked fetch timed out",
+    "recovery after a kill",
+    "record acknowledged by all",
+    "seam: wipe",
+    "seam: bit-flip",
+    "coordinator of groups moved",
+    "coordinator of transactions moved",
+    "rebalance of a classic group",
+    "rebalance by the consumer protocol",
+    "member missed its session",
+    "member said that it leaves",
+    "static member comes back",
+    "offset committed",
+    "offsets in a transaction",
+    "transaction committed",
+    "transaction aborted",
+    "transaction over several partitions",
+    "transaction timed out",
+    "transaction of a fenced producer ended",
+    "transactional producer told that it is fenced",
+    "commit without an answer",
+});
 
 }  // namespace
 
 void Tally::on(const Seen& seen) {
   if (as<events::BecameLeader>(seen)) {
-    if (!led_.insert(seen.partition).second) count("leader change");
+    if (led_.insert(seen.partition).second) return;
+    count("leader change");
+    if (seen.partition.topic == "__consumer_offsets") count("coordinator of groups moved");
+    if (seen.partition.topic == "__transaction_state") count("coordinator of transactions moved");
   } else if (as<events::IsrShrunk>(seen)) {
     count("ISR shrink");
   } else if (as<events::IsrExpanded>(seen)) {
@@ -50,6 +71,19 @@ void Tally::on(const Seen& seen) {
     if (recovered->removedBytes > 0) count("recovery that removed bytes");
   } else if (as<events::SnapshotTaken>(seen)) {
     count("snapshot of the quorum's log");
+  } else if (const auto* transaction = as<events::TransactionStateChanged>(seen)) {
+    if (transaction->cause == events::TransactionCause::Fenced) count("transaction of a fenced producer ended");
+    if (transaction->cause == events::TransactionCause::TimedOut) count("transaction timed out");
+  } else if (const auto* completed = as<events::RebalanceCompleted>(seen)) {
+    count(completed->kind == events::GroupKind::Classic ? "rebalance of a classic group"
+                                                        : "rebalance by the consumer protocol");
+  } else if (const auto* left = as<events::MemberLeft>(seen)) {
+    if (left->cause == events::GroupCause::SessionMissed) count("member missed its session");
+    if (left->cause == events::GroupCause::MemberLeft) count("member said that it leaves");
+  } else if (as<events::OffsetCommitted>(seen)) {
+    count("offset committed");
+  } else if (as<events::ProducerFenced>(seen)) {
+    count("batch of a fenced producer refused");
   }
 }
 

@@ -1,0 +1,205 @@
+// What the checkers of groups and transactions are told, and what they make of it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sim/group_history.h"
+#include "sim/transaction_history.h"
+
+namespace tidemark::sim {
+namespace {
+
+const TopicPartition kP{"p", PartitionIndex(0)};
+const TopicPartition kQ{"q", PartitionIndex(0)};
+
+class GroupHistoryTest : public testing::Test {
+ protected:
+  std::string breach() const { return judge_.first() ? judge_.first()->invariant : "none"; }
+
+  Judge judge_;
+  GroupHistory group_{judge_, "g"};
+};
+
+TEST_F(GroupHistoryTest, APartitionBelongsToOneMemberOfAGeneration) {
+  group_.assigned("a", 1, {kP});
+  group_.assigned("b", 1, {kQ});
+  group_.assigned("b", 2, {kP});
+  EXPECT_EQ(breach(), "none");
+  group_.assigned("a", 2, {kP});
+  EXPECT_EQ(breach(), "G1");
+}
+
+TEST_F(GroupHistoryTest, EpochsInWhichTwoMembersOwnAPartitionDoNotMeet) {
+  group_.owns("a", 3, {kP});
+  group_.owns("a", 5, {kP});
+  group_.owns("a", 5, {});
+  group_.owns("b", 6, {kP});
+  EXPECT_EQ(breach(), "none");
+  group_.owns("c", 5, {kP});
+  EXPECT_EQ(breach(), "G1");
+}
+
+TEST_F(GroupHistoryTest, EpochsRiseUntilAMemberIsFenced) {
+  group_.owns("a", 3, {kP});
+  group_.owns("a", 0, {});
+  group_.owns("a", 2, {});
+  EXPECT_EQ(breach(), "none");
+  group_.owns("a", 1, {});
+  EXPECT_EQ(breach(), "G3");
+}
+
+TEST_F(GroupHistoryTest, WhoHasLostAPartitionCommitsNoMore) {
+  group_.assigned("a", 1, {kP});
+  EXPECT_TRUE(group_.isOwner("a", 1, kP));
+  group_.assigned("b", 2, {kP});
+  EXPECT_FALSE(group_.isOwner("a", 1, kP));
+  group_.committed("a", kP, Offset(7), false, true);
+  EXPECT_EQ(breach(), "G3");
+}
+
+TEST_F(GroupHistoryTest, TheNextOwnerBeginsWhereTheLastOneCommitted) {
+  group_.committed("a", kP, Offset(7), true, true);
+  group_.committed("a", kP, Offset(9), true, false);
+  EXPECT_EQ(group_.offset(kP), Offset(7));
+  group_.begins("b", kP, Offset(8), group_.offset(kP));
+  EXPECT_EQ(breach(), "none");
+  group_.begins("b", kP, Offset(6), group_.offset(kP));
+  EXPECT_EQ(breach(), "G4");
+}
+
+class TransactionHistoryTest : public testing::Test {
+ protected:
+  static constexpr ProducerId kProducer{7};
+
+  std::string breach() const { return judge_.first() ? judge_.first()->invariant : "none"; }
+  /// A transaction of one record on each of two partitions, which ends as it is told.
+  TransactionHistory::Number write(bool commit, bool answered = true) {
+    history_.became("id", "process", kProducer, ProducerEpoch(epoch_));
+    const auto number = history_.began("id", "process", kProducer, ProducerEpoch(epoch_));
+    for (const TopicPartition& partition : {kP, kQ}) {
+      held_[partition].records[Offset(next_)] = {history_.valueFor(number), std::nullopt};
+      history_.wrote(number, partition, Offset(next_));
+    }
+    history_.asked(number, commit);
+    if (answered) history_.answered(number, true);
+    ++next_;
+    ++epoch_;
+    return number;
+  }
+  /// What the logs say became of the last one.
+  void ends(const TopicPartition& partition, bool committed) {
+    LoggedPartition& held = held_[partition];
+    held.records[Offset(next_ - 1)].transaction = held.transactions.size();
+    held.transactions.push_back({.producer = kProducer,
+                                 .epoch = ProducerEpoch(static_cast<int16_t>(epoch_ - 1)),
+                                 .first = Offset(next_ - 1),
+                                 .marker = Offset(next_),
+                                 .markerEpoch = ProducerEpoch(epoch_),
+                                 .committed = committed});
+    held.markers[{kProducer, ProducerEpoch(epoch_)}] = committed;
+    ++next_;
+  }
+  void ends(bool committed) {
+    ends(kP, committed);
+    --next_;
+    ends(kQ, committed);
+  }
+
+  Judge judge_;
+  Tally tally_;
+  TransactionHistory history_{judge_, tally_};
+  std::map<TopicPartition, LoggedPartition> held_;
+  int64_t next_ = 0;
+  int16_t epoch_ = 0;
+};
+
+TEST_F(TransactionHistoryTest, HoldsIfEachIsWholeAndAsItWasTold) {
+  write(true);
+  ends(true);
+  write(false);
+  ends(false);
+  write(true, false);
+  ends(false);
+  history_.judgeBy(held_);
+  EXPECT_EQ(breach(), "none") << judge_.first()->text;
+}
+
+TEST_F(TransactionHistoryTest, MissesThatACommitWasAcknowledgedWhichIsNone) {
+  write(true);
+  ends(false);
+  history_.judgeBy(held_);
+  EXPECT_EQ(breach(), "T3");
+}
+
+TEST_F(TransactionHistoryTest, MissesHalfATransaction) {
+  write(true, false);
+  ends(kP, true);
+  --next_;
+  ends(kQ, false);
+  history_.judgeBy(held_);
+  EXPECT_EQ(breach(), "T3");
+}
+
+TEST_F(TransactionHistoryTest, MissesARecordOfACommittedOne) {
+  write(true);
+  ends(true);
+  held_[kQ].records.clear();
+  history_.judgeBy(held_);
+  EXPECT_EQ(breach(), "T3");
+}
+
+TEST_F(TransactionHistoryTest, MissesAnEpochThatIsGivenTwice) {
+  write(true);
+  --epoch_;
+  write(true);
+  EXPECT_EQ(breach(), "T7");
+}
+
+TEST_F(TransactionHistoryTest, MissesACommitOfOneWhoWasFencedBefore) {
+  history_.became("id", "a", kProducer, ProducerEpoch(1));
+  const auto number = history_.began("id", "a", kProducer, ProducerEpoch(1));
+  history_.became("id", "b", kProducer, ProducerEpoch(2));
+  history_.asked(number, true);
+  history_.answered(number, true);
+  EXPECT_EQ(breach(), "T7");
+}
+
+TEST_F(TransactionHistoryTest, MissesAReaderWhoIsGivenWhatWasAborted) {
+  const auto number = write(false);
+  ends(false);
+  EXPECT_EQ(TransactionHistory::difference({}, held_), "");
+  EXPECT_NE(TransactionHistory::difference({{kP, {{Offset(0), "t0/0"}}}}, held_), "");
+  history_.sawCommitted("reader", kP, Offset(0), "t0/0", Offset(5));
+  EXPECT_EQ(number, 0u);
+  EXPECT_EQ(breach(), "G1a");
+}
+
+TEST_F(TransactionHistoryTest, MissesAReaderWhoSawATransactionThatWasNotAtItsEnd) {
+  write(true);
+  ends(true);
+  history_.sawCommitted("reader", kP, Offset(0), "t0/0", Offset(0));
+  history_.judgeBy(held_);
+  EXPECT_EQ(breach(), "G1b");
+}
+
+TEST_F(TransactionHistoryTest, MissesWhatIsMadeTwiceAndAGroupThatStandsElsewhere) {
+  write(true);
+  ends(true);
+  const auto use = [&](TransactionHistory::Number number, Offset at) {
+    held_[kQ].records[at] = {history_.valueFor(number, "p-0@0"), held_[kQ].transactions.size() - 1};
+  };
+  const auto number = history_.began("book", "b", ProducerId(8), ProducerEpoch(0));
+  history_.sends(number, {{kP, Offset(1)}});
+  history_.became("book", "b", ProducerId(8), ProducerEpoch(0));
+  history_.asked(number, true);
+  history_.answered(number, true);
+  use(number, Offset(20));
+  history_.judgeBy(held_);
+  history_.judgeOffsets("book", {{kP, Offset(1)}}, held_);
+  EXPECT_EQ(breach(), "none") << judge_.first()->text;
+  history_.judgeOffsets("book", {{kP, Offset(0)}}, held_);
+  EXPECT_EQ(breach(), "T3");
+}
+
+}  // namespace
+}  // namespace tidemark::sim
