@@ -132,16 +132,20 @@ struct Step {
   }
 
   /// The oldest open transaction holds it back.
+  static Offset lastStableOf(const PartitionSnapshot& found, Offset highWatermark) {
+    return found.openTransactions.empty() ? highWatermark
+                                          : std::min(highWatermark, found.openTransactions.front().first);
+  }
   static void settleLastStable(PartitionSnapshot& found) {
-    found.lastStable = found.highWatermark;
-    if (!found.openTransactions.empty())
-      found.lastStable = std::min(found.lastStable, found.openTransactions.front().first);
+    found.lastStable = lastStableOf(found, found.highWatermark);
+    for (ReplicaSnapshot& each : found.copies) each.lastStable = lastStableOf(found, each.highWatermark);
   }
   void operator()(const events::HighWatermarkAdvanced& e) const {
     ReplicaSnapshot* mine = copy(self());
     if (mine == nullptr) return;
     mine->highWatermark = e.to;
     PartitionSnapshot* found = partition();
+    mine->lastStable = lastStableOf(*found, e.to);
     if (found->leader != self()) return;
     found->highWatermark = e.to;
     settleLastStable(*found);

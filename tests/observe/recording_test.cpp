@@ -217,7 +217,9 @@ TEST_F(RecordingTest, AnOpenTransactionHoldsTheLastStableOffsetBack) {
   EXPECT_EQ(orders(at(150ms)).lastStable, Offset(3));
   ASSERT_EQ(orders(at(150ms)).openTransactions.size(), 1u);
   EXPECT_EQ(orders(at(150ms)).openTransactions[0].producer, ProducerId(7));
+  EXPECT_EQ(orders(at(150ms)).copies[0].lastStable, Offset(3));
   EXPECT_EQ(orders(at(250ms)).lastStable, Offset(9));
+  EXPECT_EQ(orders(at(250ms)).copies[0].lastStable, Offset(9));
   EXPECT_THAT(orders(at(250ms)).openTransactions, IsEmpty());
 }
 
