@@ -152,7 +152,11 @@ void PartitionHeader::makePills(int count) {
   if (count != m_count || room != m_room) {
     m_count = count;
     m_room = room;
-    for (QPushButton* button : m_buttons) button->deleteLater();
+    for (QPushButton* button : m_buttons) {
+      // One of them may be what was clicked: it goes later, but is out of sight now.
+      button->hide();
+      button->deleteLater();
+    }
     m_buttons.clear();
     for (int i = 0; i < std::min(count, count <= room ? room : room - 1); ++i) {
       auto* button = new QPushButton(tr("P%1").arg(i), m_pills);

@@ -313,6 +313,7 @@ void CleanerPage::makeBrokers(const observe::ClusterSnapshot& cluster) {
   m_known = brokers;
   for (QAbstractButton* button : m_brokers->buttons()) {
     m_brokers->removeButton(button);
+    button->hide();
     button->deleteLater();
   }
   const auto add = [this](const QString& name, NodeId id) {

@@ -229,7 +229,8 @@ double GroupView::paintSequence(QPainter* painter, double left, double y, double
       const Looks looks = looksOf(bar.kind);
       roundBar(*painter, rect, looks.fill, looks.pen);
       const QString text = cutTo(bar.text, inside, rect.width() - 12);
-      if (rect.width() > 34 && text.size() > 1) {
+      // Of a short one the tool tip tells: half of a word says nothing.
+      if (text == bar.text || rect.width() > 90) {
         // Text on a hatched ground stands on its own.
         if (bar.kind == SequenceBar::Kind::Lost || bar.kind == SequenceBar::Kind::Revokes) {
           painter->setPen(Qt::NoPen);

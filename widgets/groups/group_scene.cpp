@@ -28,6 +28,11 @@ QString secondsText(platform::Duration duration) {
   return seconds < 60 ? QString::number(std::max(0.0, seconds), 'f', 1) : durationText(duration);
 }
 
+/// A stretch of a sequence, in seconds.
+QString spanText(double seconds) {
+  return durationText(std::chrono::duration_cast<platform::Duration>(std::chrono::duration<double>(seconds)));
+}
+
 QString ownersOf(const observe::GroupSnapshot& group, const TopicPartition& partition) {
   QStringList owners;
   for (const observe::GroupMemberSnapshot& member : group.members) {
@@ -317,9 +322,7 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
         lane.says = SceneTexts::tr("is told REBALANCE_IN_PROGRESS, no JoinGroup yet");
       if (member->rejoined) {
         const double until = member->synced ? at(*member->synced) : member->left && gone > joined ? gone : end;
-        const auto waited =
-            std::chrono::duration_cast<platform::Duration>(std::chrono::duration<double>(until - joined));
-        add(Kind::Waits, joined, until, SceneTexts::tr("joined, waits %1").arg(durationText(waited)));
+        add(Kind::Waits, joined, until, SceneTexts::tr("joined, waits %1").arg(spanText(until - joined)));
       }
       if (member->synced)
         add(Kind::Synced, at(*member->synced), std::min(scene.end, std::max(gone, at(*member->synced))),
@@ -328,8 +331,11 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
       const double revokes = member->revoking ? at(*member->revoking) : scene.end;
       const double done = member->reconciled ? at(*member->reconciled) : scene.end;
       if (!member->isNew) add(Kind::Owns, scene.begin, std::min({revokes, done, gone}), SceneTexts::tr("works on"));
-      if (member->revoking) add(Kind::Revokes, revokes, std::min({done, gone, end}), SceneTexts::tr("gives back"));
-      if (member->isNew) add(Kind::Waits, 0, std::min({done, gone, end}), SceneTexts::tr("waits"));
+      const double gave = std::min({done, gone, end});
+      if (member->revoking)
+        add(Kind::Revokes, revokes, gave, SceneTexts::tr("gives back %1").arg(spanText(gave - revokes)));
+      const double had = std::min({done, gone, end});
+      if (member->isNew) add(Kind::Waits, 0, had, SceneTexts::tr("waits %1").arg(spanText(had)));
       if (member->reconciled) add(Kind::Synced, done, scene.end, SceneTexts::tr("owns %1").arg(got));
     }
     if (member->left) {
@@ -354,13 +360,16 @@ SequenceScene sequenceScene(const Rebalance& rebalance, const observe::GroupSnap
   if (classic) {
     const double gathered = rebalance.gathered ? at(*rebalance.gathered) : end;
     const double completed = rebalance.completed ? at(*rebalance.completed) : end;
-    state(Kind::Coordinator, 0, std::min(gathered, completed), QStringLiteral("PreparingRebalance"));
-    state(Kind::Coordinator, std::min(gathered, completed), completed, QStringLiteral("CompletingRebalance"));
+    const double joined = std::min(gathered, completed);
+    state(Kind::Coordinator, 0, joined, QStringLiteral("PreparingRebalance · ") + spanText(joined));
+    state(Kind::Coordinator, joined, completed,
+          QStringLiteral("CompletingRebalance · ") + spanText(completed - joined));
     if (rebalance.completed)
       state(Kind::CoordinatorStable, completed, scene.end,
             SceneTexts::tr("generation %1").arg(rebalance.completedGeneration));
   } else {
-    state(Kind::Coordinator, 0, rebalance.completed ? at(*rebalance.completed) : end, QStringLiteral("Reconciling"));
+    const double reconciled = rebalance.completed ? at(*rebalance.completed) : end;
+    state(Kind::Coordinator, 0, reconciled, QStringLiteral("Reconciling · ") + spanText(reconciled));
     if (rebalance.completed)
       state(Kind::CoordinatorStable, at(*rebalance.completed), scene.end,
             SceneTexts::tr("epoch %1").arg(rebalance.completedGeneration));

@@ -185,6 +185,7 @@ void LookupResult::paintEvent(QPaintEvent*) {
 LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
     : QWidget(parent),
       m_controller(controller),
+      m_title(new QLabel),
       m_note(new QLabel),
       m_empty(new QLabel),
       m_explained(
@@ -200,10 +201,9 @@ LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
        {tr("then"), [](const LookupRow& row, int) { return row.then; }}},
       this);
   auto* head = new QHBoxLayout;
-  auto* title = new QLabel(tr("Binary search"));
-  title->setProperty("kind", QStringLiteral("cardtitle"));
+  m_title->setProperty("kind", QStringLiteral("cardtitle"));
   m_note->setProperty("kind", QStringLiteral("muted"));
-  head->addWidget(title);
+  head->addWidget(m_title);
   head->addSpacing(12);
   head->addWidget(m_note, 1);
   m_table->setModel(m_model);
@@ -285,6 +285,7 @@ void LookupPanel::takeLookup() {
   const bool any = m_controller.lookup() != nullptr;
   m_empty->setVisible(!any);
   m_empty->setText(emptyText());
+  m_title->setText(m_controller.isPast() ? tr("Find an offset") : tr("Binary search"));
   m_table->setVisible(any);
   m_result->setVisible(any);
   m_explained->setVisible(any && height() > kExplainedFrom);

@@ -54,6 +54,7 @@ class LookupPanel : public QWidget {
   void takeRow();
 
   SegmentsController& m_controller;
+  QLabel* m_title;
   QLabel* m_note;
   /// What stands here while there is no lookup.
   QString emptyText() const;

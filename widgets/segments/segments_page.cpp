@@ -247,6 +247,8 @@ void SegmentsPage::takePartition() {
   if (partition.segmentCount > static_cast<int>(partition.segments->size()))
     m_strip->setNote(tr("the newest %1").arg(grouped(static_cast<int64_t>(partition.segments->size()))),
                      tr("of %n segment(s) are recorded", nullptr, pluralOf(partition.segmentCount)));
+  else if (m_controller.isPast())
+    m_strip->setNote(tr("as it was told then"), tr("index files are not recorded"));
   else if (partition.segmentBytes > 0)
     m_strip->setNote(tr("rolls at %1 or after").arg(binaryBytesText(partition.segmentBytes)),
                      tr("%1: segment.ms").arg(segmentAge(partition.segmentMs)));
