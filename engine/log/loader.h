@@ -27,13 +27,14 @@ class LogLoader {
   Result<void> adoptFiles();
   Result<void> loadEpochs();
   Result<void> rebuildEpochs();
-  /// Whether each epoch begins at a batch of it, and behind none of it. Of what cannot be read: yes.
+  /// Whether each epoch begins at a batch of it, and behind none of it, and the last one is that of the last batch. Of
+  /// what cannot be read: yes.
   bool epochsAreTrue() const;
   /// The batch that holds the offset, or else the next one; nothing if there is none, or it cannot be read.
   std::optional<records::BatchHeader> batchFrom(Offset offset) const;
   Result<void> dropIfBelowLogStart();
   /// Segment::activate() of the last one; nothing where an index is missing, too.
-  Result<std::optional<Offset>> activateLast();
+  Result<std::optional<Segment::Tail>> activateLast();
   Result<void> activate();
   Result<void> finishEpochs();
   Result<void> finishProducers();
@@ -63,6 +64,8 @@ class LogLoader {
   std::set<Offset> withoutIndex_;
   /// Bases of segments whose .txnindex cannot be.
   std::set<Offset> withWrongTransactions_;
+  /// Of the last batch.
+  std::optional<LeaderEpoch> lastEpoch_;
   std::optional<Offset> segmentsScannedTo_;
   /// Bases of segments that were split off the one before.
   std::set<Offset> splitOff_;

@@ -151,16 +151,16 @@ Result<void> LogLoader::dropIfBelowLogStart() {
   if (segments().empty()) return {};
   const Segment& last = *segments().active();
   if (last.baseOffset() >= options_.logStartOffset) return {};
-  TIDEMARK_ASSIGN(const auto next, activateLast());
-  if (!next || *next >= options_.logStartOffset) return {};
+  TIDEMARK_ASSIGN(const auto tail, activateLast());
+  if (!tail || tail->nextOffset >= options_.logStartOffset) return {};
   context_.logger->warning("log", "{}: ends at {}, below its start {}: all segments are dropped", options_.directory,
-                           *next, options_.logStartOffset);
+                           tail->nextOffset, options_.logStartOffset);
   TIDEMARK_TRY(dropSegmentsFrom(0, "the log ends below its start"));
   loaded_.epochs.clear();
   return loaded_.producers->resetTo(options_.logStartOffset);
 }
 
-Result<std::optional<Offset>> LogLoader::activateLast() {
+Result<std::optional<Segment::Tail>> LogLoader::activateLast() {
   Segment& last = *segments().active();
   if (withoutIndex_.contains(last.baseOffset())) return std::nullopt;
   return last.activate();
@@ -179,15 +179,16 @@ Result<void> LogLoader::activate() {
     if (segment != segments().active() && withoutIndex_.contains(segment->baseOffset()))
       TIDEMARK_TRY(repairSegment(*segment));
   Segment& active = *segments().active();
-  TIDEMARK_ASSIGN(auto next, activateLast());
-  if (!next) {
+  TIDEMARK_ASSIGN(auto tail, activateLast());
+  if (!tail) {
     // An index that is missing or wrong, or a tail that is no batch: this one is read after all.
     TIDEMARK_TRY(repairSegment(active));
     ++loaded_.segmentsScanned;
-    TIDEMARK_ASSIGN(next, active.activate());
-    TIDEMARK_INVARIANT(next.has_value(), options_.directory + ": a recovered segment is still wrong");
+    TIDEMARK_ASSIGN(tail, active.activate());
+    TIDEMARK_INVARIANT(tail.has_value(), options_.directory + ": a recovered segment is still wrong");
   }
-  loaded_.nextOffset = *next;
+  loaded_.nextOffset = tail->nextOffset;
+  lastEpoch_ = tail->epoch;
   loaded_.logStart = std::max(options_.logStartOffset, segments().first()->baseOffset());
   return {};
 }
@@ -229,8 +230,10 @@ std::optional<BatchHeader> LogLoader::batchFrom(Offset offset) const {
 
 bool LogLoader::epochsAreTrue() const {
   // The text has no sum of its own, and a wrong epoch makes replicas truncate at the wrong place, or not at all.
-  // One alone is believed, so that of most logs nothing but the end is read.
   const std::vector<EpochEntry>& entries = loaded_.epochs.entries();
+  const LeaderEpoch told = entries.empty() ? kNoLeaderEpoch : entries.back().epoch;
+  if (lastEpoch_ && told != *lastEpoch_ && loaded_.logStart < loaded_.nextOffset) return false;
+  // Of one alone only that is asked, so that of most logs nothing but the end is read.
   for (size_t i = 0; i < entries.size() && entries.size() > 1; ++i) {
     const EpochEntry& entry = entries[i];
     const auto first = batchFrom(entry.startOffset);

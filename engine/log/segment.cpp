@@ -169,7 +169,7 @@ Result<std::shared_ptr<SegmentFiles>> Segment::files() const {
 }
 
 // --- writer ---
-Result<std::optional<Offset>> Segment::activate() {
+Result<std::optional<Segment::Tail>> Segment::activate() {
   TIDEMARK_ASSIGN(auto open, openChecked());
   if (!open) return std::nullopt;
   std::optional<OffsetIndexEntry> lastOffset;
@@ -182,23 +182,24 @@ Result<std::optional<Offset>> Segment::activate() {
   }
   IndexRule rule(base_);
   rule.resume(lastOffset, lastTime);
-  Offset next = base_;
+  Tail tail{.nextOffset = base_, .epoch = {}};
   HeaderScanner scanner(*open->log(), lastOffset ? static_cast<uint64_t>(lastOffset->position) : 0, size());
   while (true) {
     TIDEMARK_ASSIGN(const Step step, scanner.next());
     if (step == Step::Corrupt) return std::nullopt;
     if (step == Step::End) break;
     // Not the batch that the last entry names.
-    const bool isFirst = next == base_ && lastOffset;
+    const bool isFirst = tail.nextOffset == base_ && lastOffset;
     if (isFirst && !leadsTo(*lastOffset, scanner.header())) return std::nullopt;
     rule.observe(scanner.header());
-    next = std::max(next, scanner.header().nextOffset());
+    tail.nextOffset = std::max(tail.nextOffset, scanner.header().nextOffset());
+    tail.epoch = scanner.header().leaderEpoch;
   }
   rule_ = rule;
   const Lock lock(mutex_);
   pinned_ = std::move(open);
   maxTimestamp_ = TimeIndexEntry{rule.maxTimestampMs(), rule.maxTimestampOffset()};
-  return next;
+  return tail;
 }
 
 Result<SegmentScan> Segment::recover(const std::function<Result<void>(const records::BatchView&, uint64_t)>& visit,

@@ -117,10 +117,15 @@ class Segment {
   Result<Offset> boundForReading();
 
   // --- writer ---
-  /// Makes the segment of an opened log the active one: opens its files, trims preallocated indexes, and returns the
-  /// next offset, for which it reads the headers behind the last index entry. Nothing: an index is wrong or what is
+  /// Makes the segment of an opened log the active one: opens its files, trims preallocated indexes, and says how it
+  /// ends, for which it reads the headers behind the last index entry. Nothing: an index is wrong or what is
   /// behind its last entry is no batch; recover() then. Both indexes are there.
-  Result<std::optional<Offset>> activate();
+  struct Tail {
+    Offset nextOffset;
+    /// Of the last batch; nothing if there is none.
+    std::optional<LeaderEpoch> epoch;
+  };
+  Result<std::optional<Tail>> activate();
   /// Reads everything, cuts the file behind the last valid batch and writes both indexes anew, with the time index
   /// entry of a closed segment. `visit` gets each batch. The segment is not active afterwards. `cut`: what went, may be
   /// null.

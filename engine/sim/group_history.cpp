@@ -28,8 +28,8 @@ void GroupHistory::assigned(const std::string& member, int32_t generation,
   for (const TopicPartition& partition : partitions) {
     const auto [owner, first] = owners_.try_emplace({generation, partition}, member);
     if (!first && owner->second != member)
-      breach("G1", fmt::format("{} belongs to {} and to {} in generation {} of {}", partition, owner->second,
-                                      member, generation, group_));
+      breach("G1", fmt::format("{} belongs to {} and to {} in generation {} of {}", partition, owner->second, member,
+                               generation, group_));
     told(member, generation, partition);
   }
 }
@@ -54,9 +54,8 @@ void GroupHistory::owns(const std::string& member, int32_t epoch, const std::vec
     own->last = std::max(own->last, epoch);
     for (const Span& other : spans)
       if (other.member != member && other.first <= own->last && own->first <= other.last)
-        breach("G1",
-                      fmt::format("{} belongs to {} in epochs {} to {} of {}, and to {} in epochs {} to {}", partition,
-                                  member, own->first, own->last, group_, other.member, other.first, other.last));
+        breach("G1", fmt::format("{} belongs to {} in epochs {} to {} of {}, and to {} in epochs {} to {}", partition,
+                                 member, own->first, own->last, group_, other.member, other.first, other.last));
   }
 }
 
@@ -69,7 +68,7 @@ void GroupHistory::committed(const std::string& member, const TopicPartition& pa
                              bool isCertain) {
   if (!wasOwner)
     breach("G3", fmt::format("{} committed offset {} of {} in {}, after {} had been given the partition", member,
-                                    offset, partition, group_, last_.at(partition).first));
+                             offset, partition, group_, last_.at(partition).first));
   if (!isCertain) return;
   Offset& known = offsets_.try_emplace(partition, offset).first->second;
   known = std::max(known, offset);
@@ -83,8 +82,8 @@ Offset GroupHistory::offset(const TopicPartition& partition) const {
 void GroupHistory::begins(const std::string& member, const TopicPartition& partition, Offset from, Offset known) {
   if (from < known)
     breach("G4", fmt::format("{} begins at offset {} of {}, although {} was committed in {} before it got the "
-                                    "partition",
-                                    member, from, partition, known, group_));
+                             "partition",
+                             member, from, partition, known, group_));
 }
 
 }  // namespace tidemark::sim

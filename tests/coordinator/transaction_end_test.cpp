@@ -213,5 +213,16 @@ TEST_F(Transactions, TimedOutOnesAreAbortedByTheNewCoordinatorAsWell) {
   EXPECT_EQ(stateOf("tx"), "PrepareAbort");
 }
 
+TEST_F(Transactions, ThoseOfACoordinatorWhoseClockWasAheadTimeOutAsWell) {
+  const ProducerIdAndEpoch who = producer("tx", 15s);
+  ASSERT_EQ(add("tx", who, partitionsOf("orders", {0})), ErrorCode::None);
+  clock_.jump(-10min);
+  failOver();
+  executor_->advance(10s);
+  EXPECT_EQ(stateOf("tx"), "Ongoing");
+  executor_->advance(30s);
+  EXPECT_EQ(stateOf("tx"), "PrepareAbort");
+}
+
 }  // namespace
 }  // namespace tidemark::coordinator

@@ -16,12 +16,15 @@ class ManualClock : public platform::Clock {
  public:
   platform::MonotonicTime monotonic() const override { return now_; }
   platform::WallTime wall() const override {
-    return platform::WallTime(std::chrono::duration_cast<platform::milliseconds>(now_.time_since_epoch()));
+    return platform::WallTime(std::chrono::duration_cast<platform::milliseconds>(now_.time_since_epoch()) + ahead_);
   }
   void set(platform::MonotonicTime now) { now_ = now; }
+  /// The wall clock alone.
+  void jump(platform::milliseconds by) { ahead_ += by; }
 
  private:
   platform::MonotonicTime now_{std::chrono::seconds(1000)};
+  platform::milliseconds ahead_{};
 };
 
 /// A serial executor that runs when the test says so, on the test's thread.

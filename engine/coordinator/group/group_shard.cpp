@@ -15,6 +15,8 @@ namespace {
 
 /// Offsets under the key's first version, before it had a topic of its own.
 constexpr int16_t kLegacyOffsetType = 0;
+/// Until what became due, and could not be written, is tried again.
+constexpr platform::milliseconds kTimeoutBackoff{500};
 
 }  // namespace
 
@@ -198,17 +200,6 @@ Effects GroupShard::onLoaded() {
 Effects GroupShard::onUnloaded() {
   Effects out;
   groups_.onUnloaded(out);
-  return out;
-}
-
-Effects GroupShard::untilWritten(const TimerKey& key, Effects out) {
-  if (out.records.empty()) return out;
-  out.whenCommitted = [key, then = std::move(out.whenCommitted)](ErrorCode code) mutable {
-    Effects after = then ? then(code) : Effects();
-    // A write that is not committed yet has been appended: it may still come to pass.
-    if (code != ErrorCode::None && code != ErrorCode::RequestTimedOut) after.arm(key, kTimeoutBackoff);
-    return after;
-  };
   return out;
 }
 

@@ -48,6 +48,7 @@ Result<void> TransactionShard::replay(Offset offset, ProducerId /*producerId*/, 
   Entry& entry = entries_[id];
   tell(id, entry.latest.get(), next.get());
   written_.erase(id);
+  if (!next || !entry.latest || next->startMs != entry.latest->startMs) entry.openSinceMs.reset();
   entry.latest = next;
   entry.recordOffset = offset;
   entry.sentMarkers = false;
@@ -180,10 +181,10 @@ Effects TransactionShard::abortTimedOut() {
   out.atomic = false;
   const int64_t nowMs = clock_.wallMs();
   std::vector<std::string> late;
-  for (const auto& [id, entry] : entries_) {
+  for (auto& [id, entry] : entries_) {
     if (isPending(entry) || entry.latest->state != TransactionState::Ongoing) continue;
-    if (entry.latest->startMs + entry.latest->timeout.count() >= nowMs || isMutated(Mutation::TimeoutsForgotten))
-      continue;
+    entry.openSinceMs = std::min({entry.openSinceMs.value_or(nowMs), entry.latest->startMs, nowMs});
+    if (*entry.openSinceMs + entry.latest->timeout.count() >= nowMs || isMutated(Mutation::TimeoutsForgotten)) continue;
     write(out, id, fenced(*entry.latest, config_.transactionVersion(), nowMs), TransactionCause::TimedOut);
     late.push_back(id);
   }

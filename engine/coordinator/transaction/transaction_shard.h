@@ -78,6 +78,8 @@ class TransactionShard final : public Shard {
     MetadataPtr committed;
     /// Of `latest`'s record.
     Offset recordOffset;
+    /// When an open transaction was looked at first: it began no later, whatever another coordinator's clock said then.
+    std::optional<int64_t> openSinceMs;
     /// `latest` is a prepared end whose markers were sent out; these have no answer yet.
     bool sentMarkers = false;
     std::set<TopicPartition> pendingMarkers;
