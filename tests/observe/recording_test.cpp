@@ -225,7 +225,7 @@ TEST_F(RecordingTest, AnOpenTransactionHoldsTheLastStableOffsetBack) {
 
 TEST_F(RecordingTest, BatchesOfTransactionsAreTakenForWhatTheyWereThen) {
   recording.add(cluster);
-  const auto written = [this](int64_t base, int producer, bool control = false) {
+  const auto written = [](int64_t base, int producer, bool control = false) {
     events::BatchAppended one = batch(base, 1, 4);
     one.producer = ProducerId(producer);
     one.transactional = true;
