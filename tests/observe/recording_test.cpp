@@ -177,7 +177,8 @@ TEST_F(RecordingTest, OfManySegmentsTheNewestAreKept) {
   copy.segmentCount = 10'000;
   for (int i = 0; i < 10'000; ++i) copy.segments.push_back({Offset(i * 10), 1'000});
   recording.add(cluster);
-  const ReplicaSnapshot& kept = orders(at(0ms)).copies[0];
+  const SnapshotPtr then = at(0ms);
+  const ReplicaSnapshot& kept = orders(then).copies[0];
   EXPECT_EQ(kept.segmentCount, 10'000);
   ASSERT_EQ(kept.segments.size(), ReplicaSnapshot::kSegmentsKept);
   EXPECT_EQ(kept.segments.back().baseOffset, Offset(99'990));
