@@ -22,32 +22,13 @@
 #include "protocol/generated/metadata_response.h"
 #include "transaction_load.h"
 
+#include "options.h"
+
 namespace {
 
 using namespace tidemark;
 using bench::Links;
-
-class Options {
- public:
-  Options(int count, char** words) {
-    for (int i = 0; i < count; i += 2) {
-      if (std::strncmp(words[i], "--", 2) != 0 || i + 1 == count) {
-        throw std::runtime_error(fmt::format("{}: expected --NAME VALUE", words[i]));
-      }
-      values_[words[i] + 2] = words[i + 1];
-    }
-  }
-
-  const std::string& text(const std::string& name) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) throw std::runtime_error("--" + name + " is missing");
-    return found->second;
-  }
-  size_t count(const std::string& name) const { return std::stoul(text(name)); }
-
- private:
-  std::map<std::string, std::string> values_;
-};
+using bench::Options;
 
 /// What `body` answers is added to the line as it is.
 template <class Body>
@@ -78,15 +59,15 @@ void groups(const Options& options) {
   bench::GroupShape shape{.prefix = options.text("prefix"),
                           .topic = options.text("topic"),
                           .topicId = {},
-                          .partitions = static_cast<int32_t>(options.count("partitions")),
-                          .groups = options.count("groups"),
-                          .members = options.count("members"),
-                          .lanes = options.count("lanes")};
+                          .partitions = static_cast<int32_t>(options.size("partitions")),
+                          .groups = options.size("groups"),
+                          .members = options.size("members"),
+                          .lanes = options.size("lanes")};
   const size_t all = shape.groups * shape.members;
   std::unique_ptr<Links> links;
   std::unique_ptr<bench::GroupLoad> load;
   stage("connect", shape.links(), [&] {
-    links = std::make_unique<Links>(static_cast<uint16_t>(options.count("port")), shape.links());
+    links = std::make_unique<Links>(static_cast<uint16_t>(options.size("port")), shape.links());
     shape.topicId = topicId(*links, shape.topic);
     if (options.text("kind") == "classic") {
       load = std::make_unique<bench::ClassicLoad>(*links, shape);
@@ -97,7 +78,7 @@ void groups(const Options& options) {
     return std::string();
   });
   stage("join", all, [&] { return load->join(), std::string(); });
-  const size_t heartbeats = options.count("heartbeats"), commits = options.count("commits");
+  const size_t heartbeats = options.size("heartbeats"), commits = options.size("commits");
   stage("heartbeat", all * heartbeats, [&] { return load->heartbeat(heartbeats), std::string(); });
   stage("commit", all * commits, [&] { return load->commit(commits), std::string(); });
   stage("stand-by", all, [&] {
@@ -105,7 +86,7 @@ void groups(const Options& options) {
         span(std::stod(options.text("stand-by")));
     return fmt::format(",\"heartbeats\":{}", load->standBy(interval, span));
   });
-  const size_t rebalances = options.count("rebalances");
+  const size_t rebalances = options.size("rebalances");
   stage("rebalance", rebalances, [&] {
     std::vector<double> times;
     for (size_t i = 0; i < rebalances; ++i) times.push_back(load->rebalance());
@@ -115,10 +96,10 @@ void groups(const Options& options) {
 }
 
 void transactions(const Options& options) {
-  const size_t producers = options.count("producers"), each = options.count("transactions");
-  Links links(static_cast<uint16_t>(options.count("port")), producers);
+  const size_t producers = options.size("producers"), each = options.size("transactions");
+  Links links(static_cast<uint16_t>(options.size("port")), producers);
   bench::TransactionLoad load(links, options.text("prefix"), options.text("topic"),
-                              static_cast<int32_t>(options.count("partitions")), producers);
+                              static_cast<int32_t>(options.size("partitions")), producers);
   stage("begin", producers, [&] { return load.begin(), std::string(); });
   stage("commit", producers * each, [&] { return load.commit(each), std::string(); });
 }

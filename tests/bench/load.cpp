@@ -31,33 +31,13 @@
 
 #include <fmt/core.h>
 
+#include "options.h"
+
 namespace {
 
+using tidemark::bench::Options;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
-
-class Options {
- public:
-  Options(int count, char** words) {
-    for (int i = 0; i < count; i += 2) {
-      if (std::strncmp(words[i], "--", 2) != 0 || i + 1 == count) {
-        throw std::runtime_error(fmt::format("{}: expected --NAME VALUE", words[i]));
-      }
-      values_[words[i] + 2] = words[i + 1];
-    }
-  }
-
-  const std::string& text(const std::string& name) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) throw std::runtime_error("--" + name + " is missing");
-    return found->second;
-  }
-  double number(const std::string& name) const { return std::stod(text(name)); }
-  int64_t count(const std::string& name) const { return static_cast<int64_t>(number(name)); }
-
- private:
-  std::map<std::string, std::string> values_;
-};
 
 struct Destroy {
   void operator()(rd_kafka_t* client) const { rd_kafka_destroy(client); }
