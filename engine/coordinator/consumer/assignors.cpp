@@ -209,10 +209,14 @@ AssignorOutput RangeAssignor::assign(const AssignorInput& input) const {
   return output;
 }
 
-const Assignor* assignorNamed(std::string_view name) noexcept {
+const Assignor& defaultAssignor() noexcept {
   static const UniformAssignor uniform;
+  return uniform;
+}
+
+const Assignor* assignorNamed(std::string_view name) noexcept {
   static const RangeAssignor range;
-  if (name == uniform.name()) return &uniform;
+  if (name == defaultAssignor().name()) return &defaultAssignor();
   if (name == range.name()) return &range;
   return nullptr;
 }

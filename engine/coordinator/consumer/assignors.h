@@ -23,6 +23,8 @@ class RangeAssignor final : public Assignor {
   AssignorOutput assign(const AssignorInput& input) const override;
 };
 
+/// For a group whose members and configuration name none that there is.
+const Assignor& defaultAssignor() noexcept;
 /// The assignor of that name; null if there is none.
 const Assignor* assignorNamed(std::string_view name) noexcept;
 

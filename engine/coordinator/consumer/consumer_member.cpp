@@ -1,7 +1,8 @@
 #include "coordinator/consumer/consumer_member.h"
-#include "base/mutation.h"
 
 #include <utility>
+
+#include "base/mutation.h"
 
 namespace tidemark::coordinator {
 namespace {

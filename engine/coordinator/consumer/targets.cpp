@@ -100,7 +100,7 @@ const Assignor& ConsumerGroups::assignorOf(const Change& change) const {
   const auto most =
       std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   const Assignor* chosen = assignorNamed(most != votes.end() ? most->first : config_.consumer.assignors.front());
-  return chosen != nullptr ? *chosen : *assignorNamed("uniform");
+  return chosen != nullptr ? *chosen : defaultAssignor();
 }
 
 void ConsumerGroups::updateTarget(Change& change, Effects& out) {

@@ -248,13 +248,13 @@ void GroupCoordinator::heartbeat(const RequestInfo&, const HeartbeatRequest& req
       HeartbeatResponse response;
       // Nobody is thrown out while the group is being read.
       if (code != ErrorCode::CoordinatorLoadInProgress) response.errorCode = number(code);
-      (*to)(std::move(response));
+      (*to)(response);
     };
     if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
     impl.run(
         request.groupId,
         [&](GroupShard& shard) {
-          return shard.heartbeat(request, [to](HeartbeatResponse response) { (*to)(std::move(response)); });
+          return shard.heartbeat(request, [to](HeartbeatResponse response) { (*to)(response); });
         },
         refuse);
   });

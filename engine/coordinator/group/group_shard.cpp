@@ -125,10 +125,10 @@ Effects GroupShard::consumerHeartbeat(const RequestInfo& info, const protocol::C
     return consumers_.heartbeat(info, request, std::move(reply));
   }
   Effects out;
-  const auto refused = [](ErrorCode code, std::string message) {
+  const auto refused = [](ErrorCode code, std::string_view message) {
     protocol::ConsumerGroupHeartbeatResponse response;
     response.errorCode = static_cast<int16_t>(code);
-    if (!message.empty()) response.errorMessage = protocol::Text(std::move(message));
+    if (!message.empty()) response.errorMessage = protocol::Text(message);
     return response;
   };
   if (streams == nullptr || !streams->isEmpty() || request.memberEpoch != kJoinEpoch) {

@@ -6,17 +6,17 @@ namespace tidemark::coordinator {
 namespace {
 
 /// Active tasks are kept with their epochs, others as they are; both are ordered by task.
-const TaskId& taskOf(const TaskId& task) {
-  return task;
+bool isIn(const TaskSet& tasks, const TaskId& task) {
+  return tasks.contains(task);
 }
-const TaskId& taskOf(const TaskEpochs::value_type& entry) {
-  return entry.first;
+bool isIn(const TaskSet& tasks, const TaskEpochs::value_type& entry) {
+  return tasks.contains(entry.first);
 }
 
 /// Whether any of `tasks` is in `among`.
-template <class Tasks, class Among>
-bool anyOf(const Tasks& tasks, const Among& among) {
-  return std::ranges::any_of(tasks, [&among](const auto& one) { return among.contains(taskOf(one)); });
+template <class Among>
+bool anyOf(const TaskSet& tasks, const Among& among) {
+  return std::ranges::any_of(tasks, [&among](const TaskId& task) { return among.contains(task); });
 }
 
 /// One role of a member, torn between what it has and what it should have.
@@ -32,7 +32,7 @@ template <class Tasks, class Grant, class IsUnreleased>
 RoleStep<Tasks> roleStep(const Tasks& current, const TaskSet& target, const Grant& grant,
                          const IsUnreleased& isUnreleased) {
   RoleStep<Tasks> step;
-  for (const auto& one : current) (target.contains(taskOf(one)) ? step.kept : step.revoked).insert(one);
+  for (const auto& one : current) (isIn(target, one) ? step.kept : step.revoked).insert(one);
   for (const TaskId& task : target) {
     if (current.contains(task)) continue;
     if (isUnreleased(task)) {

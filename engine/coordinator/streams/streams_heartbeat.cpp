@@ -99,8 +99,8 @@ bool differInWhatMatters(const StreamsMember& a, const StreamsMember& b) {
 
 /// A heartbeat in the works.
 struct StreamsGroups::Beat {
-  void tell(StreamsStatus code, std::string detail) {
-    status.push_back({static_cast<int8_t>(code), protocol::Text(std::move(detail))});
+  void tell(StreamsStatus code, std::string_view detail) {
+    status.push_back({static_cast<int8_t>(code), protocol::Text(detail)});
   }
 
   const RequestInfo& info;

@@ -91,7 +91,7 @@ struct TransactionCoordinator::Impl : std::enable_shared_from_this<Impl> {
         request->transactionalId,
         [&](TransactionShard& shard) {
           return (shard.*handle)(*request, fresh, std::move(need),
-                                 [answer](ProducerAnswer given) { (*answer)(std::move(given)); });
+                                 [answer](const ProducerAnswer& given) { (*answer)(given); });
         },
         [&](ErrorCode code) { (*answer)({code, {}}); });
   }
