@@ -11,25 +11,15 @@
 
 #include "client/client.h"
 #include "client/client_codec.h"
-#include "protocol/generated/find_coordinator_request.h"
-#include "protocol/generated/find_coordinator_response.h"
+#include "client/coordinator_lookup.h"
 
 /// What Admin, GroupAdmin and TransactionAdmin are made of: one request, asked again while its error is one that
 /// passes.
 namespace tidemark::client::detail {
 
-inline Error errorOf(int16_t code, const std::optional<protocol::Text>& message, std::string_view what) {
-  const auto error = static_cast<ErrorCode>(code);
-  if (message && !message->empty()) return {error, message->str()};
-  return {error, fmt::format("{}: {}", what, errorName(error))};
-}
-
 inline std::unexpected<Error> noAnswerFor(std::string_view what) {
   return fail(ErrorCode::UnknownServerError, fmt::format("the answer says nothing of {}", what));
 }
-
-/// Kafka's FindCoordinatorRequest.CoordinatorType.
-enum class CoordinatorKind : int8_t { Group = 0, Transaction = 1 };
 
 /// Who is asked.
 struct Target {
@@ -104,31 +94,19 @@ class Calls : public std::enable_shared_from_this<Calls> {
   /// Anew at each attempt: it may have moved.
   template <class T, class Request>
   void findCoordinator(std::shared_ptr<Call<T, Request>> call) {
-    protocol::FindCoordinatorRequest request;
-    request.keyType = static_cast<int8_t>(call->target.coordinator);
-    request.coordinatorKeys.emplace_back(call->target.key);
-    client.sendToAny(
-        std::move(request), {.version = int16_t{4}},
-        [weak = weak_from_this(), call](Result<network::Received<protocol::FindCoordinatorResponse>> received) {
-          const auto self = weak.lock();
-          if (!self || self->stopped) return;
-          if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())), false);
-          if (received->message.coordinators.size() != 1)
-            return self->judge(call, Result<T>(noAnswerFor(call->target.key)), true);
-          const auto& found = received->message.coordinators[0];
-          if (found.errorCode != 0)
-            return self->judge(
-                call,
-                Result<T>(std::unexpected(errorOf(found.errorCode, found.errorMessage,
-                                                  fmt::format("the coordinator of {}", call->target.key)))),
-                true);
-          call->target.node = NodeId(found.nodeId);
-          if (self->client.metadata().brokers.contains(call->target.node)) return self->ask(call);
-          self->client.refresh({}, [weak, call](const Result<void>&) {
-            const auto again = weak.lock();
-            if (again && !again->stopped) again->ask(call);
-          });
-        });
+    client::findCoordinator(client, call->target.coordinator, call->target.key, {},
+                            [weak = weak_from_this(), call](Result<CoordinatorPlace> found) {
+                              const auto self = weak.lock();
+                              if (!self || self->stopped) return;
+                              if (!found)
+                                return self->judge(call, Result<T>(std::unexpected(std::move(found).error())), true);
+                              call->target.node = found->node;
+                              if (self->client.metadata().brokers.contains(found->node)) return self->ask(call);
+                              self->client.refresh({}, [weak, call](const Result<void>&) {
+                                const auto again = weak.lock();
+                                if (again && !again->stopped) again->ask(call);
+                              });
+                            });
   }
 
   template <class T, class Request>

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "client/client.h"
 #include "network/channel_codec.h"
+#include "protocol/fields.h"
 
 /// The templates of client.h, apart from it since they need the codecs.
 namespace tidemark::client {
@@ -14,6 +19,13 @@ inline constexpr platform::MonotonicTime kNever = platform::MonotonicTime::max()
 /// As most requests tell a time span.
 inline int32_t millis(platform::Duration duration) {
   return static_cast<int32_t>(std::chrono::duration_cast<platform::milliseconds>(duration).count());
+}
+
+/// What an answer's code and words say; without words, the code's name for `what`.
+inline Error errorOf(int16_t code, const std::optional<protocol::Text>& message, std::string_view what) {
+  const auto error = static_cast<ErrorCode>(code);
+  if (message && !message->empty()) return {error, message->str()};
+  return {error, fmt::format("{}: {}", what, errorName(error))};
 }
 
 template <class Request, class Handler>

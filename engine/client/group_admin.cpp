@@ -26,7 +26,6 @@
 namespace tidemark::client {
 
 using detail::Call;
-using detail::errorOf;
 using detail::noAnswerFor;
 using detail::Target;
 

@@ -6,19 +6,15 @@
 
 #include <fmt/format.h>
 
-#include "client/client_codec.h"
+#include "client/member_consumer_core.h"
 #include "protocol/generated/consumer_protocol_assignment.h"
 #include "protocol/generated/consumer_protocol_subscription.h"
-#include "protocol/generated/find_coordinator_request.h"
-#include "protocol/generated/find_coordinator_response.h"
 #include "protocol/generated/heartbeat_request.h"
 #include "protocol/generated/heartbeat_response.h"
 #include "protocol/generated/join_group_request.h"
 #include "protocol/generated/join_group_response.h"
 #include "protocol/generated/leave_group_request.h"
 #include "protocol/generated/leave_group_response.h"
-#include "protocol/generated/offset_commit_request.h"
-#include "protocol/generated/offset_commit_response.h"
 #include "protocol/generated/offset_fetch_request.h"
 #include "protocol/generated/offset_fetch_response.h"
 #include "protocol/generated/sync_group_request.h"
@@ -36,6 +32,7 @@ constexpr std::string_view kProtocolType = "consumer";
 constexpr std::string_view kAssignor = "range";
 /// How often the leader asks for the topics' partitions before it assigns what it knows.
 constexpr int kMetadataAttempts = 8;
+constexpr int32_t kNoGeneration = -1;
 
 Blob generationMark(int32_t generation) {
   ByteVector bytes(sizeof(generation));
@@ -56,35 +53,27 @@ std::vector<std::vector<int32_t>> rangeAssignment(size_t members, int32_t partit
   return assignment;
 }
 
-class GroupConsumer::Core : public std::enable_shared_from_this<GroupConsumer::Core> {
+class GroupConsumer::Core final : public MemberConsumer::Core {
  public:
-  Core(Client& client, GroupOptions options, Consumer::RecordHandler onRecord, AssignmentHandler onAssignment,
-       ErrorHandler onError)
-      : client_(client),
-        options_(std::move(options)),
-        onAssignment_(std::move(onAssignment)),
-        onError_(std::move(onError)),
-        consumer_(client, options_.consumer, std::move(onRecord),
-                  [this](const PartitionOf&, const Error& error) { tell(error); }) {}
+  Core(Client& client, GroupOptions options, Handlers handlers)
+      : MemberConsumer::Core(client, options.groupId, options.instanceId, options.consumer, std::move(handlers)),
+        options_(std::move(options)) {
+    epoch_ = kNoGeneration;
+  }
 
-  void begin() { later({}, &Core::findCoordinator); }
-  void commit(Done done);
-  void leave(platform::Task done);
-  void stop() {
-    stopped_ = true;
-    step_.cancel();
+  void commit(Done done) override;
+  void leave(platform::Task done) override;
+  void stop() override {
+    MemberConsumer::Core::stop();
     heartbeat_.cancel();
     autoCommit_.cancel();
   }
-  int32_t generation() const noexcept { return generation_; }
-  const std::string& memberId() const noexcept { return memberId_; }
-  const std::vector<PartitionOf>& assignment() const noexcept { return assignment_; }
 
  private:
   using Step = void (Core::*)();
 
   // One after another, until stable; any may lead back.
-  void findCoordinator();
+  void proceed() override { stable_ ? beat() : join(); }
   void join();
   void sync(const JoinGroupResponse& joined);
   void leadWith(std::shared_ptr<JoinGroupResponse> joined, int attempt);
@@ -94,116 +83,54 @@ class GroupConsumer::Core : public std::enable_shared_from_this<GroupConsumer::C
   void becomeStable(const OffsetFetchResponse& offsets);
   void beat();
   void commitByItself();
+  void part(platform::Task done);
 
+  bool commitsByItself() const noexcept { return options_.autoCommitInterval > Duration{}; }
   void rejoin();
-  void handle(ErrorCode code, Step again);
-  void later(Duration after, Step step);
-  void tell(const Error& error) {
-    if (onError_) onError_(error);
-  }
+  /// Has nothing to read any more, and no part in the generation.
+  void giveUpAll();
+  void handle(const Error& error, Step again);
   std::map<std::string, ConsumerProtocolAssignment> assign(const JoinGroupResponse& joined) const;
-  std::optional<Text> instanceId() const {
-    return options_.instanceId.empty() ? std::nullopt : std::optional<Text>(options_.instanceId);
-  }
 
-  /// To the coordinator; `then` is called with the answer or, if there is none, with the error.
-  template <class Request, class Then>
-  void ask(Request request, network::SendOptions how, Then then) {
-    using Response = typename Request::Response;
-    auto handler = [weak = weak_from_this(), left = left_,
-                    then = std::move(then)](Result<network::Received<Response>> received) {
-      const auto self = weak.lock();
-      // Whoever has left does not come back with the answer of a join that was under way.
-      if (self && !self->stopped_ && self->left_ == left) then(std::move(received));
-    };
-    if (coordinator_) return coordinator_->send(std::move(request), how, std::move(handler));
-    client_.executor().post([handler = std::move(handler)] {
-      handler(fail(ErrorCode::CoordinatorNotAvailable, "the coordinator is being looked for"));
-    });
-  }
-
-  Client& client_;
   const GroupOptions options_;
-  const AssignmentHandler onAssignment_;
-  const ErrorHandler onError_;
-  Consumer consumer_;
-
-  /// A connection of its own: a parked JoinGroup holds up whatever comes behind it.
-  std::unique_ptr<network::Channel> coordinator_;
-  std::string memberId_;
-  int32_t generation_ = -1;
-  std::vector<PartitionOf> assignment_;
   bool stable_ = false;
-  int attempts_ = 0;
-  platform::Timer step_;
   platform::Timer heartbeat_;
   platform::Timer autoCommit_;
-  bool left_ = false;
-  bool stopped_ = false;
 };
 
-void GroupConsumer::Core::later(Duration after, Step step) {
-  step_ = client_.executor().schedule(after, [weak = weak_from_this(), step] {
-    const auto self = weak.lock();
-    if (self && !self->stopped_) ((*self).*step)();
-  });
-}
-
 /// What an error of the coordinator means wherever it comes from. `again` is what is tried again.
-void GroupConsumer::Core::handle(ErrorCode code, Step again) {
-  switch (code) {
+void GroupConsumer::Core::handle(const Error& error, Step again) {
+  switch (error.code) {
     case ErrorCode::UnknownMemberId:
       memberId_.clear();
       [[fallthrough]];
     case ErrorCode::IllegalGeneration:
     case ErrorCode::RebalanceInProgress:
       return rejoin();
+    // Open transactions are still to be decided.
+    case ErrorCode::UnstableOffsetCommit:
     case ErrorCode::CoordinatorLoadInProgress:
-      return later(client_.backoff(++attempts_), again);
+      return later(backoff(), again);
     default:
-      break;
+      return lose(error);
   }
-  if (isRetriable(code) || code == ErrorCode::BrokerNotAvailable) {
-    client_.retire(std::move(coordinator_));
-    return later(client_.backoff(++attempts_), &Core::findCoordinator);
-  }
-  tell({code, fmt::format("group {}: {}", options_.groupId, errorName(code))});
 }
 
 void GroupConsumer::Core::rejoin() {
-  if (stable_ && options_.autoCommitInterval > Duration{}) commit([](const Result<void>&) {});
-  stable_ = false;
-  heartbeat_.cancel();
-  autoCommit_.cancel();
-  assignment_.clear();
-  consumer_.assign({});
+  if (stable_ && commitsByItself()) commit([](const Result<void>&) {});
+  giveUpAll();
   later({}, &Core::join);
 }
 
-// --- Coordinator and membership --------------------------------------------------------------------------------------
-
-void GroupConsumer::Core::findCoordinator() {
-  FindCoordinatorRequest request;
-  request.coordinatorKeys.emplace_back(options_.groupId);
-  client_.sendToAny(std::move(request), {.version = int16_t{4}},
-                    [weak = weak_from_this()](Result<network::Received<FindCoordinatorResponse>> received) {
-                      const auto self = weak.lock();
-                      if (!self || self->stopped_ || self->left_) return;
-                      if (!received) return self->handle(received.error().code, &Core::findCoordinator);
-                      if (received->message.coordinators.size() != 1) {
-                        return self->handle(ErrorCode::CoordinatorNotAvailable, &Core::findCoordinator);
-                      }
-                      const auto& found = received->message.coordinators[0];
-                      if (found.errorCode != 0) {
-                        return self->handle(static_cast<ErrorCode>(found.errorCode), &Core::findCoordinator);
-                      }
-                      self->client_.retire(std::move(self->coordinator_));
-                      self->coordinator_ =
-                          self->client_.newChannel({found.host.str(), static_cast<uint16_t>(found.port)});
-                      if (self->stable_) return self->beat();
-                      self->join();
-                    });
+void GroupConsumer::Core::giveUpAll() {
+  stable_ = false;
+  heartbeat_.cancel();
+  autoCommit_.cancel();
+  owned_.clear();
+  consumer_.assign({});
 }
+
+// --- Membership ------------------------------------------------------------------------------------------------------
 
 void GroupConsumer::Core::join() {
   ConsumerProtocolSubscription subscription;
@@ -211,7 +138,7 @@ void GroupConsumer::Core::join() {
   const auto metadata = encodeVersioned(subscription, 1);
   if (!metadata) return tell(metadata.error());
   JoinGroupRequest request;
-  request.groupId = options_.groupId;
+  request.groupId = groupId_;
   request.sessionTimeoutMs = millis(options_.sessionTimeout);
   request.rebalanceTimeoutMs = millis(options_.rebalanceTimeout);
   request.memberId = memberId_;
@@ -221,18 +148,18 @@ void GroupConsumer::Core::join() {
   // The answer comes when everybody has joined.
   const Duration patience = options_.rebalanceTimeout + client_.options().requestTimeout;
   ask(std::move(request), {.maxVersion = 7, .timeout = patience},
-      [this](Result<network::Received<JoinGroupResponse>> received) {
-        if (!received) return handle(received.error().code, &Core::join);
+      [this](const Result<network::Received<JoinGroupResponse>>& received) {
+        if (!received) return handle(received.error(), &Core::join);
         const JoinGroupResponse& joined = received->message;
         const auto code = static_cast<ErrorCode>(joined.errorCode);
         if (code == ErrorCode::MemberIdRequired) {
           memberId_ = joined.memberId.str();
           return join();
         }
-        if (code != ErrorCode::None) return handle(code, &Core::join);
+        if (code != ErrorCode::None) return handle(errorOf(joined.errorCode, {}, "joining"), &Core::join);
         attempts_ = 0;
         memberId_ = joined.memberId.str();
-        generation_ = joined.generationId;
+        epoch_ = joined.generationId;
         sync(joined);
       });
 }
@@ -244,19 +171,18 @@ void GroupConsumer::Core::sync(const JoinGroupResponse& joined) {
 
 void GroupConsumer::Core::leadWith(std::shared_ptr<JoinGroupResponse> joined, int attempt) {
   // The leader decides, on metadata as fresh as can be. A topic that nobody could tell about would be given to nobody.
-  client_.refresh(options_.topics, [weak = weak_from_this(), joined, attempt](const Result<void>&) {
-    const auto self = weak.lock();
-    if (!self || self->stopped_ || self->generation_ != joined->generationId) return;
-    const bool known = std::ranges::all_of(self->options_.topics, [&](const std::string& topic) {
-      const auto* found = self->client_.metadata().find(topic);
-      return found != nullptr && !found->partitions.empty();
-    });
-    if (known || attempt >= kMetadataAttempts) return self->sendSync(self->assign(*joined));
-    self->step_ = self->client_.executor().schedule(self->client_.backoff(attempt), [weak, joined, attempt] {
-      const auto again = weak.lock();
-      if (again && !again->stopped_ && again->generation_ == joined->generationId) again->leadWith(joined, attempt + 1);
-    });
-  });
+  client_.refresh(options_.topics, whileRunning([this, joined, attempt](const Result<void>&) {
+                    if (epoch_ != joined->generationId) return;
+                    const bool known = std::ranges::all_of(options_.topics, [&](const std::string& topic) {
+                      const auto* found = client_.metadata().find(topic);
+                      return found != nullptr && !found->partitions.empty();
+                    });
+                    if (known || attempt >= kMetadataAttempts) return sendSync(assign(*joined));
+                    step_ = client_.executor().schedule(client_.backoff(attempt), whileRunning([this, joined, attempt] {
+                                                          if (epoch_ == joined->generationId)
+                                                            leadWith(joined, attempt + 1);
+                                                        }));
+                  }));
 }
 
 std::map<std::string, ConsumerProtocolAssignment> GroupConsumer::Core::assign(const JoinGroupResponse& joined) const {
@@ -286,8 +212,8 @@ std::map<std::string, ConsumerProtocolAssignment> GroupConsumer::Core::assign(co
 
 void GroupConsumer::Core::sendSync(std::map<std::string, ConsumerProtocolAssignment> assignments) {
   SyncGroupRequest request;
-  request.groupId = options_.groupId;
-  request.generationId = generation_;
+  request.groupId = groupId_;
+  request.generationId = epoch_;
   request.memberId = memberId_;
   request.groupInstanceId = instanceId();
   request.protocolType = Text(kProtocolType);
@@ -298,29 +224,27 @@ void GroupConsumer::Core::sendSync(std::map<std::string, ConsumerProtocolAssignm
     request.assignments.push_back({.memberId = member, .assignment = *encoded});
   }
   const Duration patience = options_.rebalanceTimeout + client_.options().requestTimeout;
-  ask(std::move(request), {.timeout = patience}, [this](Result<network::Received<SyncGroupResponse>> received) {
-    if (!received) return handle(received.error().code, &Core::join);
-    const auto code = static_cast<ErrorCode>(received->message.errorCode);
-    if (code != ErrorCode::None) return handle(code, &Core::join);
+  ask(std::move(request), {.timeout = patience}, [this](const Result<network::Received<SyncGroupResponse>>& received) {
+    if (!received) return handle(received.error(), &Core::join);
+    if (received->message.errorCode != 0)
+      return handle(errorOf(received->message.errorCode, {}, "taking part"), &Core::join);
     takeAssignment(received->message.assignment);
   });
 }
 
 void GroupConsumer::Core::takeAssignment(const Blob& assignment) {
-  assignment_.clear();
+  owned_.clear();
   if (!assignment.empty()) {
     const auto decoded = decodeVersionedAs<ConsumerProtocolAssignment>(assignment.view());
     if (!decoded) return tell(decoded.error());
     if (decoded->userData && decoded->userData->view().size() == sizeof(int32_t) &&
-        !std::ranges::equal(decoded->userData->view(), generationMark(generation_).view()))
+        !std::ranges::equal(decoded->userData->view(), generationMark(epoch_).view()))
       return tell({ErrorCode::IllegalGeneration,
-                   fmt::format("group {}: in generation {} it is given an assignment of another one", options_.groupId,
-                               generation_)});
+                   fmt::format("in generation {} it is given an assignment of another one", epoch_)});
     for (const auto& topic : decoded->assignedPartitions) {
-      for (const int32_t index : topic.partitions) assignment_.push_back({topic.topic.str(), PartitionIndex(index)});
+      for (const int32_t index : topic.partitions) owned_.insert({topic.topic.str(), PartitionIndex(index)});
     }
   }
-  std::sort(assignment_.begin(), assignment_.end());
   fetchOffsets();
 }
 
@@ -328,27 +252,26 @@ void GroupConsumer::Core::takeAssignment(const Blob& assignment) {
 
 void GroupConsumer::Core::fetchOffsets() {
   OffsetFetchRequest request;
-  request.groupId = options_.groupId;
+  request.groupId = groupId_;
   request.requireStable = true;
-  for (const auto& where : assignment_) {
+  for (const auto& where : owned_) {
     if (request.topics->empty() || request.topics->back().name != where.topic) {
       request.topics->push_back({.name = where.topic, .partitionIndexes = {}});
     }
     request.topics->back().partitionIndexes.push_back(where.partition.value());
   }
-  ask(std::move(request), {.version = int16_t{7}}, [this](Result<network::Received<OffsetFetchResponse>> received) {
-    if (!received) return handle(received.error().code, &Core::fetchOffsets);
-    ErrorCode code = static_cast<ErrorCode>(received->message.errorCode);
-    for (const auto& topic : received->message.topics) {
-      for (const auto& partition : topic.partitions) {
-        if (code == ErrorCode::None) code = static_cast<ErrorCode>(partition.errorCode);
-      }
-    }
-    // Open transactions are still to be decided.
-    if (code == ErrorCode::UnstableOffsetCommit) return later(client_.backoff(++attempts_), &Core::fetchOffsets);
-    if (code != ErrorCode::None) return handle(code, &Core::fetchOffsets);
-    becomeStable(received->message);
-  });
+  ask(std::move(request), {.version = int16_t{7}},
+      [this](const Result<network::Received<OffsetFetchResponse>>& received) {
+        if (!received) return handle(received.error(), &Core::fetchOffsets);
+        int16_t code = received->message.errorCode;
+        for (const auto& topic : received->message.topics) {
+          for (const auto& partition : topic.partitions) {
+            if (code == 0) code = partition.errorCode;
+          }
+        }
+        if (code != 0) return handle(errorOf(code, {}, "its offsets"), &Core::fetchOffsets);
+        becomeStable(received->message);
+      });
 }
 
 void GroupConsumer::Core::becomeStable(const OffsetFetchResponse& offsets) {
@@ -362,134 +285,73 @@ void GroupConsumer::Core::becomeStable(const OffsetFetchResponse& offsets) {
   }
   attempts_ = 0;
   stable_ = true;
-  if (onAssignment_) onAssignment_(generation_, assignment_);
+  tellAssignment();
   if (stopped_) return;
   consumer_.assign(std::move(positions));
   beat();
-  if (options_.autoCommitInterval > Duration{}) commitByItself();
+  if (commitsByItself()) commitByItself();
 }
 
 void GroupConsumer::Core::beat() {
-  heartbeat_ = client_.executor().schedule(options_.heartbeatInterval, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self || self->stopped_ || !self->stable_) return;
-    HeartbeatRequest request;
-    request.groupId = self->options_.groupId;
-    request.generationId = self->generation_;
-    request.memberId = self->memberId_;
-    request.groupInstanceId = self->instanceId();
-    const int32_t generation = self->generation_;
-    self->ask(std::move(request), {.timeout = self->options_.sessionTimeout},
-              [core = self.get(), generation](Result<network::Received<HeartbeatResponse>> received) {
-                if (!core->stable_ || core->generation_ != generation) return;
-                const ErrorCode code =
-                    received ? static_cast<ErrorCode>(received->message.errorCode) : received.error().code;
-                if (code == ErrorCode::None) return core->beat();
-                core->handle(code, &Core::beat);
-              });
-  });
+  heartbeat_ = client_.executor().schedule(
+      options_.heartbeatInterval, whileRunning([this] {
+        if (!stable_) return;
+        HeartbeatRequest request;
+        request.groupId = groupId_;
+        request.generationId = epoch_;
+        request.memberId = memberId_;
+        request.groupInstanceId = instanceId();
+        ask(std::move(request), {.timeout = options_.sessionTimeout},
+            [this, generation = epoch_](const Result<network::Received<HeartbeatResponse>>& received) {
+              if (!stable_ || epoch_ != generation) return;
+              if (!received) return handle(received.error(), &Core::beat);
+              if (received->message.errorCode != 0)
+                return handle(errorOf(received->message.errorCode, {}, "a heartbeat"), &Core::beat);
+              beat();
+            });
+      }));
 }
 
 void GroupConsumer::Core::commitByItself() {
-  autoCommit_ = client_.executor().schedule(options_.autoCommitInterval, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self || self->stopped_ || !self->stable_) return;
-    self->commit([weak](const Result<void>&) {
-      const auto again = weak.lock();
-      if (again && !again->stopped_ && again->stable_) again->commitByItself();
-    });
-  });
+  autoCommit_ = client_.executor().schedule(options_.autoCommitInterval, whileRunning([this] {
+                                              if (!stable_) return;
+                                              commit(whileRunning([this](const Result<void>&) {
+                                                if (stable_) commitByItself();
+                                              }));
+                                            }));
 }
 
 void GroupConsumer::Core::commit(Done done) {
-  auto finish = std::make_shared<Done>(std::move(done));
-  auto answer = [this, finish](Result<void> result) {
-    client_.executor().post([finish, result = std::move(result)] { (*finish)(result); });
-  };
-  if (!stable_) return answer(fail(ErrorCode::RebalanceInProgress, "the group is about to share its partitions out"));
-  OffsetCommitRequest request;
-  request.groupId = options_.groupId;
-  request.generationIdOrMemberEpoch = generation_;
-  request.memberId = memberId_;
-  request.groupInstanceId = instanceId();
-  for (const auto& where : assignment_) {
-    const auto position = consumer_.position(where);
-    if (!position) continue;
-    if (request.topics.empty() || request.topics.back().name != where.topic) {
-      request.topics.push_back({.name = where.topic, .topicId = {}, .partitions = {}});
-    }
-    request.topics.back().partitions.push_back(
-        {.partitionIndex = where.partition.value(), .committedOffset = position->value()});
-  }
-  if (request.topics.empty()) return answer({});
-  ask(std::move(request), {.maxVersion = 9}, [this, finish](Result<network::Received<OffsetCommitResponse>> received) {
-    ErrorCode code = received ? ErrorCode::None : received.error().code;
-    if (received) {
-      for (const auto& topic : received->message.topics) {
-        for (const auto& partition : topic.partitions) {
-          if (code == ErrorCode::None) code = static_cast<ErrorCode>(partition.errorCode);
-        }
-      }
-    }
-    if (code == ErrorCode::None) return (*finish)({});
-    // Heartbeats find out what has become of the group; here it is only told.
-    (*finish)(fail(code, fmt::format("group {}: {}", options_.groupId, errorName(code))));
+  if (stable_) return MemberConsumer::Core::commit(std::move(done));
+  client_.executor().post([done = std::move(done)]() mutable {
+    done(fail(ErrorCode::RebalanceInProgress, "the group is about to share its partitions out"));
   });
 }
 
 void GroupConsumer::Core::leave(platform::Task done) {
-  auto finish = std::make_shared<platform::Task>(std::move(done));
-  auto part = [weak = weak_from_this(), finish] {
-    const auto self = weak.lock();
-    if (!self || self->stopped_) return;
-    LeaveGroupRequest request;
-    request.groupId = self->options_.groupId;
-    request.members.push_back({.memberId = self->memberId_, .groupInstanceId = std::nullopt});
-    self->left_ = true;
-    self->stable_ = false;
-    self->generation_ = -1;
-    self->assignment_.clear();
-    self->heartbeat_.cancel();
-    self->autoCommit_.cancel();
-    self->step_.cancel();
-    self->consumer_.assign({});
-    if (self->memberId_.empty()) return self->client_.executor().post([finish] { (*finish)(); });
-    self->ask(std::move(request), {.version = int16_t{4}},
-              [finish](const Result<network::Received<LeaveGroupResponse>>&) { (*finish)(); });
-  };
-  if (stable_ && options_.autoCommitInterval > Duration{}) return commit([part](const Result<void>&) { part(); });
-  part();
+  if (stable_ && commitsByItself()) {
+    return commit(whileRunning([this, done = std::move(done)](const Result<void>&) mutable { part(std::move(done)); }));
+  }
+  part(std::move(done));
+}
+
+void GroupConsumer::Core::part(platform::Task done) {
+  left_ = true;
+  epoch_ = kNoGeneration;
+  step_.cancel();
+  giveUpAll();
+  if (memberId_.empty()) return client_.executor().post(std::move(done));
+  LeaveGroupRequest request;
+  request.groupId = groupId_;
+  request.members.push_back({.memberId = memberId_, .groupInstanceId = std::nullopt});
+  send(std::move(request), {.version = int16_t{4}},
+       [done = std::move(done)](const Result<network::Received<LeaveGroupResponse>>&) mutable { done(); });
 }
 
 GroupConsumer::GroupConsumer(Client& client, GroupOptions options, Consumer::RecordHandler onRecord,
                              AssignmentHandler onAssignment, ErrorHandler onError)
-    : core_(std::make_shared<Core>(client, std::move(options), std::move(onRecord), std::move(onAssignment),
-                                   std::move(onError))) {
-  core_->begin();
-}
-
-GroupConsumer::~GroupConsumer() {
-  core_->stop();
-}
-
-void GroupConsumer::commit(Done done) {
-  core_->commit(std::move(done));
-}
-
-void GroupConsumer::leave(platform::Task done) {
-  core_->leave(std::move(done));
-}
-
-int32_t GroupConsumer::generation() const noexcept {
-  return core_->generation();
-}
-
-std::string GroupConsumer::memberId() const {
-  return core_->memberId();
-}
-
-std::vector<TopicPartition> GroupConsumer::assignment() const {
-  return core_->assignment();
-}
+    : MemberConsumer(
+          std::make_shared<Core>(client, std::move(options),
+                                 Core::Handlers{std::move(onRecord), std::move(onAssignment), std::move(onError)})) {}
 
 }  // namespace tidemark::client

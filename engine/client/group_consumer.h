@@ -1,14 +1,11 @@
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/ids.h"
-#include "base/result.h"
-#include "client/client.h"
 #include "client/consumer.h"
+#include "client/member_consumer.h"
 
 namespace tidemark::client {
 
@@ -32,34 +29,19 @@ std::vector<std::vector<int32_t>> rangeAssignment(size_t members, int32_t partit
 
 /// A consumer that shares topics with the other members of its group (the classic protocol, range assignor): finds its
 /// coordinator, joins, reads what it is assigned from where the group left off, and joins again whenever it has to.
-/// Tells only errors that do not pass; IllegalGeneration among them: it was given what the leader of another generation
-/// had assigned. Executor as the Client's.
-class GroupConsumer {
+/// commit() fails with RebalanceInProgress while it has no assignment; leave() commits first, if it does so by itself.
+/// Among the errors that it tells is IllegalGeneration: it was given what the leader of another generation had
+/// assigned.
+class GroupConsumer : public MemberConsumer {
  public:
-  using Done = Client::Done;
-  /// After each rebalance, before the first record: what it reads from now on.
-  using AssignmentHandler = std::function<void(int32_t generation, const std::vector<TopicPartition>&)>;
-  using ErrorHandler = std::function<void(const Error&)>;
-
   GroupConsumer(Client& client, GroupOptions options, Consumer::RecordHandler onRecord,
                 AssignmentHandler onAssignment = {}, ErrorHandler onError = {});
-  ~GroupConsumer();
-  GroupConsumer(const GroupConsumer&) = delete;
-  GroupConsumer& operator=(const GroupConsumer&) = delete;
-
-  /// Commits the positions behind the records that were given so far. RebalanceInProgress while it has no assignment.
-  void commit(Done done);
-  /// Commits (if it does so by itself), leaves and reads no more.
-  void leave(platform::Task done);
 
   /// −1 while it is not a member.
-  int32_t generation() const noexcept;
-  std::string memberId() const;
-  std::vector<TopicPartition> assignment() const;
+  int32_t generation() const noexcept { return epoch(); }
 
  private:
   class Core;
-  std::shared_ptr<Core> core_;
 };
 
 }  // namespace tidemark::client

@@ -50,7 +50,7 @@ template <class Response>
 auto onlyGroup(const Response& response, const std::string& group) -> Result<const typename Response::DescribedGroup*> {
   if (response.groups.size() != 1) return detail::noAnswerFor(group);
   const auto& found = response.groups[0];
-  if (found.errorCode != 0) return fail(detail::errorOf(found.errorCode, found.errorMessage, group));
+  if (found.errorCode != 0) return fail(errorOf(found.errorCode, found.errorMessage, group));
   return &found;
 }
 

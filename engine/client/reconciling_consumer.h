@@ -1,16 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/ids.h"
-#include "base/result.h"
-#include "client/client.h"
 #include "client/consumer.h"
+#include "client/member_consumer.h"
 
 namespace tidemark::client {
 
@@ -26,33 +20,18 @@ struct ReconcilingOptions {
 
 /// A consumer that shares topics by the consumer protocol (KIP-848): the coordinator assigns, by heartbeats; what it
 /// takes away is given back and said so, what it gives is read from where the group left off. A member that was fenced
-/// gives up everything and joins again. Tells only errors that do not pass. Executor as the Client's.
-class ReconcilingConsumer {
+/// gives up everything and joins again. A static member leaves for a while.
+class ReconcilingConsumer : public MemberConsumer {
  public:
-  using Done = Client::Done;
-  /// What it owns from now on, whenever that or its epoch has changed, before the first record. Epoch 0: it was fenced,
-  /// or has left.
-  using AssignmentHandler = std::function<void(int32_t epoch, const std::vector<TopicPartition>&)>;
-  using ErrorHandler = std::function<void(const Error&)>;
-
+  /// Epoch 0 in `onAssignment`: it was fenced, or has left.
   ReconcilingConsumer(Client& client, ReconcilingOptions options, Consumer::RecordHandler onRecord,
                       AssignmentHandler onAssignment = {}, ErrorHandler onError = {});
-  ~ReconcilingConsumer();
-  ReconcilingConsumer(const ReconcilingConsumer&) = delete;
-  ReconcilingConsumer& operator=(const ReconcilingConsumer&) = delete;
-
-  /// Commits the positions behind the records that were given so far.
-  void commit(Done done);
-  /// Leaves (a static member: for a while) and reads no more.
-  void leave(platform::Task done);
 
   /// The member epoch; 0 while it joins.
-  int32_t epoch() const noexcept;
-  std::vector<TopicPartition> assignment() const;
+  using MemberConsumer::epoch;
 
  private:
   class Core;
-  std::shared_ptr<Core> core_;
 };
 
 }  // namespace tidemark::client

@@ -19,7 +19,6 @@
 namespace tidemark::client {
 
 using detail::Call;
-using detail::errorOf;
 using detail::noAnswerFor;
 using detail::Target;
 

@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 
 #include "client/client_codec.h"
+#include "client/coordinator_lookup.h"
 #include "protocol/generated/end_txn_request.h"
 #include "protocol/generated/end_txn_response.h"
-#include "protocol/generated/find_coordinator_request.h"
-#include "protocol/generated/find_coordinator_response.h"
 #include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
 #include "protocol/generated/txn_offset_commit_request.h"
@@ -17,9 +16,6 @@
 
 namespace tidemark::client {
 namespace {
-
-constexpr int8_t kGroupKey = 0;
-constexpr int8_t kTransactionKey = 1;
 
 /// The coordinator is elsewhere, or not ready: it is looked for again.
 bool isOfCoordinator(ErrorCode code) {
@@ -65,7 +61,7 @@ class TransactionalProducer::Core : public std::enable_shared_from_this<Transact
  private:
   /// A coordinator: of transactions, or of a group.
   struct Coordinator {
-    int8_t type = kTransactionKey;
+    CoordinatorKind kind = CoordinatorKind::Transaction;
     std::string key;
     std::unique_ptr<network::Channel> channel;
   };
@@ -81,8 +77,8 @@ class TransactionalProducer::Core : public std::enable_shared_from_this<Transact
   Client& client_;
   const TransactionalProducerOptions options_;
   Producer producer_;
-  Coordinator transactions_{kTransactionKey, options_.transactionalId, nullptr};
-  Coordinator group_{kGroupKey, {}, nullptr};
+  Coordinator transactions_{CoordinatorKind::Transaction, options_.transactionalId, nullptr};
+  Coordinator group_{CoordinatorKind::Group, {}, nullptr};
   /// Of the first send that failed in this transaction.
   std::optional<Error> failed_;
   /// Something may have been added to the transaction.
@@ -104,32 +100,23 @@ void TransactionalProducer::Core::again(platform::Task what, const Error& error,
 
 void TransactionalProducer::Core::find(Coordinator& coordinator, platform::Task found, std::shared_ptr<Done> done,
                                        platform::MonotonicTime until) {
-  protocol::FindCoordinatorRequest request;
-  request.keyType = coordinator.type;
-  request.coordinatorKeys.emplace_back(coordinator.key);
-  client_.sendToAny(std::move(request), {.version = int16_t{4}, .timeout = options_.producer.requestTimeout},
-                    [weak = weak_from_this(), &coordinator, found = std::move(found), done,
-                     until](Result<network::Received<protocol::FindCoordinatorResponse>> received) mutable {
-                      const auto self = weak.lock();
-                      if (!self || self->stopped_) return;
-                      ErrorCode code = received ? ErrorCode::CoordinatorNotAvailable : received.error().code;
-                      if (received && received->message.coordinators.size() == 1) {
-                        const auto& one = received->message.coordinators[0];
-                        code = static_cast<ErrorCode>(one.errorCode);
-                        if (code == ErrorCode::None) {
-                          self->client_.retire(std::move(coordinator.channel));
-                          coordinator.channel =
-                              self->client_.newChannel({one.host.str(), static_cast<uint16_t>(one.port)});
-                          return found();
-                        }
-                      }
-                      if (!comesAgain(code)) return (*done)(fail(code, "no coordinator"));
-                      platform::Task retry = [weak, &coordinator, found = std::move(found), done, until]() mutable {
-                        const auto alive = weak.lock();
-                        if (alive && !alive->stopped_) alive->find(coordinator, std::move(found), done, until);
-                      };
-                      self->again(std::move(retry), {code, "no coordinator"}, done, until);
-                    });
+  findCoordinator(client_, coordinator.kind, coordinator.key, options_.producer.requestTimeout,
+                  [weak = weak_from_this(), &coordinator, found = std::move(found), done,
+                   until](Result<CoordinatorPlace> place) mutable {
+                    const auto self = weak.lock();
+                    if (!self || self->stopped_) return;
+                    if (place) {
+                      self->client_.retire(std::move(coordinator.channel));
+                      coordinator.channel = self->client_.newChannel(std::move(place->endpoint));
+                      return found();
+                    }
+                    if (!comesAgain(place.error().code)) return (*done)(std::unexpected(place.error()));
+                    platform::Task retry = [weak, &coordinator, found = std::move(found), done, until]() mutable {
+                      const auto alive = weak.lock();
+                      if (alive && !alive->stopped_) alive->find(coordinator, std::move(found), done, until);
+                    };
+                    self->again(std::move(retry), place.error(), done, until);
+                  });
 }
 
 template <class Request, class ErrorOf, class Use>

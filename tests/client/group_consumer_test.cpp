@@ -90,6 +90,22 @@ TEST_P(GroupConsumerTest, ReadsAllPartitionsAloneAndGoesOnWhereItHadCommitted) {
   EXPECT_TRUE(first.errors.empty() && second.errors.empty());
 }
 
+// The answer of the commit was taken for one of a membership that was over, and nobody heard of it.
+TEST_P(GroupConsumerTest, ACommitThatIsUnderWayWhenItLeavesIsAnswered) {
+  cluster.createTopic("t", 1);
+  append(0);
+  start({.retryBackoff = 5ms});
+  Member& member = join();
+  ASSERT_TRUE(await([&] { return member.seen.size() == 1; }));
+  bool committed = false;
+  bool left = false;
+  run([&] {
+    member.consumer->commit([&](const Result<void>& result) { change([&] { committed = result.has_value(); }); });
+    member.consumer->leave([&] { change([&] { left = true; }); });
+  });
+  ASSERT_TRUE(await([&] { return committed && left; }));
+}
+
 TEST_P(GroupConsumerTest, SharesThePartitionsWithWhoeverJoinsAndTakesThemBack) {
   cluster.createTopic("t", 5);
   start({.retryBackoff = 5ms});
