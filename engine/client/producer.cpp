@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -9,71 +10,22 @@
 
 #include "client/client_codec.h"
 #include "client/partitioner.h"
+#include "client/pending_records.h"
+#include "client/produce_message.h"
+#include "client/record_accumulator.h"
 #include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
-#include "protocol/generated/produce_request.h"
-#include "protocol/generated/produce_response.h"
-#include "records/batch_builder.h"
 
 namespace tidemark::client {
 
 using platform::Duration;
 using platform::MonotonicTime;
-using protocol::ProduceRequest;
 using protocol::ProduceResponse;
-
-namespace {
-
-/// Who waits for a record, and which flush() does.
-struct Waiter {
-  Producer::Handler handler;
-  uint64_t generation = 0;
-};
-
-struct Batch {
-  enum class State : uint8_t { Ready, Sent, Retry };
-
-  std::shared_ptr<ByteVector> bytes;
-  std::vector<Waiter> waiters;
-  MonotonicTime deadline;
-  /// −1: not numbered yet.
-  int32_t sequence = records::kNoSequence;
-  State state = State::Ready;
-  int attempts = 0;
-  NodeId sentTo;
-};
-using BatchPtr = std::shared_ptr<Batch>;
-
-/// A batch that still takes records.
-struct OpenBatch {
-  records::BatchBuilder builder;
-  std::vector<Waiter> waiters;
-  MonotonicTime opened;
-  bool due = false;
-};
-
-/// What is on its way to one partition, oldest first.
-struct Lane {
-  TopicPartition where;
-  std::deque<BatchPtr> batches;
-  std::optional<OpenBatch> open;
-  int32_t nextSequence = 0;
-  MonotonicTime notBefore{};
-};
-
-struct Unplaced {
-  ProducerRecord record;
-  Waiter waiter;
-  MonotonicTime deadline;
-};
-
-}  // namespace
 
 class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
  public:
-  Core(Client& client, ProducerOptions options) : client_(client), options_(options) {
-    if (options_.idempotent) options_.maxInFlight = std::clamp(options_.maxInFlight, 1, 5);
-  }
+  Core(Client& client, ProducerOptions options)
+      : client_(client), options_(bounded(std::move(options))), accumulator_(options_, client.process().clock()) {}
 
   void send(ProducerRecord record, Handler handler);
   void flush(platform::Task done);
@@ -85,54 +37,61 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
   }
   void adopt(ProducerId id, ProducerEpoch epoch);
   void dropPending(const Error& error);
-  size_t pending() const noexcept { return pending_; }
+  size_t pending() const noexcept { return pending_.count(); }
   ProducerId id() const noexcept { return id_; }
   ProducerEpoch epoch() const noexcept { return epoch_; }
 
  private:
+  using Batch = ProducerBatch;
+  using Lane = ProducerLane;
+  using Sending = ProducerSending;
   enum class IdState : uint8_t { None, Asking, Known };
 
-  struct Sending {
-    Lane* lane;
-    BatchPtr batch;
+  /// A record whose topic is not known yet.
+  struct Unplaced {
+    ProducerRecord record;
+    PendingRecord pending;
+    MonotonicTime deadline;
   };
+
+  static ProducerOptions bounded(ProducerOptions options) {
+    if (options.idempotent) options.maxInFlight = std::clamp(options.maxInFlight, 1, 5);
+    return options;
+  }
 
   // Taking records in.
   void place(Unplaced item);
   void placeWaiting();
-  void append(Lane& lane, ProducerRecord record, Waiter waiter);
-  void close(Lane& lane);
+  void askForMetadata(const std::string& topic);
 
   // Sending.
   void pumpSoon();
   void pump();
   bool sendRound();
-  BatchPtr nextBatch(Lane& lane, NodeId leader);
   void sendTo(NodeId leader, std::vector<Sending> group);
-  void number(Lane& lane, Batch& batch);
   void expire();
   void armTimer();
 
   // Results.
-  void answered(const std::vector<Sending>& group, Result<network::Received<ProduceResponse>> received);
+  void answered(const std::vector<Sending>& group, const Result<network::Received<ProduceResponse>>& received);
   void settle(const Sending& sending, const ProduceResponse::PartitionProduceResponse& response);
   void retry(const Sending& sending, bool leaderMayBeWrong);
   void succeed(const Sending& sending, Offset base, int64_t logAppendTimeMs);
+  void giveUp(const Sending& sending, const Error& error);
   void failBatch(const Sending& sending, const Error& error);
-  void resolve(Waiter waiter, Result<Delivered> result);
+  void resolve(PendingRecord record, Result<Delivered> result);
 
   // The producer's id.
   bool numbersMissing();
   void askForId();
   void giveUpId(Lane& lane, const Error& error);
 
-  void askForMetadata(const std::string& topic);
-  void later(Duration after);
   MonotonicTime now() const { return client_.process().clock().monotonic(); }
 
   Client& client_;
-  ProducerOptions options_;
-  std::map<TopicPartition, Lane> lanes_;
+  const ProducerOptions options_;
+  RecordAccumulator accumulator_;
+  PendingRecords pending_;
   std::deque<Unplaced> unplaced_;
   std::set<std::string> unknownTopics_;  ///< Metadata is being asked for these.
   std::map<std::string, int> metadataAttempts_;
@@ -147,10 +106,6 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
   /// A number was lost: once nothing numbered is left, a new id is asked for.
   bool renewId_ = false;
 
-  size_t pending_ = 0;
-  uint64_t generation_ = 0;
-  std::map<uint64_t, size_t> perGeneration_;
-  std::deque<std::pair<uint64_t, platform::Task>> flushes_;
   platform::Timer timer_;
   MonotonicTime wakeAt_ = kNever;
   bool pumpPosted_ = false;
@@ -160,14 +115,12 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
 // --- Taking records in -----------------------------------------------------------------------------------------------
 
 void Producer::Core::send(ProducerRecord record, Handler handler) {
-  ++pending_;
-  ++perGeneration_[generation_];
-  place({std::move(record), {std::move(handler), generation_}, now() + options_.deliveryTimeout});
+  place({std::move(record), pending_.add(std::move(handler)), now() + options_.deliveryTimeout});
   pumpSoon();
 }
 
 void Producer::Core::place(Unplaced item) {
-  ProducerRecord& record = item.record;
+  const ProducerRecord& record = item.record;
   int32_t index = 0;
   if (record.partition) {
     index = *record.partition;
@@ -181,45 +134,29 @@ void Producer::Core::place(Unplaced item) {
     const auto count = static_cast<int32_t>(topic->partitions.size());
     index = record.key ? partitionOf(*record.key, count) : roundRobin_[record.topic]++ % count;
   }
-  Lane& lane = lanes_[{record.topic, PartitionIndex(index)}];
-  if (lane.where.topic.empty()) lane.where = {record.topic, PartitionIndex(index)};
-  append(lane, std::move(record), std::move(item.waiter));
+  accumulator_.append({record.topic, PartitionIndex(index)}, record, std::move(item.pending));
 }
 
 void Producer::Core::placeWaiting() {
   for (auto& item : std::exchange(unplaced_, {})) place(std::move(item));
 }
 
-void Producer::Core::append(Lane& lane, ProducerRecord record, Waiter waiter) {
-  std::vector<records::RecordHeader> headers;
-  headers.reserve(record.headers.size());
-  for (const auto& header : record.headers) {
-    headers.push_back({asBytes(header.key), header.value ? std::optional<ByteView>(*header.value) : std::nullopt});
-  }
-  const std::optional<ByteView> key = record.key ? std::optional<ByteView>(*record.key) : std::nullopt;
-  const std::optional<ByteView> value = record.value ? std::optional<ByteView>(*record.value) : std::nullopt;
-  if (lane.open && lane.open->builder.uncompressedSize() + records::BatchBuilder::recordSizeLimit(key, value, headers) >
-                       options_.batchBytes) {
-    close(lane);
-  }
-  if (!lane.open) {
-    lane.open.emplace(OpenBatch{
-        .builder = records::BatchBuilder({.codec = options_.codec, .transactional = !options_.transactionalId.empty()}),
-        .waiters = {},
-        .opened = now()});
-  }
-  lane.open->builder.append(record.timestampMs.value_or(client_.process().clock().wallMs()), key, value, headers);
-  lane.open->waiters.push_back(std::move(waiter));
-}
-
-void Producer::Core::close(Lane& lane) {
-  OpenBatch open = std::move(*lane.open);
-  lane.open.reset();
-  auto batch = std::make_shared<Batch>();
-  batch->bytes = std::make_shared<ByteVector>(open.builder.build());
-  batch->waiters = std::move(open.waiters);
-  batch->deadline = open.opened + options_.deliveryTimeout;
-  lane.batches.push_back(std::move(batch));
+void Producer::Core::askForMetadata(const std::string& topic) {
+  if (!unknownTopics_.insert(topic).second) return;
+  const int attempts = metadataAttempts_[topic]++;
+  auto ask = [weak = weak_from_this(), topic] {
+    const auto self = weak.lock();
+    if (!self || self->stopped_) return;
+    self->client_.refresh({topic}, [weak, topic](const Result<void>&) {
+      const auto again = weak.lock();
+      if (!again || again->stopped_) return;
+      again->unknownTopics_.erase(topic);
+      again->placeWaiting();
+      again->pumpSoon();
+    });
+  };
+  if (attempts == 0) return ask();
+  metadataTimers_[topic] = client_.executor().schedule(client_.backoff(attempts), ask);
 }
 
 // --- Sending ---------------------------------------------------------------------------------------------------------
@@ -248,168 +185,70 @@ void Producer::Core::pump() {
 /// One batch of each partition that may send one. False once there is none.
 bool Producer::Core::sendRound() {
   std::map<NodeId, std::vector<Sending>> groups;
-  for (auto& [where, lane] : lanes_) {
-    if (lane.batches.empty() && !lane.open) continue;
+  for (auto& [where, lane] : accumulator_.lanes()) {
+    if (lane.isEmpty()) continue;
     const auto leader = client_.metadata().leaderOf(where);
     if (!leader) {
       askForMetadata(where.topic);
       continue;
     }
-    if (BatchPtr batch = nextBatch(lane, *leader)) groups[*leader].push_back({&lane, std::move(batch)});
+    if (unknownTopics_.contains(where.topic)) continue;
+    RecordAccumulator::Next next = accumulator_.next(lane, *leader, !renewId_);
+    wakeAt_ = std::min(wakeAt_, next.wakeAt);
+    if (next.batch) groups[*leader].push_back({&lane, std::move(next.batch)});
   }
   for (auto& [leader, group] : groups) sendTo(leader, std::move(group));
   return !groups.empty();
 }
 
-/// The oldest batch that is not on its way, if it may go now. Order is kept: nothing goes while something older is on
-/// its way to another broker, nothing is repeated while something younger is on its way, and nothing goes beside what
-/// is repeated: that may be in the log, and a log knows a producer's last five batches only.
-BatchPtr Producer::Core::nextBatch(Lane& lane, NodeId leader) {
-  const MonotonicTime time = now();
-  if (unknownTopics_.contains(lane.where.topic)) return nullptr;
-  if (lane.notBefore > time) {
-    wakeAt_ = std::min(wakeAt_, lane.notBefore);
-    return nullptr;
-  }
-  int sent = 0;
-  BatchPtr candidate;
-  for (const BatchPtr& batch : lane.batches) {
-    if (batch->state == Batch::State::Sent) {
-      if (candidate || batch->sentTo != leader || (options_.idempotent && batch->attempts > 1)) return nullptr;
-      ++sent;
-    } else if (!candidate) {
-      candidate = batch;
-    }
-  }
-  if (sent >= options_.maxInFlight) return nullptr;
-  if (candidate == nullptr && lane.open) {
-    const MonotonicTime due = lane.open->opened + options_.linger;
-    if (!lane.open->due && due > time) {
-      wakeAt_ = std::min(wakeAt_, due);
-      return nullptr;
-    }
-    if (renewId_) return nullptr;
-    close(lane);
-    candidate = lane.batches.back();
-  }
-  if (candidate && candidate->sequence == records::kNoSequence && renewId_) return nullptr;
-  return candidate;
-}
-
-void Producer::Core::number(Lane& lane, Batch& batch) {
-  if (!options_.idempotent || batch.sequence != records::kNoSequence) return;
-  auto header = records::BatchHeader::read(batch.bytes->data());
-  batch.sequence = lane.nextSequence;
-  lane.nextSequence = records::nextSequence(lane.nextSequence, header.recordCount);
-  header.producerId = id_;
-  header.producerEpoch = epoch_;
-  header.baseSequence = batch.sequence;
-  header.write(batch.bytes->data());
-  records::updateCrc(*batch.bytes);
-}
-
 void Producer::Core::sendTo(NodeId leader, std::vector<Sending> group) {
-  ProduceRequest request;
-  request.acks = options_.acks;
-  request.timeoutMs = millis(options_.requestTimeout);
-  request.transactionalId.reset();
-  if (!options_.transactionalId.empty()) request.transactionalId = options_.transactionalId;
   for (const Sending& sending : group) {
-    Lane& lane = *sending.lane;
-    Batch& batch = *sending.batch;
-    number(lane, batch);
-    batch.state = Batch::State::Sent;
-    batch.sentTo = leader;
-    ++batch.attempts;
-    if (request.topicData.empty() || request.topicData.back().name != lane.where.topic) {
-      const auto* topic = client_.metadata().find(lane.where.topic);
-      request.topicData.push_back({.name = lane.where.topic, .topicId = topic != nullptr ? topic->id : Uuid()});
-    }
-    request.topicData.back().partitionData.push_back(
-        {.index = lane.where.partition.value(),
-         .records = protocol::Records(SharedBytes(batch.bytes, ByteView(*batch.bytes)))});
+    accumulator_.number(*sending.lane, *sending.batch, id_, epoch_);
+    sending.batch->state = Batch::State::Sent;
+    sending.batch->sentTo = leader;
+    ++sending.batch->attempts;
   }
-  network::SendOptions how{.timeout = options_.requestTimeout, .expectResponse = options_.acks != 0};
-  // Without ids the newest version cannot name the topics.
-  for (const auto& topic : request.topicData) {
-    if (topic.topicId.isZero()) how.maxVersion = 12;
-  }
+  protocol::ProduceRequest request = produceRequest(group, options_, client_.metadata());
+  const network::SendOptions how{.maxVersion = newestVersionFor(request),
+                                 .timeout = options_.requestTimeout,
+                                 .expectResponse = options_.acks != 0};
   client_.sendTo(
       leader, std::move(request), how,
-      [weak = weak_from_this(), group = std::move(group)](Result<network::Received<ProduceResponse>> received) {
+      [weak = weak_from_this(), group = std::move(group)](const Result<network::Received<ProduceResponse>>& received) {
         const auto self = weak.lock();
-        if (self && !self->stopped_) self->answered(group, std::move(received));
+        if (self && !self->stopped_) self->answered(group, received);
       });
 }
 
 void Producer::Core::expire() {
   const MonotonicTime time = now();
-  std::vector<Sending> expired;
-  for (auto& [where, lane] : lanes_) {
-    for (const BatchPtr& batch : lane.batches) {
-      if (batch->deadline <= time && batch->state != Batch::State::Sent) expired.push_back({&lane, batch});
-    }
-    if (lane.open && lane.open->opened + options_.deliveryTimeout <= time) {
-      close(lane);
-      expired.push_back({&lane, lane.batches.back()});
-    }
-  }
   const Error error{ErrorCode::RequestTimedOut, "the record was not delivered in time"};
-  for (const Sending& sending : expired) {
+  for (const Sending& sending : accumulator_.expired()) {
     if (stopped_) return;
-    // What comes behind a number that is missing would be refused.
-    if (sending.batch->sequence != records::kNoSequence)
-      giveUpId(*sending.lane, error);
-    else
-      failBatch(sending, error);
+    giveUp(sending, error);
   }
   while (!stopped_ && !unplaced_.empty() && unplaced_.front().deadline <= time) {
-    Waiter waiter = std::move(unplaced_.front().waiter);
+    PendingRecord record = std::move(unplaced_.front().pending);
     unplaced_.pop_front();
-    resolve(std::move(waiter), fail(ErrorCode::UnknownTopicOrPartition, "the topic did not appear in time"));
+    resolve(std::move(record), fail(ErrorCode::UnknownTopicOrPartition, "the topic did not appear in time"));
   }
 }
 
 void Producer::Core::armTimer() {
-  for (const auto& [where, lane] : lanes_) {
-    for (const BatchPtr& batch : lane.batches) {
-      if (batch->state != Batch::State::Sent) wakeAt_ = std::min(wakeAt_, batch->deadline);
-    }
-    if (lane.open) wakeAt_ = std::min(wakeAt_, lane.open->opened + options_.deliveryTimeout);
-  }
+  wakeAt_ = std::min(wakeAt_, accumulator_.nextDeadline());
   if (!unplaced_.empty()) wakeAt_ = std::min(wakeAt_, unplaced_.front().deadline);
   timer_.cancel();
-  if (wakeAt_ != kNever) later(wakeAt_ - now());
-}
-
-void Producer::Core::later(Duration after) {
-  timer_ = client_.executor().schedule(std::max<Duration>(after, {}), [weak = weak_from_this()] {
+  if (wakeAt_ == kNever) return;
+  timer_ = client_.executor().schedule(std::max<Duration>(wakeAt_ - now(), {}), [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self && !self->stopped_) self->pump();
   });
 }
 
-void Producer::Core::askForMetadata(const std::string& topic) {
-  if (!unknownTopics_.insert(topic).second) return;
-  const int attempts = metadataAttempts_[topic]++;
-  auto ask = [weak = weak_from_this(), topic] {
-    const auto self = weak.lock();
-    if (!self || self->stopped_) return;
-    self->client_.refresh({topic}, [weak, topic](const Result<void>&) {
-      const auto again = weak.lock();
-      if (!again || again->stopped_) return;
-      again->unknownTopics_.erase(topic);
-      again->placeWaiting();
-      again->pumpSoon();
-    });
-  };
-  if (attempts == 0) return ask();
-  metadataTimers_[topic] = client_.executor().schedule(client_.backoff(attempts), ask);
-}
-
 // --- Results ---------------------------------------------------------------------------------------------------------
 
-void Producer::Core::answered(const std::vector<Sending>& group, Result<network::Received<ProduceResponse>> received) {
+void Producer::Core::answered(const std::vector<Sending>& group,
+                              const Result<network::Received<ProduceResponse>>& received) {
   const auto self = shared_from_this();
   for (const Sending& sending : group) {
     if (stopped_) return;
@@ -425,18 +264,8 @@ void Producer::Core::answered(const std::vector<Sending>& group, Result<network:
       succeed(sending, kNoOffset, -1);
       continue;
     }
-    const auto* topic = client_.metadata().find(sending.lane->where.topic);
-    const ProduceResponse::PartitionProduceResponse* found = nullptr;
-    for (const auto& each : received->message.responses) {
-      const bool same = received->version >= 13 ? topic != nullptr && each.topicId == topic->id
-                                                : each.name == sending.lane->where.topic;
-      if (!same) continue;
-      for (const auto& partition : each.partitionResponses) {
-        if (partition.index == sending.lane->where.partition.value()) found = &partition;
-      }
-    }
-    if (found != nullptr)
-      settle(sending, *found);
+    if (const auto* answer = answerFor(sending.lane->where, *received, client_.metadata()))
+      settle(sending, *answer);
     else
       retry(sending, true);
   }
@@ -458,9 +287,12 @@ void Producer::Core::settle(const Sending& sending, const ProduceResponse::Parti
     default:
       if (isRetriable(code)) return retry(sending, true);
   }
-  const Error error{code, response.errorMessage ? response.errorMessage->str()
-                                                : fmt::format("{}: {}", sending.lane->where, errorName(code))};
-  if (sending.batch->sequence != records::kNoSequence)
+  giveUp(sending, errorOf(response.errorCode, response.errorMessage, fmt::format("{}", sending.lane->where)));
+}
+
+/// What comes behind a number that is missing would be refused.
+void Producer::Core::giveUp(const Sending& sending, const Error& error) {
+  if (sending.batch->isNumbered())
     giveUpId(*sending.lane, error);
   else
     failBatch(sending, error);
@@ -479,41 +311,37 @@ void Producer::Core::succeed(const Sending& sending, Offset base, int64_t logApp
   std::erase(sending.lane->batches, sending.batch);
   metadataAttempts_.erase(sending.lane->where.topic);
   int64_t index = 0;
-  for (auto& waiter : std::exchange(sending.batch->waiters, {})) {
+  for (auto& record : std::exchange(sending.batch->records, {})) {
     if (stopped_) return;
     const Offset offset = base == kNoOffset ? kNoOffset : base + index;
     ++index;
-    resolve(std::move(waiter), Delivered{sending.lane->where, offset, logAppendTimeMs});
+    resolve(std::move(record), Delivered{sending.lane->where, offset, logAppendTimeMs});
   }
 }
 
 void Producer::Core::failBatch(const Sending& sending, const Error& error) {
   std::erase(sending.lane->batches, sending.batch);
   sending.batch->state = Batch::State::Ready;
-  for (auto& waiter : std::exchange(sending.batch->waiters, {})) {
+  for (auto& record : std::exchange(sending.batch->records, {})) {
     if (stopped_) return;
-    resolve(std::move(waiter), std::unexpected(error));
+    resolve(std::move(record), std::unexpected(error));
   }
 }
 
-void Producer::Core::resolve(Waiter waiter, Result<Delivered> result) {
-  --pending_;
-  if (--perGeneration_[waiter.generation] == 0) perGeneration_.erase(waiter.generation);
-  if (waiter.handler) waiter.handler(std::move(result));
-  while (!stopped_ && !flushes_.empty() &&
-         (perGeneration_.empty() || perGeneration_.begin()->first > flushes_.front().first)) {
-    platform::Task done = std::move(flushes_.front().second);
-    flushes_.pop_front();
-    done();
+void Producer::Core::resolve(PendingRecord record, Result<Delivered> result) {
+  pending_.remove(record);
+  if (record.handler) record.handler(std::move(result));
+  while (!stopped_) {
+    std::optional<platform::Task> done = pending_.takeFlush();
+    if (!done) return;
+    (*done)();
   }
 }
 
 void Producer::Core::flush(platform::Task done) {
-  if (pending_ == 0) return client_.executor().post(std::move(done));
-  flushes_.emplace_back(generation_++, std::move(done));
-  for (auto& [where, lane] : lanes_) {
-    if (lane.open) lane.open->due = true;
-  }
+  if (pending_.count() == 0) return client_.executor().post(std::move(done));
+  pending_.addFlush(std::move(done));
+  accumulator_.endLinger();
   pumpSoon();
 }
 
@@ -525,19 +353,13 @@ bool Producer::Core::numbersMissing() {
   // The coordinator's to give, and a failure ends the transaction.
   if (!options_.transactionalId.empty()) return idState_ != IdState::Known;
   if (renewId_) {
-    const bool numbered = std::any_of(lanes_.begin(), lanes_.end(), [](const auto& each) {
-      return std::any_of(each.second.batches.begin(), each.second.batches.end(),
-                         [](const BatchPtr& batch) { return batch->sequence != records::kNoSequence; });
-    });
-    if (numbered) return false;
+    if (accumulator_.anyNumbered()) return false;
     renewId_ = false;
     idState_ = IdState::None;
-    for (auto& [where, lane] : lanes_) lane.nextSequence = 0;
+    accumulator_.restartNumbers();
   }
   if (idState_ == IdState::Known) return false;
-  const bool needed = std::any_of(lanes_.begin(), lanes_.end(),
-                                  [](const auto& each) { return !each.second.batches.empty() || each.second.open; });
-  if (idState_ == IdState::None && needed) askForId();
+  if (idState_ == IdState::None && !accumulator_.isEmpty()) askForId();
   return true;
 }
 
@@ -575,11 +397,10 @@ void Producer::Core::giveUpId(Lane& lane, const Error& error) {
   } else {
     idState_ = IdState::None;
   }
-  std::vector<BatchPtr> numbered;
-  for (const BatchPtr& batch : lane.batches) {
-    if (batch->sequence != records::kNoSequence) numbered.push_back(batch);
-  }
-  for (const BatchPtr& batch : numbered) {
+  std::vector<ProducerBatchPtr> numbered;
+  std::ranges::copy_if(lane.batches, std::back_inserter(numbered),
+                       [](const auto& batch) { return batch->isNumbered(); });
+  for (const ProducerBatchPtr& batch : numbered) {
     if (stopped_) return;
     failBatch({&lane, batch}, error);
   }
@@ -589,25 +410,23 @@ void Producer::Core::adopt(ProducerId id, ProducerEpoch epoch) {
   id_ = id;
   epoch_ = epoch;
   idState_ = IdState::Known;
-  for (auto& [where, lane] : lanes_) {
-    lane.nextSequence = 0;
-    lane.notBefore = {};
-  }
+  accumulator_.restartNumbers();
+  for (auto& [where, lane] : accumulator_.lanes()) lane.notBefore = {};
   pumpSoon();
 }
 
 void Producer::Core::dropPending(const Error& error) {
   const auto self = shared_from_this();
-  for (auto& [where, lane] : lanes_) {
-    if (lane.open) close(lane);
-    for (const BatchPtr& batch : std::deque<BatchPtr>(lane.batches)) {
+  for (auto& [where, lane] : accumulator_.lanes()) {
+    if (lane.open) accumulator_.close(lane);
+    for (const ProducerBatchPtr& batch : std::deque<ProducerBatchPtr>(lane.batches)) {
       if (stopped_) return;
       failBatch({&lane, batch}, error);
     }
   }
   for (auto& item : std::exchange(unplaced_, {})) {
     if (stopped_) return;
-    resolve(std::move(item.waiter), std::unexpected(error));
+    resolve(std::move(item.pending), std::unexpected(error));
   }
 }
 
