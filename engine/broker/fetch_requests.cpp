@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/mutation.h"
+#include "broker/leader_hint.h"
 #include "broker/requests.h"
 #include "broker/traffic.h"
 #include "protocol/generated/fetch_request.h"
@@ -105,23 +106,10 @@ Gathered gather(const BrokerContext& broker, const network::RequestContext& cont
   return gathered;
 }
 
-void addNode(const BrokerContext& broker, NodeId node, FetchResponse& response) {
-  const metadata::ImagePtr image = broker.image();
-  const metadata::BrokerRegistration* leader = image->cluster.broker(node);
-  if (leader == nullptr) return;
-  for (const auto& known : response.nodeEndpoints)
-    if (known.nodeId == node.value()) return;
-  if (const metadata::Endpoint* endpoint = leader->endpoint(broker.config()->interBrokerListenerName()))
-    response.nodeEndpoints.push_back(
-        {.nodeId = node.value(),
-         .host = protocol::Text(endpoint->host),
-         .port = endpoint->port,
-         .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
-}
-
 FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const replication::FetchItem& item,
                                              const Error& refused, replication::FetchResult* result,
-                                             log::FetchIsolation isolation, int16_t version, FetchResponse& response) {
+                                             log::FetchIsolation isolation, const network::Request& request,
+                                             FetchResponse& response) {
   FetchResponse::PartitionData data;
   data.partitionIndex = item.key.partition.value();
   const ErrorCode error = result != nullptr ? result->error.code : refused.code;
@@ -147,12 +135,13 @@ FetchResponse::PartitionData partitionAnswer(const BrokerContext& broker, const 
     if (result->preferredReadReplica) data.preferredReadReplica = result->preferredReadReplica->value();
     if (result->slice.length > 0) data.records = protocol::Records(std::move(result->slice));
   } else if ((error == ErrorCode::NotLeaderOrFollower || error == ErrorCode::FencedLeaderEpoch) &&
-             version >= kFirstWithLeaderHint) {
+             request.apiVersion() >= kFirstWithLeaderHint) {
     const metadata::ImagePtr image = broker.image();
     if (const metadata::PartitionRegistration* registration =
             image->topics.partition(item.key.topic, item.key.partition)) {
-      data.currentLeader = {.leaderId = registration->leader.value(), .leaderEpoch = registration->leaderEpoch.value()};
-      if (version >= kFirstWithEndpoints) addNode(broker, registration->leader, response);
+      addCurrentLeader(*registration, data);
+      if (request.apiVersion() >= kFirstWithEndpoints)
+        addNodeEndpoint(*image, registration->leader, request.context().listener(), response);
     }
   }
   return data;
@@ -189,8 +178,8 @@ void answer(const BrokerContext& broker, network::RequestPtr request, replicatio
           {.topic = protocol::Text(item.key.topic), .topicId = item.key.topicId, .partitions = {}});
     const auto& [place, refused] = gathered.places[i];
     replication::FetchResult* result = place ? &results[*place] : nullptr;
-    auto data = partitionAnswer(broker, place ? gathered.readable[*place] : item, refused, result, isolation,
-                                request->apiVersion(), response);
+    auto data = partitionAnswer(broker, place ? gathered.readable[*place] : item, refused, result, isolation, *request,
+                                response);
     response.responses.back().partitions.push_back(std::move(data));
   }
   request->respond(response);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "broker/leader_hint.h"
 #include "broker/requests.h"
 #include "broker/traffic.h"
 #include "broker/transaction/transaction_service.h"
@@ -54,26 +55,7 @@ bool isTransactional(ByteView batch) noexcept {
          (readBigEndian<int16_t>(batch.data() + records::kAttributesAt) & records::kTransactionalBit) != 0;
 }
 
-/// Whom to ask instead, for an answer that says NOT_LEADER_OR_FOLLOWER (KIP-951).
-void addLeaderHint(const BrokerContext& broker, const TopicPartition& partition,
-                   ProduceResponse::PartitionProduceResponse& answer, ProduceResponse& response) {
-  const metadata::ImagePtr image = broker.image();
-  const metadata::PartitionRegistration* registration = image->topics.partition(partition.topic, partition.partition);
-  if (registration == nullptr) return;
-  answer.currentLeader = {.leaderId = registration->leader.value(), .leaderEpoch = registration->leaderEpoch.value()};
-  const metadata::BrokerRegistration* leader = image->cluster.broker(registration->leader);
-  if (leader == nullptr) return;
-  for (const auto& known : response.nodeEndpoints)
-    if (known.nodeId == leader->id.value()) return;
-  if (const metadata::Endpoint* endpoint = leader->endpoint(broker.config()->interBrokerListenerName()))
-    response.nodeEndpoints.push_back(
-        {.nodeId = leader->id.value(),
-         .host = protocol::Text(endpoint->host),
-         .port = endpoint->port,
-         .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
-}
-
-ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::vector<Asked>& asked,
+ProduceResponse answer(const BrokerContext& broker, const network::Request& request, const std::vector<Asked>& asked,
                        std::vector<replication::ProduceResult> results) {
   ProduceResponse response;
   size_t next = 0;
@@ -99,8 +81,11 @@ ProduceResponse answer(const BrokerContext& broker, int16_t version, const std::
     for (const records::RecordError& error : result.recordErrors)
       partition.recordErrors.push_back(
           {.batchIndex = error.batchIndex, .batchIndexErrorMessage = protocol::Text(error.message)});
-    if (result.error == ErrorCode::NotLeaderOrFollower && version >= kProduceWithLeaderHint)
-      addLeaderHint(broker, result.partition, partition, response);
+    if (result.error == ErrorCode::NotLeaderOrFollower && request.apiVersion() >= kProduceWithLeaderHint) {
+      const metadata::ImagePtr image = broker.image();
+      addLeaderHint(*image, image->topics.partition(result.partition.topic, result.partition.partition),
+                    request.context().listener(), partition, response);
+    }
   }
   return response;
 }
@@ -143,8 +128,7 @@ void append(BrokerContext& broker, Produce produce) {
                              }
                              return;
                            }
-                           const int16_t answeredIn = answered->apiVersion();
-                           answered->respond(answer(broker, answeredIn, asked, std::move(results)));
+                           answered->respond(answer(broker, *answered, asked, std::move(results)));
                          });
 }
 

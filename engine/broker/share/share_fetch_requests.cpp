@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "broker/leader_hint.h"
 #include "broker/requests.h"
 #include "broker/share/share_service.h"
 #include "broker/traffic.h"
@@ -69,22 +70,11 @@ std::optional<ShareService::Acknowledgement> acknowledgementOf(const TopicIdPart
 
 /// Where the leader is now, for an error that says it is not here.
 template <class Partition, class Response>
-void tellLeader(const BrokerContext& broker, const TopicIdPartition& id, Partition& into, Response& response) {
+void tellLeader(const BrokerContext& broker, const network::Request& request, const TopicIdPartition& id,
+                Partition& into, Response& response) {
   const metadata::ImagePtr image = broker.image();
-  const metadata::PartitionRegistration* registration = image->topics.partition(id.topicId, id.partition);
-  if (registration == nullptr) return;
-  into.currentLeader.leaderId = registration->leader.value();
-  into.currentLeader.leaderEpoch = registration->leaderEpoch.value();
-  const metadata::BrokerRegistration* leader = image->cluster.broker(registration->leader);
-  if (leader == nullptr || std::ranges::any_of(response.nodeEndpoints,
-                                               [&](const auto& known) { return known.nodeId == leader->id.value(); }))
-    return;
-  if (const metadata::Endpoint* endpoint = leader->endpoint(broker.config()->interBrokerListenerName()))
-    response.nodeEndpoints.push_back(
-        {.nodeId = leader->id.value(),
-         .host = protocol::Text(endpoint->host),
-         .port = endpoint->port,
-         .rack = leader->rack ? std::optional(protocol::Text(*leader->rack)) : std::nullopt});
+  addLeaderHint(*image, image->topics.partition(id.topicId, id.partition), request.context().listener(), into,
+                response);
 }
 
 /// The answer's entry for the partition, made if there is none.
@@ -118,7 +108,7 @@ void answerFetch(const BrokerContext& broker, network::Request& request, ShareSe
     auto& entry = entryOf(response, fetched.partition);
     entry.errorCode = static_cast<int16_t>(fetched.error.code);
     if (fetched.error.code != ErrorCode::None) entry.errorMessage = protocol::Text(fetched.error.message);
-    if (isMoved(fetched.error.code)) tellLeader(broker, fetched.partition, entry, response);
+    if (isMoved(fetched.error.code)) tellLeader(broker, request, fetched.partition, entry, response);
     bytes += static_cast<int64_t>(fetched.records.length);
     if (fetched.records.length > 0) entry.records = protocol::Records(std::move(fetched.records));
     for (const AcquiredRange& range : fetched.acquired)
@@ -129,7 +119,7 @@ void answerFetch(const BrokerContext& broker, network::Request& request, ShareSe
     auto& entry = entryOf(response, outcome.partition);
     entry.acknowledgeErrorCode = static_cast<int16_t>(outcome.error.code);
     if (outcome.error.code != ErrorCode::None) entry.acknowledgeErrorMessage = protocol::Text(outcome.error.message);
-    if (isMoved(outcome.error.code)) tellLeader(broker, outcome.partition, entry, response);
+    if (isMoved(outcome.error.code)) tellLeader(broker, request, outcome.partition, entry, response);
   }
   broker.traffic.fetched(bytes);
   request.respond(response);
@@ -145,7 +135,7 @@ void answerAcknowledge(const BrokerContext& broker, network::Request& request,
     auto& entry = entryOf(response, outcome.partition);
     entry.errorCode = static_cast<int16_t>(outcome.error.code);
     if (outcome.error.code != ErrorCode::None) entry.errorMessage = protocol::Text(outcome.error.message);
-    if (isMoved(outcome.error.code)) tellLeader(broker, outcome.partition, entry, response);
+    if (isMoved(outcome.error.code)) tellLeader(broker, request, outcome.partition, entry, response);
   }
   request.respond(response);
 }
