@@ -11,13 +11,10 @@
 #include "inspect/batch_reader.h"
 #include "inspect/file_kind.h"
 #include "inspect/lab_folder.h"
+#include "inspect/repair_apply.h"
 #include "inspect/repair_copies.h"
 #include "inspect/repair_plan.h"
 #include "log/checkpoints.h"
-#include "log/handle_cache.h"
-#include "log/partition_log.h"
-#include "raft/snapshot_files.h"
-#include "raft/types.h"
 
 namespace tidemark::inspect {
 
@@ -29,11 +26,7 @@ namespace {
 class Repair {
  public:
   Repair(platform::Process& process, const RepairOptions& options, const std::function<void(const RepairStep&)>& sink)
-      : process_(process),
-        files_(process.files()),
-        options_(options),
-        sink_(sink),
-        copies_(files_, process.clock().wallMs()) {}
+      : process_(process), files_(process.files()), options_(options), sink_(sink) {}
 
   Result<RepairSummary> run(const std::vector<std::string>& given) {
     std::vector<std::string> directories;
@@ -71,8 +64,13 @@ class Repair {
     for (const Finding& finding : findings) plan(directories, finding);
     for (auto& [directory, todo] : plans_) describe(directory, todo);
     if (!options_.apply || summary_.steps == summary_.impossible) return summary_;
-    for (auto& [directory, todo] : plans_) TIDEMARK_TRY(apply(directory, todo));
-    summary_.copies = copies_.folders();
+    RepairCopies copies(files_, process_.clock().wallMs());
+    const auto impossible = [this](std::string path, std::string why) {
+      tell(Kind::Impossible, std::move(path), std::move(why));
+    };
+    for (const auto& [directory, todo] : plans_)
+      TIDEMARK_TRY(DirectoryRepair(process_, directory, options_.indexIntervalBytes, copies, impossible).apply(todo));
+    summary_.copies = copies.folders();
     TIDEMARK_ASSIGN(summary_.after, verify(process_, given, look, [](const Finding&) {}));
     return summary_;
   }
@@ -170,8 +168,7 @@ class Repair {
     todo.marker = marker;
     tell(Kind::SetAside, marker,
          "is moved to the copies: logs are no longer what they were at the stop, and a broker that seems to have "
-         "stopped "
-         "cleanly is elected even so, upon which other replicas drop the records that it lacks");
+         "stopped cleanly is elected even so, upon which other replicas drop the records that it lacks");
   }
 
   void describeFolder(const std::string& folder, const FolderPlan& plan) {
@@ -245,200 +242,12 @@ class Repair {
     }
   }
 
-  // --- apply ---
-  Result<void> apply(const std::string& directory, const DirectoryPlan& todo) {
-    directory_ = directory;
-    copies_.enter(directory);
-    checkpointed_.clear();
-    for (const std::string_view name :
-         {log::kRecoveryPointFile, log::kHighWatermarkFile, log::kLogStartFile, log::kCleanerOffsetFile}) {
-      const auto text = log::readTextFile(files_, directory + "/" + std::string(name));
-      if (!text || !*text || (*text)->empty()) continue;
-      if (auto offsets = log::decodeOffsetCheckpoint(**text)) checkpointed_[std::string(name)] = *std::move(offsets);
-    }
-    if (!todo.marker.empty())
-      if (const auto moved = copies_.moveAside(todo.marker); !moved) {
-        tell(Kind::Impossible, todo.marker,
-             "is left where it is, and so is everything in its directory: " + moved.error().message);
-        return {};
-      }
-    for (const auto& [folder, plan] : todo.folders)
-      if (plan.left) left_.insert(folder);
-    TIDEMARK_TRY(lowerLogStarts());
-    for (const auto& [folder, plan] : todo.folders) {
-      if (plan.empty()) continue;
-      const auto applied = applyFolder(folder, plan);
-      // The others are not worse for it.
-      if (!applied) tell(Kind::Impossible, folder, "is left as it is now: " + applied.error().message);
-    }
-    for (const std::string& path : todo.aside)
-      if (const auto moved = copies_.moveAside(path); !moved)
-        tell(Kind::Impossible, path, "is left where it is: " + moved.error().message);
-    for (const auto& [path, logs] : todo.checkpoints) TIDEMARK_TRY(learnEnds(path));
-    return correctCheckpoints();
-  }
-
-  Result<void> applyFolder(const std::string& folder, const FolderPlan& plan) {
-    TIDEMARK_ASSIGN(const auto entries, files_.list(folder));
-    Offset lastBase = kNoOffset;
-    for (const auto& entry : entries) {
-      const FileKind kind = kindOf(entry.name);
-      if (kind.type == FileType::Log && kind.extra.empty() && !plan.strays.contains(kind.offset))
-        lastBase = std::max(lastBase, kind.offset);
-    }
-    for (const std::string& path : plan.aside) TIDEMARK_TRY(copies_.moveAside(path));
-    // The last segment is looked at again in any case; closed ones stay as they are, but for a log that is cut: where
-    // it ends below its start, all of it goes.
-    for (const auto& entry : entries) {
-      const FileKind kind = kindOf(entry.name);
-      if (entry.isDirectory || kind.type == FileType::Unknown || plan.aside.contains(folder + "/" + entry.name))
-        continue;
-      const bool kept =
-          kind.type == FileType::Log && kind.extra.empty() && kind.offset < lastBase && !plan.change && !plan.cut;
-      if (!kept) TIDEMARK_TRY(copies_.copy(folder + "/" + entry.name));
-    }
-    const auto removeIfThere = [this](const std::string& path) -> Result<void> {
-      return files_.exists(path) ? files_.remove(path) : Result<void>();
-    };
-    for (const Offset base : plan.indexes)
-      for (const std::string_view suffix : {log::kOffsetIndexSuffix, log::kTimeIndexSuffix})
-        TIDEMARK_TRY(removeIfThere(log::offsetFilePath(folder, base, suffix)));
-    for (const Offset base : plan.aborted) {
-      // What cannot be an index is built anew when the log is opened.
-      const uint8_t wrong = 0;
-      TIDEMARK_ASSIGN(const auto file,
-                      files_.open(log::offsetFilePath(folder, base, log::kTxnIndexSuffix), OpenMode::Truncate));
-      TIDEMARK_TRY(file->writeAt(0, ByteView(&wrong, 1)));
-    }
-    for (const std::string& path : plan.snapshots) TIDEMARK_TRY(removeIfThere(path));
-    if (plan.epochs) TIDEMARK_TRY(removeIfThere(folder + "/" + std::string(log::kEpochFile)));
-    if (plan.partitionFile) TIDEMARK_TRY(removeIfThere(folder + "/" + std::string(log::kPartitionMetadataFile)));
-    return recover(folder, plan);
-  }
-
-  /// Opens the log as after an unclean stop and closes it.
-  Result<void> recover(const std::string& folder, const FolderPlan& plan) {
-    const auto partition = log::partitionOfFolder(nameIn(folder));
-    if (!partition) return {};
-    // Snapshots that were not finished.
-    if (plan.change && partition->topic == raft::kMetadataTopic)
-      TIDEMARK_TRY(raft::SnapshotFiles::open(files_, folder));
-    log::LogContext context{.files = &files_,
-                            .clock = &process_.clock(),
-                            .logger = &process_.log(),
-                            .background = nullptr,
-                            .handles = std::make_shared<log::HandleCache>(16)};
-    log::PartitionLogOptions options;
-    options.partition = *partition;
-    options.directory = folder;
-    options.config.producerIdExpirationMs = INT64_MAX;
-    options.config.retentionMs = -1;
-    if (options_.indexIntervalBytes) options.config.indexIntervalBytes = *options_.indexIntervalBytes;
-    options.logStartOffset = checkpointedAt(log::kLogStartFile, *partition).value_or(Offset(0));
-    options.recoveryPoint = plan.cut ? plan.cut->first : Offset(INT64_MAX);
-    // Gaps stay: a repair drops nothing that can be read.
-    options.recoveryPointKnown = false;
-    options.cleanShutdown = false;
-    TIDEMARK_ASSIGN(const auto log, log::PartitionLog::open(std::move(context), std::move(options)));
-    ends_[*partition] = log->logEndOffset();
-    return log->close();
-  }
-
-  std::optional<Offset> checkpointedAt(std::string_view file, const TopicPartition& partition) const {
-    const auto offsets = checkpointed_.find(file);
-    if (offsets == checkpointed_.end()) return std::nullopt;
-    const auto found = offsets->second.find(partition);
-    return found == offsets->second.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  /// The log ends of the partitions in a checkpoint that were not recovered.
-  Result<void> learnEnds(const std::string& path) {
-    const auto offsets = checkpointed_.find(nameIn(path));
-    if (offsets == checkpointed_.end()) return {};
-    for (const auto& [partition, offset] : offsets->second)
-      if (!ends_.contains(partition))
-        if (const auto end = endOf(partition)) ends_[partition] = *end;
-    return {};
-  }
-
-  /// Where the log ends as it is now; nothing if there is none, or nothing is to be made from it.
-  std::optional<Offset> endOf(const TopicPartition& partition) {
-    const std::string folder = directory_ + "/" + log::folderName(partition);
-    if (left_.contains(folder) || !firstOf(folder)) return std::nullopt;
-    log::LogContext context{.files = &files_,
-                            .clock = &process_.clock(),
-                            .logger = &process_.log(),
-                            .background = nullptr,
-                            .handles = std::make_shared<log::HandleCache>(1)};
-    log::PartitionLogOptions options;
-    options.partition = partition;
-    options.directory = folder;
-    const auto log = log::PartitionLog::openForReading(std::move(context), std::move(options));
-    return log ? std::optional((*log)->logEndOffset()) : std::nullopt;
-  }
-
-  std::optional<Offset> firstOf(const std::string& folder) {
-    std::optional<Offset> first;
-    const auto entries = files_.list(folder);
-    if (!entries) return first;
-    for (const auto& entry : *entries) {
-      const FileKind kind = kindOf(entry.name);
-      if (kind.type == FileType::Log && kind.extra.empty() && !entry.isDirectory && (!first || kind.offset < *first))
-        first = kind.offset;
-    }
-    return first;
-  }
-
-  /// No log can start behind its end: with such a start all that is there would be hidden, or dropped.
-  Result<void> lowerLogStarts() {
-    startsLowered_ = false;
-    const auto starts = checkpointed_.find(log::kLogStartFile);
-    if (starts == checkpointed_.end()) return {};
-    for (auto& [partition, offset] : starts->second) {
-      const auto end = endOf(partition);
-      if (!end || offset <= *end) continue;
-      offset = *firstOf(directory_ + "/" + log::folderName(partition));
-      startsLowered_ = true;
-    }
-    return {};
-  }
-
-  Result<void> correctCheckpoints() {
-    for (auto& [name, offsets] : checkpointed_) {
-      bool changed = name == log::kLogStartFile && startsLowered_;
-      for (auto& [partition, offset] : offsets) {
-        const auto end = ends_.find(partition);
-        if (end == ends_.end()) continue;
-        const Offset right = std::clamp(offset, Offset(0), end->second);
-        // All of a recovered log was just brought to the disk.
-        const Offset wanted = name == log::kRecoveryPointFile ? end->second : right;
-        changed |= wanted != offset;
-        offset = wanted;
-      }
-      const std::string path = directory_ + "/" + name;
-      if (!changed || !files_.exists(path)) continue;
-      TIDEMARK_TRY(copies_.copy(path));
-      TIDEMARK_TRY(files_.replaceFile(path, asBytes(log::encodeOffsetCheckpoint(offsets))));
-    }
-    ends_.clear();
-    left_.clear();
-    return {};
-  }
-
   platform::Process& process_;
   platform::FileSystem& files_;
   const RepairOptions& options_;
   const std::function<void(const RepairStep&)>& sink_;
   RepairSummary summary_;
   std::map<std::string, DirectoryPlan> plans_;
-  RepairCopies copies_;
-  // Of the directory being repaired.
-  std::string directory_;
-  std::map<std::string, log::OffsetCheckpoint, std::less<>> checkpointed_;
-  std::map<TopicPartition, Offset> ends_;
-  /// Folders in which nothing is touched.
-  std::set<std::string> left_;
-  bool startsLowered_ = false;
 };
 
 }  // namespace

@@ -6,18 +6,16 @@
 #include <fmt/format.h>
 
 #include "inspect/check.h"
+#include "inspect/check_directory.h"
 #include "inspect/file_kind.h"
-#include "inspect/known_topics.h"
 #include "inspect/lab_folder.h"
 #include "log/checkpoints.h"
+#include "raft/types.h"
 
 namespace tidemark::inspect {
 
 namespace {
 
-constexpr std::string_view kMetadataTopic = "__cluster_metadata";
-/// TOPIC-PARTITION.32 hex digits-delete
-constexpr size_t kUniqueDigits = 32;
 class Verification {
  public:
   Verification(platform::Process& process, const VerifyOptions& options, const FindingSink& sink)
@@ -38,7 +36,7 @@ class Verification {
     }
     for (const Named& directory : directories) {
       node_ = &nodeOf(directory.path);
-      node_->knownTopics.read(files_, directory.path + "/" + std::string(kMetadataTopic) + "-0");
+      node_->knownTopics.read(files_, directory.path + "/" + std::string(raft::kMetadataTopic) + "-0");
     }
     for (const Named& named : directories) {
       const std::string& directory = named.path;
@@ -69,17 +67,8 @@ class Verification {
     /// Found in a lab's folder, which has several nodes.
     bool ofLab = false;
   };
-  /// What must agree between the log directories of one node.
-  struct Node {
-    std::set<std::string> directoryIds;
-    KnownTopics knownTopics;
-    std::map<TopicPartition, std::string> places;
-    std::map<std::string, Uuid> topicIds;
-    std::map<std::string, std::string> topicsById;
-  };
-
   /// By cluster and node id; where these cannot be read it is one with the first.
-  Node& nodeOf(const std::string& directory) {
+  NodeFacts& nodeOf(const std::string& directory) {
     const auto meta = log::readMetaProperties(files_, directory);
     std::string key = meta && *meta ? fmt::format("{} {}", (*meta)->clusterId, (*meta)->nodeId) : firstNode_;
     if (firstNode_.empty()) firstNode_ = key;
@@ -102,196 +91,44 @@ class Verification {
                                [](const std::string& name) { return kindOf(name).type != FileType::Unknown; });
   }
 
-  /// A log directory's own files.
-  struct Directory {
-    std::string path;
-    bool clean = false;
-    bool inUse = false;
-    std::map<std::string, log::OffsetCheckpoint, std::less<>> checkpoints;
-    /// Checkpoints that are there and cannot be read: what they said is not known.
-    std::set<std::string, std::less<>> unreadable;
-  };
-
   void tell(FindingKind kind, Severity severity, std::string file, std::string expected, std::string found,
-            std::string advice, ByteVector bytes = {}) {
-    const uint64_t length = bytes.size();
-    const std::optional<uint64_t> position = bytes.empty() ? std::nullopt : std::optional<uint64_t>(0);
-    bytes.resize(std::min(bytes.size(), Finding::kMaxBytes));
-    sink_({kind, severity, std::move(file), position, length, std::move(bytes), std::move(expected), std::move(found),
+            std::string advice) {
+    sink_({kind,
+           severity,
+           std::move(file),
+           std::nullopt,
+           0,
+           {},
+           std::move(expected),
+           std::move(found),
            std::move(advice)});
   }
 
   Result<void> one(const std::string& path, const std::vector<platform::DirectoryEntry>& entries) {
-    Directory directory;
-    directory.path = path;
-    std::vector<std::pair<std::string, TopicPartition>> folders;
-    bool formatted = false;
-    for (const std::string& name : files_.brokenLinks(path)) {
-      if (kindOf(name).type == FileType::Unknown && !log::partitionOfFolder(name)) continue;
-      tell(FindingKind::Unreadable, Severity::Error, path + "/" + name, "a file or a folder",
-           "a link that leads nowhere", "remove it: a broker does not start with it");
-      directory.unreadable.insert(name);
-    }
-    for (const auto& entry : entries) {
-      const std::string inside = path + "/" + entry.name;
-      const FileKind kind = kindOf(entry.name);
-      if (entry.isDirectory && kind.type != FileType::Unknown) {
-        tell(FindingKind::WrongType, Severity::Error, inside, "a file", "a folder of that name",
-             "move it away: a broker does not start with it");
-        directory.unreadable.insert(entry.name);
-        continue;
-      }
-      if (entry.isDirectory) {
-        noteFolder(entry.name, inside, folders);
-        continue;
-      }
-      if (kind.type == FileType::Unknown && isPartitionHere(entry.name)) {
-        tell(FindingKind::WrongType, Severity::Error, inside, "a folder, by its name that of a partition", "a file",
-             "move it away: a broker cannot make the partition's folder");
-      } else if (kind.type == FileType::Unknown) {
-        tell(FindingKind::NameUnknown, Severity::Note, inside, "files of a log directory", "another name",
-             "nothing: brokers do not touch it");
-      } else if (!kind.extra.empty()) {
-        tell(FindingKind::LeftOver, Severity::Note, inside, "no files of a change that was interrupted", entry.name,
-             "nothing: it is overwritten when the file is written again");
-      } else if (kind.type == FileType::OffsetCheckpoint) {
-        readCheckpoint(directory, entry.name);
-      } else if (kind.type == FileType::MetaProperties) {
-        formatted = true;
-        readMetaProperties(inside);
-      } else if (kind.type == FileType::CleanMarker) {
-        directory.clean = readCleanMarker(inside);
-      } else if (kind.type == FileType::Lock) {
-        directory.inUse = isLocked(inside);
-      }
-    }
-    if (!formatted)
-      tell(FindingKind::MetaPropertiesMissing, Severity::Error, path + "/meta.properties", "whose directory this is",
-           "no such file", "`tidemark format` or kafka-storage.sh makes it; is this a log directory?");
+    const DirectoryFacts directory = checkDirectory(files_, path, entries, *node_, options_, sink_);
+    if (directory.meta) compareOwners(path + "/" + std::string(log::kMetaPropertiesFile), *directory.meta);
     summary_.inUse |= directory.inUse;
-    for (const auto& [name, partition] : folders) TIDEMARK_TRY(checkFolder(directory, name, partition));
-    checkStale(directory, folders);
+    for (const auto& [name, partition] : directory.folders) TIDEMARK_TRY(checkFolder(directory, name, partition));
+    checkStale(directory);
     return {};
   }
 
-  /// By its name a partition of a topic that the node knows.
-  bool isPartitionHere(const std::string& name) const {
-    const auto partition = log::partitionOfFolder(name);
-    return partition && (partition->topic == kMetadataTopic || node_->knownTopics.idOf(partition->topic));
-  }
-
-  void noteFolder(const std::string& name, const std::string& inside,
-                  std::vector<std::pair<std::string, TopicPartition>>& folders) {
-    for (const std::string_view suffix : {log::kDeleteFolderSuffix, log::kStrayFolderSuffix}) {
-      if (!name.ends_with(suffix) || name.size() <= suffix.size() + kUniqueDigits + 1) continue;
-      tell(FindingKind::LeftOver, Severity::Note, inside, "partitions that are in use", name,
-           suffix == log::kStrayFolderSuffix ? "look whether its records are needed, then remove it"
-                                             : "a broker removes it");
-      return;
-    }
-    if (name.ends_with(log::kFutureFolderSuffix)) {
-      tell(FindingKind::LeftOver, Severity::Note, inside, "partitions that are in use", name,
-           "a replica on its way to this directory: a broker goes on with it");
-      return;
-    }
-    const auto partition = log::partitionOfFolder(name);
-    if (!partition) {
-      if (name != "lost+found")
-        tell(FindingKind::NameUnknown, Severity::Warning, inside, "folders named TOPIC-PARTITION", name,
-             "move it away: Apache Kafka does not start with it");
-      return;
-    }
-    folders.emplace_back(inside, *partition);
-    const auto [before, isNew] = node_->places.emplace(*partition, inside);
-    if (!isNew)
-      tell(FindingKind::PartitionTwice, Severity::Error, inside, "one folder a partition",
-           "it is in " + before->second + " as well", "move one of them away: a broker does not start with both");
-  }
-
-  void readCheckpoint(Directory& directory, const std::string& name) {
-    const std::string path = directory.path + "/" + name;
-    const auto text = log::readTextFile(files_, path);
-    if (!text) {
-      tell(FindingKind::Unreadable, Severity::Error, path, "a text file", text.error().message,
-           "look at the disk and the file's permissions: a broker does not start with it");
-      directory.unreadable.insert(name);
-      return;
-    }
-    // Kafka makes the file before it has anything to write.
-    if (!*text || (*text)->empty()) return;
-    auto offsets = log::decodeOffsetCheckpoint(**text);
-    if (offsets) {
-      directory.checkpoints[name] = *std::move(offsets);
-      return;
-    }
-    directory.unreadable.insert(name);
-    const ByteView bytes = asBytes(**text);
-    tell(FindingKind::CheckpointDamaged, Severity::Warning, path,
-         "0, a count, and lines of topic, partition and offset", offsets.error().message,
-         name == log::kLogStartFile ? "deleted records may come back: restore it before the next start"
-                                    : "a broker goes on without it: it reads whole logs again at its next start",
-         {bytes.begin(), bytes.end()});
-  }
-
-  void readMetaProperties(const std::string& path) {
-    const auto text = log::readTextFile(files_, path);
-    if (!text)
-      tell(FindingKind::Unreadable, Severity::Error, path, "a text file", text.error().message,
-           "look at the disk and the file's permissions: no broker starts without it");
-    if (!text || !*text) return;
-    const auto meta = log::decodeMetaProperties(**text);
-    if (!meta) {
-      const ByteView bytes = asBytes(**text);
-      tell(FindingKind::MetaPropertiesBad, Severity::Error, path, "version, cluster.id and node.id",
-           meta.error().message, "restore it: no broker starts without it", {bytes.begin(), bytes.end()});
-      return;
-    }
-    if (!node_->directoryIds.insert(meta->directoryId.toString()).second && !meta->directoryId.isZero())
-      tell(FindingKind::DirectoriesDisagree, Severity::Error, path, "a directory.id of its own",
-           meta->directoryId.toString() + ", as another one has", "one is a copy of the other: leave one out");
+  /// Whoever gives several directories means one node's, unless they are those of a lab.
+  void compareOwners(const std::string& path, const log::MetaProperties& meta) {
     if (!meta_) {
-      meta_ = *meta;
+      meta_ = meta;
       metaPath_ = path;
       return;
     }
-    if (!ofLab_ && (meta->clusterId != meta_->clusterId || meta->nodeId != meta_->nodeId))
+    if (!ofLab_ && (meta.clusterId != meta_->clusterId || meta.nodeId != meta_->nodeId))
       tell(FindingKind::DirectoriesDisagree, Severity::Error, path,
            fmt::format("cluster {}, node {} as in {}", meta_->clusterId, meta_->nodeId, metaPath_),
-           fmt::format("cluster {}, node {}", meta->clusterId, meta->nodeId),
+           fmt::format("cluster {}, node {}", meta.clusterId, meta.nodeId),
            "nothing if that is meant: each node's directories are then checked for themselves");
   }
 
-  bool readCleanMarker(const std::string& path) {
-    const auto text = log::readTextFile(files_, path);
-    if (!text)
-      tell(FindingKind::Unreadable, Severity::Warning, path, "a text file", text.error().message,
-           "a broker takes the last stop for one that was not clean");
-    if (!text || !*text) return false;
-    const auto epoch = log::decodeCleanShutdown(**text);
-    if (epoch) return true;
-    const ByteView bytes = asBytes(**text);
-    tell(FindingKind::CleanMarkerBad, Severity::Warning, path, R"({"version":0,"brokerEpoch":N})",
-         epoch.error().message, "a broker takes the stop for a clean one but does not know its epoch",
-         {bytes.begin(), bytes.end()});
-    return true;
-  }
-
-  bool isLocked(const std::string& path) {
-    if (options_.locked) return false;
-    const auto lock = files_.lock(path);
-    if (lock) return false;
-    const bool held = lock.error().message.find("locked") != std::string::npos;
-    if (held)
-      tell(FindingKind::InUse, Severity::Note, path, "a directory that no broker runs on", lock.error().message,
-           "nothing: what a broker is about to change is not held against it, the rest is checked as it is now");
-    else
-      tell(FindingKind::Unreadable, Severity::Note, path, "a file that can be locked", lock.error().message,
-           "nothing if it is a copy that is only to be read: a broker does not start without the lock");
-    return held;
-  }
-
   // --- partitions ---
-  static std::optional<Offset> offsetIn(const Directory& directory, std::string_view file,
+  static std::optional<Offset> offsetIn(const DirectoryFacts& directory, std::string_view file,
                                         const TopicPartition& partition) {
     const auto checkpoint = directory.checkpoints.find(file);
     if (checkpoint == directory.checkpoints.end()) return std::nullopt;
@@ -299,7 +136,8 @@ class Verification {
     return found == checkpoint->second.end() ? std::nullopt : std::optional(found->second);
   }
 
-  Result<void> checkFolder(const Directory& directory, const std::string& folder, const TopicPartition& partition) {
+  Result<void> checkFolder(const DirectoryFacts& directory, const std::string& folder,
+                           const TopicPartition& partition) {
     if (options_.entering) options_.entering(folder);
     PartitionCheckOptions options;
     options.open = directory.inUse;
@@ -325,7 +163,7 @@ class Verification {
     summary_.records += checked->records;
     summary_.bytes += checked->bytes;
     checkTopicId(folder, partition, *checked);
-    if (partition.topic == kMetadataTopic || checked->segments == 0) return {};
+    if (partition.topic == raft::kMetadataTopic || checked->segments == 0) return {};
     checkOffsets(directory, folder, partition, *checked);
     return {};
   }
@@ -352,7 +190,7 @@ class Verification {
            fmt::format("{}, which is that of {}", *facts.topicId, owner->second), "files were swapped or copied");
   }
 
-  void checkOffsets(const Directory& directory, const std::string& folder, const TopicPartition& partition,
+  void checkOffsets(const DirectoryFacts& directory, const std::string& folder, const TopicPartition& partition,
                     const PartitionFacts& facts) {
     if (directory.inUse) return;
     struct Bound {
@@ -385,9 +223,9 @@ class Verification {
            fmt::format("{}", *recovery), "remove the marker: a broker then recovers at its next start");
   }
 
-  void checkStale(const Directory& directory, const std::vector<std::pair<std::string, TopicPartition>>& folders) {
+  void checkStale(const DirectoryFacts& directory) {
     std::set<TopicPartition> here;
-    for (const auto& [folder, partition] : folders) here.insert(partition);
+    for (const auto& [folder, partition] : directory.folders) here.insert(partition);
     for (const auto& [name, offsets] : directory.checkpoints) {
       std::vector<std::string> stale;
       for (const auto& [partition, offset] : offsets)
@@ -409,10 +247,10 @@ class Verification {
   const FindingSink sink_;
   std::optional<log::MetaProperties> meta_;
   std::string metaPath_;
-  std::map<std::string, Node> nodes_;
+  std::map<std::string, NodeFacts> nodes_;
   std::string firstNode_;
   // Of the directory that is being checked.
-  Node* node_ = nullptr;
+  NodeFacts* node_ = nullptr;
   bool ofLab_ = false;
 };
 
