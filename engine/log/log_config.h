@@ -16,7 +16,7 @@ struct LogConfig {
   bool preallocate = false;
   /// `segment.ms`
   int64_t segmentMs = 604'800'000;
-  /// `segment.jitter.ms`: each segment rolls up to so much earlier.
+  /// `segment.jitter.ms`: each segment rolls up to so much earlier, but not before it has an age.
   int64_t segmentJitterMs = 0;
   /// `segment.index.bytes`
   int32_t segmentIndexBytes = 10 << 20;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/crc32c.h"
 #include "base/mutation.h"
 #include "events/log_events.h"
 #include "events/recorder.h"
@@ -21,6 +22,19 @@ namespace {
 
 std::unexpected<ProduceFailure> refuse(Error error) {
   return std::unexpected(ProduceFailure{std::move(error), {}});
+}
+
+/// How much earlier a segment rolls: each of each partition at another time, the same after a restart; Kafka draws it.
+int64_t rollJitterMs(const TopicPartition& partition, Offset base, const LogConfig& config) {
+  const int64_t bound = std::min(config.segmentJitterMs, config.rollAfterMs());
+  if (bound <= 0) return 0;
+  // The steps of splitmix64, so that neighbours are far apart.
+  uint64_t mixed =
+      (uint64_t{crc32c(asBytes(partition.topic))} << 32 | static_cast<uint32_t>(partition.partition.value())) +
+      static_cast<uint64_t>(base.value()) * 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+  return static_cast<int64_t>((mixed ^ mixed >> 31) % static_cast<uint64_t>(bound));
 }
 
 int64_t largestTimestamp(std::span<const BatchHeader> headers) {
@@ -255,12 +269,7 @@ void PartitionLog::setLogEnd(Offset offset) {
 
 Result<void> PartitionLog::maybeRoll(size_t bytes, int64_t maxTimestampMs, Offset firstOffset, Offset lastOffset) {
   const Segment& active = *segments_->active();
-  // As many as there are segments, each its own, the same after a restart.
-  const int64_t jitter =
-      config_->segmentJitterMs <= 0
-          ? 0
-          : static_cast<int64_t>(static_cast<uint64_t>(active.baseOffset().value() * 0x9e3779b97f4a7c15) >> 1) %
-                config_->segmentJitterMs;
+  const int64_t jitter = rollJitterMs(partition_, active.baseOffset(), *config_);
   auto due = active.shouldRoll(bytes, maxTimestampMs, lastOffset, *config_, jitter);
   if (!due) return fail(goOffline(due.error()));
   if (!*due) return {};

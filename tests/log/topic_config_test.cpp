@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <random>
+#include <set>
+
 #include "log/file_names.h"
 #include "log_fixture.h"
 
@@ -24,6 +27,17 @@ class TopicConfigTest : public LogFixture {
   void change() { log_->updateConfig(options_.config); }
   void settle(platform::Duration duration = milliseconds(10)) { world_->runFor(duration); }
   uint64_t entries() { return log_->offsetIndexEntries(Offset(0), 0, SIZE_MAX).value().size(); }
+  /// Records in which much comes again, at no fixed distance.
+  static ByteVector wordy() {
+    records::BatchBuilder builder;
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 50; ++i) {
+      std::string value;
+      while (value.size() < 1000) value += fmt::format("word{} ", random() % 3000);
+      builder.append(1'700'000'000'000, std::nullopt, asBytes(value));
+    }
+    return builder.build();
+  }
   int64_t now() { return process_->clock().wallMs(); }
 };
 
@@ -34,6 +48,26 @@ TEST_F(TopicConfigTest, compressionType) {
   change();
   append({.count = 5, .valueSize = 300});
   EXPECT_EQ(readHeaders(*log_, Offset(5)).back().codec(), records::Codec::Zstd);
+}
+
+TEST_F(TopicConfigTest, compressionLevels) {
+  struct Level {
+    records::Codec codec;
+    int lowest;
+    int highest;
+  };
+  for (const Level& level :
+       {Level{records::Codec::Gzip, 1, 9}, Level{records::Codec::Lz4, 1, 17}, Level{records::Codec::Zstd, 1, 19}}) {
+    const auto sizeAt = [&](int number) {
+      config().compression = {level.codec, number};
+      change();
+      const int64_t before = log_->sizeInBytes();
+      ByteVector batch = wordy();
+      EXPECT_TRUE(log_->appendAsLeader(batch, LeaderEpoch(0)));
+      return log_->sizeInBytes() - before;
+    };
+    EXPECT_LT(sizeAt(level.highest), sizeAt(level.lowest)) << records::codecName(level.codec);
+  }
 }
 
 TEST_F(TopicConfigTest, fileDeleteDelay) {
@@ -202,6 +236,36 @@ TEST_F(TopicConfigTest, segmentIndexBytes) {
   change();
   append();
   EXPECT_EQ(log_->segments().size(), 2u);
+}
+
+/// How old the first segment of each of many partitions is, in seconds, when a record makes it roll.
+TEST_F(TopicConfigTest, segmentJitterLetsPartitionsRollOneAfterAnother) {
+  config().segmentMs = 20'000;
+  std::set<int> ages;
+  for (int partition = 1; partition <= 12; ++partition) {
+    config().segmentJitterMs = 0;
+    options_.partition.partition = PartitionIndex(partition);
+    options_.directory = fmt::format("/data/orders-{}", partition);
+    open();
+    const int64_t began = now();
+    append({.firstTimestampMs = began});
+    config().segmentJitterMs = 20'000;
+    change();
+    int age = 0;
+    while (log_->segments().size() == 1 && age < 30) append({.firstTimestampMs = began + ++age * 1000});
+    ages.insert(age);
+  }
+  EXPECT_GE(ages.size(), 5u) << "they would all be written and synced at once";
+  EXPECT_LE(*ages.rbegin(), 21) << "no later than without";
+}
+
+TEST_F(TopicConfigTest, aSegmentJitterAboveTheSegmentTimeStillLetsSegmentsGrow) {
+  config().segmentMs = 10'000;
+  config().segmentJitterMs = 3'600'000;
+  change();
+  const int64_t began = now();
+  for (int i = 0; i < 30; ++i) append({.firstTimestampMs = began});
+  EXPECT_EQ(log_->segments().size(), 1u);
 }
 
 TEST_F(TopicConfigTest, segmentTime) {
