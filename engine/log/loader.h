@@ -26,6 +26,7 @@ class LogLoader {
   Result<void> takeTopicId();
   Result<void> adoptFiles();
   Result<void> loadEpochs();
+  void boundLogStart();
   Result<void> rebuildEpochs();
   /// Whether each epoch begins at a batch of it, and behind none of it, and the last one is that of the last batch. Of
   /// what cannot be read: yes.
@@ -60,6 +61,8 @@ class LogLoader {
   const events::PartitionTag tag_;
   LoadedLog loaded_;
   LogFolder folder_;
+  /// The log starts no earlier.
+  Offset logStart_;
   /// Bases of segments whose index is missing or of an impossible size.
   std::set<Offset> withoutIndex_;
   /// Bases of segments whose .txnindex cannot be.

@@ -16,7 +16,11 @@ using records::EndTxnMarker;
 using records::Step;
 
 LogLoader::LogLoader(const LogContext& context, const PartitionLogOptions& options, events::PartitionTag tag)
-    : context_(context), options_(options), tag_(tag), folder_(*context.files, options.directory) {
+    : context_(context),
+      options_(options),
+      tag_(tag),
+      folder_(*context.files, options.directory),
+      logStart_(options.logStartOffset) {
   loaded_.segments = std::make_unique<SegmentList>();
   loaded_.producers = std::make_unique<ProducerStateManager>(*context_.files, *context_.logger, options_.directory);
 }
@@ -46,7 +50,7 @@ Result<LoadedLog> LogLoader::runForReading() {
     return fail(ErrorCode::KafkaStorageError, options_.directory + " holds no segment (no file DIGITS.log)");
   TIDEMARK_TRY(loadEpochs());
   TIDEMARK_ASSIGN(loaded_.nextOffset, segments().active()->boundForReading());
-  loaded_.logStart = std::min(std::max(options_.logStartOffset, segments().first()->baseOffset()), loaded_.nextOffset);
+  loaded_.logStart = std::min(std::max(logStart_, segments().first()->baseOffset()), loaded_.nextOffset);
   loaded_.recoveryPoint = loaded_.nextOffset;
   loaded_.topicId = options_.topicId;
   return std::move(loaded_);
@@ -121,12 +125,23 @@ Result<void> LogLoader::loadEpochs() {
     TIDEMARK_ASSIGN(const std::string text, readText(*context_.files, path));
     if (auto cache = EpochCache::decode(text)) {
       loaded_.epochs = std::move(*cache);
+      boundLogStart();
       return {};
     } else {
       context_.logger->warning("log", "{} is not readable and is built anew: {}", path, cache.error().message);
     }
   }
   return rebuildEpochs();
+}
+
+/// Whatever moves a log start cuts the epochs there, which are on disk before the checkpoint says so: one behind the
+/// first epoch's start is false. Records that were deleted may come back then, but none is lost.
+void LogLoader::boundLogStart() {
+  const auto earliest = loaded_.epochs.earliest();
+  if (!options_.logStartIsCheckpointed || !earliest || earliest->startOffset >= logStart_) return;
+  context_.logger->warning("log", "{}: {} says that it starts at {}, but its first epoch does at {}: that is believed",
+                           options_.directory, kLogStartFile, logStart_, earliest->startOffset);
+  logStart_ = earliest->startOffset;
 }
 
 Result<void> LogLoader::rebuildEpochs() {
@@ -150,14 +165,14 @@ Result<void> LogLoader::rebuildEpochs() {
 Result<void> LogLoader::dropIfBelowLogStart() {
   if (segments().empty()) return {};
   const Segment& last = *segments().active();
-  if (last.baseOffset() >= options_.logStartOffset) return {};
+  if (last.baseOffset() >= logStart_) return {};
   TIDEMARK_ASSIGN(const auto tail, activateLast());
-  if (!tail || tail->nextOffset >= options_.logStartOffset) return {};
+  if (!tail || tail->nextOffset >= logStart_) return {};
   context_.logger->warning("log", "{}: ends at {}, below its start {}: all segments are dropped", options_.directory,
-                           tail->nextOffset, options_.logStartOffset);
+                           tail->nextOffset, logStart_);
   TIDEMARK_TRY(dropSegmentsFrom(0, "the log ends below its start"));
   loaded_.epochs.clear();
-  return loaded_.producers->resetTo(options_.logStartOffset);
+  return loaded_.producers->resetTo(logStart_);
 }
 
 Result<std::optional<Segment::Tail>> LogLoader::activateLast() {
@@ -168,11 +183,10 @@ Result<std::optional<Segment::Tail>> LogLoader::activateLast() {
 
 Result<void> LogLoader::activate() {
   if (segments().empty()) {
-    TIDEMARK_ASSIGN(auto segment,
-                    Segment::create(context_, tag_, options_.directory, options_.logStartOffset, options_.config));
+    TIDEMARK_ASSIGN(auto segment, Segment::create(context_, tag_, options_.directory, logStart_, options_.config));
     segments().add(std::move(segment));
-    loaded_.nextOffset = options_.logStartOffset;
-    loaded_.logStart = options_.logStartOffset;
+    loaded_.nextOffset = logStart_;
+    loaded_.logStart = logStart_;
     return {};
   }
   for (const auto& segment : segments())
@@ -189,14 +203,14 @@ Result<void> LogLoader::activate() {
   }
   loaded_.nextOffset = tail->nextOffset;
   lastEpoch_ = tail->epoch;
-  loaded_.logStart = std::max(options_.logStartOffset, segments().first()->baseOffset());
+  loaded_.logStart = std::max(logStart_, segments().first()->baseOffset());
   return {};
 }
 
 Result<void> LogLoader::finishEpochs() {
-  // A log start that was not checkpointed fell back, but the epochs below it are forgotten already.
+  // A log start that was not checkpointed, or cannot be read, fell back, but the epochs below it are forgotten already.
   const auto earliest = loaded_.epochs.earliest();
-  if (!options_.cleanShutdown && (!earliest || earliest->startOffset > loaded_.logStart)) {
+  if (earliest ? earliest->startOffset > loaded_.logStart : !options_.cleanShutdown) {
     bool missing = false;
     TIDEMARK_TRY(forEachBatch(segments(), loaded_.logStart, earliest ? earliest->startOffset : loaded_.nextOffset,
                               [&missing](const auto&, const auto&, const auto&) { missing = true; }));
@@ -255,7 +269,7 @@ bool LogLoader::epochsAreTrue() const {
 Result<void> LogLoader::replayProducers(Offset to) {
   ProducerStateManager& producers = *loaded_.producers;
   if (producers.end() >= to) return {};
-  TIDEMARK_TRY(forEachBatch(segments(), std::max(producers.end(), options_.logStartOffset), to,
+  TIDEMARK_TRY(forEachBatch(segments(), std::max(producers.end(), logStart_), to,
                             [&](const BatchHeader& header, const std::optional<EndTxnMarker>& marker,
                                 const LogOffsetMetadata& place) { producers.apply(header, marker, place); }));
   producers.advanceTo(to);

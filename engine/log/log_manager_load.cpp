@@ -117,6 +117,7 @@ Result<void> LogManager::loadLogOf(Loading& loading, LoadPlace& place, LoadJob& 
   const std::string folder = options.directory;
   options.config = loading.options.configOf ? loading.options.configOf(partition.topic) : options_.defaults;
   options.logStartOffset = checkpointed(place.offsets[kLogStarts], partition);
+  options.logStartIsCheckpointed = true;
   options.recoveryPoint = checkpointed(place.offsets[kRecoveryPoints], partition);
   options.recoveryPointKnown = place.readable[kRecoveryPoints];
   options.cleanShutdown = place.directory.clean;

@@ -115,7 +115,7 @@ Result<void> LogLoader::recover() {
   // The file may be older than what was truncated and appended here: the batches tell it better.
   loaded_.epochs.truncateFromEnd(from);
   const auto nowMs = context_.clock->wallMs();
-  TIDEMARK_TRY(loaded_.producers->reload(options_.logStartOffset, from, nowMs, options_.config.producerIdExpirationMs,
+  TIDEMARK_TRY(loaded_.producers->reload(logStart_, from, nowMs, options_.config.producerIdExpirationMs,
                                          options_.highWatermark.value_or(from)));
   TIDEMARK_TRY(replayProducers(from));
   TIDEMARK_TRY(adoptProducers());

@@ -55,8 +55,10 @@ struct PartitionLogOptions {
   LogConfig config;
   /// What `partition.metadata` says, if the caller has read it already.
   std::optional<std::string> partitionMetadata;
-  /// As checkpointed: the log starts no earlier.
+  /// The log starts no earlier.
   Offset logStartOffset{0};
+  /// That comes from a checkpoint, which has no sum: the epochs on disk know better where it is too high.
+  bool logStartIsCheckpointed = false;
   /// As checkpointed: everything below is on disk.
   Offset recoveryPoint{0};
   /// False: there was a checkpoint, but it could not be read.

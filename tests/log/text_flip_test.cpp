@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <functional>
 #include <map>
@@ -40,6 +40,22 @@ class TextFlipTest : public LogFixture, public testing::WithParamInterface<bool>
     manager_->checkpoint();
     EXPECT_TRUE(!GetParam() || manager_->shutdown(BrokerEpoch(1234)));
     stop();
+    remember("/data/a");
+  }
+  /// A broker starts on it, does something to the log, and stops as the parameter says; from then on it is as it is
+  /// then.
+  void change(const std::function<void()>& what) {
+    ASSERT_TRUE(start());
+    log_ = manager_->get(kFlipped);
+    ASSERT_TRUE(log_);
+    log_->updateHighWatermark(Offset(kEnd - 10));
+    what();
+    // The epochs are written in the background.
+    world_->runFor(std::chrono::milliseconds(100));
+    manager_->checkpoint();
+    EXPECT_TRUE(!GetParam() || manager_->shutdown(BrokerEpoch(1234)));
+    stop();
+    kept_.clear();
     remember("/data/a");
   }
   Result<void> start() {
@@ -87,13 +103,19 @@ class TextFlipTest : public LogFixture, public testing::WithParamInterface<bool>
     EXPECT_EQ(readHeaders(*log_, Offset(0)).size(), 60u) << what;
   }
   /// Starts with each bit of the file flipped in turn and asks `then`, which is told which one it was.
-  void flipEach(const std::string& path, const std::function<void(const std::string& what)>& then) {
+  void flipEach(const std::string& path, const std::function<void(const std::string& what)>& then,
+                const std::function<void(const std::string& what, const Error& error)>& refused = {}) {
     ASSERT_TRUE(kept_.contains(path));
     for (size_t at = 0; at < kept_[path].size(); ++at) {
       for (const uint8_t bit : {0x01, 0x02, 0x10}) {
         lay(path, at, bit);
         const std::string what = fmt::format("{}: byte {}, bit {:#x}", path, at, bit);
         const auto started = start();
+        if (!started && refused) {
+          refused(what, started.error());
+          stop();
+          continue;
+        }
         ASSERT_TRUE(started) << what << ": " << started.error().message;
         log_ = manager_->get(kFlipped);
         then(what);
@@ -113,6 +135,47 @@ class TextFlipTest : public LogFixture, public testing::WithParamInterface<bool>
 TEST_P(TextFlipTest, aCheckpointOfTheDirectoryCostsNoRecord) {
   for (const std::string_view name : {kRecoveryPointFile, kHighWatermarkFile})
     flipEach(fmt::format("/data/a/{}", name), [this](const std::string& what) { expectWhole(what); });
+}
+
+TEST_P(TextFlipTest, aLogStartHidesNoRecordThatWasNotDeleted) {
+  constexpr Offset kStart(30);
+  change([&] { ASSERT_EQ(log_->deleteRecords(kStart).value(), kStart); });
+  bool wasLower = false;
+  flipEach("/data/a/log-start-offset-checkpoint", [&](const std::string& what) {
+    ASSERT_TRUE(log_) << what;
+    EXPECT_EQ(log_->logEndOffset(), Offset(kEnd)) << what;
+    const Offset start = log_->logStartOffset();
+    EXPECT_LE(start, kStart) << what;
+    wasLower = wasLower || start < kStart;
+    EXPECT_EQ(readHeaders(*log_, kStart).size(), 45u) << what;
+    epochs_.front().startOffset = start;
+    EXPECT_EQ(log_->epochEntries(), epochs_) << what;
+  });
+  EXPECT_TRUE(wasLower) << "the file was read";
+}
+
+/// Whose directory it is: refused by its name, or told as it is there now, for whoever knows better to refuse it.
+TEST_P(TextFlipTest, anOwnerIsRefusedOrToldAndItsLogsAreWhole) {
+  const std::string path = "/data/a/meta.properties";
+  change([&] { ASSERT_TRUE(manager_->format("kVi3G0mTQzKX8Ze3ZB2R6A", NodeId(13))); });
+  const MetaProperties owner = *decodeMetaProperties(asText(kept_[path]));
+  int refusals = 0;
+  int others = 0;
+  flipEach(
+      path,
+      [&](const std::string& what) {
+        expectWhole(what);
+        const auto told = manager_->metaProperties().at(0);
+        ASSERT_TRUE(told) << what;
+        others += told->clusterId != owner.clusterId || told->nodeId != owner.nodeId ||
+                  told->directoryId != owner.directoryId;
+      },
+      [&](const std::string& what, const Error& error) {
+        EXPECT_THAT(error.message, testing::HasSubstr(path)) << what;
+        ++refusals;
+      });
+  EXPECT_GT(refusals, 20);
+  EXPECT_GT(others, 20);
 }
 
 TEST_P(TextFlipTest, anEpochThatTheBatchesDoNotHaveIsNotBelieved) {
