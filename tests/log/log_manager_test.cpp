@@ -6,8 +6,11 @@
 namespace tidemark::log {
 namespace {
 
+using testing::AnyOf;
 using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Not;
 
 const TopicPartition kOrders{"orders", PartitionIndex(0)};
@@ -129,6 +132,28 @@ TEST_F(LogManagerTest, theMarkerIsGoneBeforeAnythingIsLoaded) {
   startManager();
   EXPECT_FALSE(manager_->wasCleanShutdown());
   EXPECT_EQ(manager_->previousBrokerEpoch(), BrokerEpoch(-1));
+}
+
+TEST_F(LogManagerTest, theMarkerIsWrittenLast) {
+  create();
+  append({.count = 5});
+  log_->updateHighWatermark(Offset(5));
+  create({"orders", PartitionIndex(1)});
+  append({.count = 5});
+  std::vector<std::string> before;
+  std::vector<std::string> behind;
+  bool marked = false;
+  process_->disk().failWhen([&](platform::FileCall, const std::string& path) {
+    marked = marked || path.contains(".kafka_cleanshutdown");
+    (marked ? behind : before).push_back(path);
+    return false;
+  });
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(18)));
+  process_->disk().failWhen(nullptr);
+  ASSERT_TRUE(marked);
+  for (const char* name : {"orders-0/", "orders-1/", "recovery-point", "replication"})
+    EXPECT_THAT(before, Contains(HasSubstr(name)));
+  EXPECT_THAT(behind, Each(AnyOf(HasSubstr(".kafka_cleanshutdown"), "/data/a", "/data/a/.lock")));
 }
 
 TEST_F(LogManagerTest, aStopBeforeLoadingLeavesNoMarker) {

@@ -168,6 +168,31 @@ TEST_F(PartitionLogTest, aSegmentRollsByAgeOfItsRecords) {
   EXPECT_EQ(log_->segments()[1].baseOffset, Offset(2));
 }
 
+TEST_F(PartitionLogTest, anEmptySegmentDoesNotRollByTime) {
+  options_.config.segmentMs = 1000;
+  log_->updateConfig(options_.config);
+  world_->runFor(std::chrono::seconds(10));
+  append({.firstTimestampMs = process_->clock().wallMs()});
+  EXPECT_THAT(bases(), ElementsAre(0));
+}
+
+TEST_F(PartitionLogTest, aNewLeaderEpochIsWrittenBehindTheAppendAndNotByIt) {
+  background_ = process_->createExecutor({.name = "background"});
+  open();
+  append({.epoch = LeaderEpoch(1)});
+  world_->runFor(std::chrono::milliseconds(100));
+  int calls = 0;
+  process_->disk().failWhen([&calls](platform::FileCall call, const std::string& path) {
+    calls += call == platform::FileCall::Sync || path.contains("leader-epoch-checkpoint");
+    return false;
+  });
+  append({.epoch = LeaderEpoch(2)});
+  EXPECT_EQ(calls, 0);
+  world_->runFor(std::chrono::milliseconds(100));
+  EXPECT_GT(calls, 0);
+  EXPECT_EQ(text("/data/orders-0/leader-epoch-checkpoint"), "0\n2\n1 0\n2 1\n");
+}
+
 TEST_F(PartitionLogTest, aSegmentRollsWhenAnIndexIsFull) {
   options_.config.segmentIndexBytes = 24;  // three offset entries, two time entries
   log_->updateConfig(options_.config);
