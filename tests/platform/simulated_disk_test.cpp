@@ -264,6 +264,40 @@ TEST_F(SimulatedDiskTest, callsCanBeMadeToFail) {
   EXPECT_TRUE(file->writeAt(0, asBytes("x")));
 }
 
+TEST_F(SimulatedDiskTest, ofAFailedWriteAFrontPartMayBeThere) {
+  bool part = false;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    make(seed);
+    auto file = open("/a");
+    world_->disk("one").failWhen([](FileCall call, const std::string&) { return call == FileCall::Write; });
+    EXPECT_FALSE(file->writeAt(0, asBytes(std::string(1000, 'x'))));
+    world_->disk("one").failWhen({});
+    const std::string after = contents("/a");
+    EXPECT_EQ(after, std::string(after.size(), 'x'));
+    part = part || (!after.empty() && after.size() < 1000);
+    EXPECT_EQ(world_->disk("one").damage().failed, 1u);
+    EXPECT_EQ(world_->disk("one").damage().cutShort, uint64_t{!after.empty() && after.size() < 1000});
+  }
+  EXPECT_TRUE(part);
+}
+
+TEST_F(SimulatedDiskTest, whatBecameOfWritesIsCounted) {
+  DiskDamage all;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    make(seed);
+    keep("/a", std::string(4096, 'o'));
+    ASSERT_TRUE(open("/a")->writeAt(0, asBytes(std::string(4096, 'n'))));
+    losePowerAndRestart();
+    const std::string after = contents("/a");
+    const DiskDamage& damage = world_->disk("one").damage();
+    EXPECT_EQ(damage.lost, uint64_t{after.contains('o')});
+    EXPECT_EQ(damage.torn, uint64_t{after.contains('o') && after.contains('n')});
+    EXPECT_EQ(damage.reordered, uint64_t{after.contains("on")});
+    all.reordered += damage.reordered;
+  }
+  EXPECT_GT(all.reordered, 0u);
+}
+
 TEST_F(SimulatedDiskTest, whatAFailedSyncLostALaterOneDoesNotBringBack) {
   make(1);
   keep("/a", std::string(10'000, 'o'));

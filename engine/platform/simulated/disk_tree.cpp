@@ -78,7 +78,7 @@ void DiskNode::failSync() {
   }
 }
 
-void DiskNode::losePower(Generator& choices, size_t sectorSize) {
+void DiskNode::losePower(Generator& choices, size_t sectorSize, DiskDamage& damage) {
   const uint64_t size = content.size();
   uint64_t survived = size;
   if (size != durableSize_) {
@@ -109,10 +109,23 @@ void DiskNode::losePower(Generator& choices, size_t sectorSize) {
     }
   };
   static const DurablePage kZeros;
+  bool lost = false;
+  bool kept = false;
+  bool reordered = false;
+  const auto note = [&](uint64_t from, uint64_t to) {
+    to = std::min({to, survived, size});
+    if (from >= to) return;
+    const bool same =
+        std::equal(after.begin() + static_cast<std::ptrdiff_t>(from), after.begin() + static_cast<std::ptrdiff_t>(to),
+                   content.begin() + static_cast<std::ptrdiff_t>(from));
+    reordered = reordered || (same && lost);
+    (same ? kept : lost) = true;
+  };
   for (uint64_t start = 0; start < survived; start += kPageSize) {
     const uint64_t page = start / kPageSize;
-    if (const auto lost = lost_.find(page); lost != lost_.end()) {
-      restore(start, start + kPageSize, lost->second);
+    if (const auto gone = lost_.find(page); gone != lost_.end()) {
+      restore(start, start + kPageSize, gone->second);
+      note(start, start + kPageSize);
       continue;
     }
     const auto dirty = dirty_.find(page);
@@ -125,8 +138,13 @@ void DiskNode::losePower(Generator& choices, size_t sectorSize) {
       } else if (sector >= durableSize_ && choices.chance(50)) {
         restore(sector, sector + sectorSize, kZeros);
       }
+      note(sector, sector + sectorSize);
     }
   }
+  lost = lost || survived < size;
+  damage.lost += lost;
+  damage.torn += lost && kept;
+  damage.reordered += reordered;
   resize(survived);
   content = std::move(after);
   dirty_.clear();
@@ -248,7 +266,7 @@ void DiskTree::losePower() {
       node->entries = node->durableEntries;
       for (const auto& [name, child] : node->entries) open.push_back(child);
     } else {
-      node->losePower(choices_, sectorSize);
+      node->losePower(choices_, sectorSize, damage);
     }
   }
 }
@@ -262,6 +280,9 @@ void SimulatedDisk::setCapacity(uint64_t bytes) {
 }
 uint64_t SimulatedDisk::used() const noexcept {
   return *tree_->used;
+}
+const DiskDamage& SimulatedDisk::damage() const noexcept {
+  return tree_->damage;
 }
 void SimulatedDisk::failWhen(std::function<bool(FileCall, const std::string&)> predicate) {
   tree_->failWhen = std::move(predicate);

@@ -57,7 +57,7 @@ struct DiskNode {
   /// The disk refused: what should have been written is lost, though the page cache has it and looks clean.
   void failSync();
   /// `sectorSize`: what the disk writes whole or not at all; a page is a multiple of it.
-  void losePower(Generator& choices, size_t sectorSize);
+  void losePower(Generator& choices, size_t sectorSize, DiskDamage& damage);
   /// Every byte would survive a power loss.
   bool isDurable() const noexcept { return dirty_.empty() && lost_.empty() && durableSize_ == content.size(); }
   std::shared_ptr<const Mapping> map(uint64_t length);
@@ -110,6 +110,7 @@ class DiskTree {
   std::function<bool(FileCall, const std::string&)> failWhen;
   bool strictDirectories = false;
   size_t sectorSize = 512;
+  DiskDamage damage;
 
  private:
   struct Entry {

@@ -49,7 +49,8 @@ auto perform(ProcessCore& process, const Call& call, Effect effect) -> decltype(
   process.takeTime(call.cost);
   auto& tree = process.disk.tree();
   if (tree.failWhen && tree.failWhen(call.kind, call.path)) {
-    if (call.kind == FileCall::Sync) effect(true);
+    ++tree.damage.failed;
+    if (call.kind == FileCall::Sync || call.kind == FileCall::Write) effect(true);
     if (crash != 0) return die();
     return storageError(
         fmt::format("{} {}: input/output error", kCallNames[static_cast<size_t>(call.kind)], call.path));
@@ -85,6 +86,7 @@ class SimulatedFile final : public File {
                      uint64_t allowed = length;
                      if (room < growth) allowed -= std::min(length, growth - room);
                      if (inTheMiddle) allowed = process_->fileChoices.below(allowed + 1);
+                     process_->disk.tree().damage.cutShort += allowed > 0 && allowed < length;
                      uint64_t at = position;
                      for (auto piece : pieces) {
                        piece = piece.first(std::min<uint64_t>(piece.size(), position + allowed - at));
@@ -92,6 +94,7 @@ class SimulatedFile final : public File {
                        at += piece.size();
                      }
                      if (room < growth) {
+                       ++process_->disk.tree().damage.full;
                        return storageError(
                            fmt::format("write {} bytes at {} of {}: no space left on device", length, position, path_));
                      }
