@@ -24,6 +24,7 @@
 #include "log/log_manager.h"
 #include "log_lab.h"
 #include "log_rows.h"
+#include "system_calls.h"
 
 namespace {
 
@@ -127,45 +128,71 @@ Turns recovering(Lab& lab, size_t bytes) {
 struct Opening {
   /// Microseconds of wall time for each partition, from LogManager::open to the end of load.
   std::vector<double> micros;
-  /// File calls for each.
+  /// File calls of the seam for each.
   double calls = 0;
 };
 
-/// `count` partitions that were closed cleanly. File calls are counted in a round of their own.
-Opening opening(Lab& lab, int count, int rounds) {
-  FileCalls calls;
-  CountedProcess counted(lab.process(), calls);
-  const auto manager = [&](bool counting = false) {
-    return value(
-        log::LogManager::open(counting ? counted : lab.process(), lab.background(), nullptr,
-                              {.directories = {(lab.folder() / "logs").string()}, .defaults = {}, .cleaner = {}}));
-  };
-  {
-    const auto logs = manager();
-    value(logs->format("AAAAAAAAAAAAAAAAAAAAAA", NodeId(1)));
-    value(logs->load({}));
-    ByteVector batch = makeBatch(10, 100);
-    for (int i = 0; i < count; ++i) {
-      const auto log = value(logs->getOrCreate({"bench", PartitionIndex(i)}, Uuid(), {}));
-      appendTo(*log, batch);
-    }
-    value(logs->shutdown(BrokerEpoch(1)));
+std::shared_ptr<log::LogManager> managerOf(Lab& lab, platform::Process& process) {
+  return value(
+      log::LogManager::open(process, lab.background(), nullptr,
+                            {.directories = {(lab.folder() / "logs").string()}, .defaults = {}, .cleaner = {}}));
+}
+
+/// `count` partitions that were closed cleanly.
+void makePartitions(Lab& lab, int count) {
+  const auto logs = managerOf(lab, lab.process());
+  value(logs->format("AAAAAAAAAAAAAAAAAAAAAA", NodeId(1)));
+  value(logs->load({}));
+  ByteVector batch = makeBatch(10, 100);
+  for (int i = 0; i < count; ++i) {
+    const auto log = value(logs->getOrCreate({"bench", PartitionIndex(i)}, Uuid(), {}));
+    appendTo(*log, batch);
   }
+  value(logs->shutdown(BrokerEpoch(1)));
+}
+
+/// Calls of the seam are counted in a round of their own.
+Opening opening(Lab& lab, int count, int rounds) {
+  makePartitions(lab, count);
   Opening found;
   for (int round = 0; round <= rounds; ++round) {
     const Clock::time_point began = Clock::now();
-    const auto logs = manager();
+    const auto logs = managerOf(lab, lab.process());
     value(logs->load({}));
     const double micros = std::chrono::duration<double, std::micro>(Clock::now() - began).count() / count;
     if (round > 0) found.micros.push_back(micros);
     value(logs->shutdown(BrokerEpoch(round + 2)));
   }
-  const auto logs = manager(true);
+  FileCalls calls;
+  CountedProcess counted(lab.process(), calls);
+  const auto logs = managerOf(lab, counted);
   calls.reset();
   value(logs->load({}));
   found.calls = static_cast<double>(calls.all()) / count;
   value(logs->shutdown(BrokerEpoch(1)));
   return found;
+}
+
+/// What is done once more, traced: see countSystemCalls().
+void openTraced(Lab& lab, int count) {
+  makePartitions(lab, count);
+  markSystemCalls();
+  const auto logs = managerOf(lab, lab.process());
+  value(logs->load({}));
+  markSystemCalls();
+  value(logs->shutdown(BrokerEpoch(1)));
+}
+
+/// {"openat":4.0,…}: system calls for each of `count` partitions, all that come to a tenth of one; null if nobody may
+/// count them.
+std::string systemCallsOfOpening(const std::string& folder, int count) {
+  const auto calls = countSystemCalls({"open-traced", "--dir", folder, "--partitions", std::to_string(count)});
+  if (!calls) return "null";
+  std::string text;
+  for (const auto& [name, times] : *calls)
+    if (times * 10 >= count)
+      text += fmt::format("{}\"{}\":{:.1f}", text.empty() ? "" : ",", name, static_cast<double>(times) / count);
+  return "{" + text + "}";
 }
 
 std::pair<std::vector<double>, std::vector<double>> turns(const Turns& once, int rounds) {
@@ -209,7 +236,10 @@ int main(int argc, char** argv) {
       abba(recovering(lab, scaled(1e9)), rounds);
     } else if (command == "open") {
       const Opening found = opening(lab, static_cast<int>(scaled(2'000)), rounds * 2);
-      fmt::print("{{\"ours\":[{:.6f}],\"calls\":{:.2f}}}\n", fmt::join(found.micros, ","), found.calls);
+      fmt::print("{{\"ours\":[{:.6f}],\"calls\":{:.2f},\"systemCalls\":{}}}\n", fmt::join(found.micros, ","),
+                 found.calls, systemCallsOfOpening(parent, static_cast<int>(scaled(2'000))));
+    } else if (command == "open-traced") {
+      openTraced(lab, std::stoi(options.at("--partitions")));
     } else if (command == "read") {
       abba(reading(lab, std::min<size_t>(scaled(5e8), 1'000'000'000)), rounds);
     } else if (command == "lookup") {
