@@ -1,8 +1,3 @@
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
@@ -10,71 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness.h"
-
-// The system's calls as they may be and rarely are: ended early, interrupted by a signal, refused half-way. This
-// program has its own pread and pwritev for that; they do what the system's do unless a test on the same thread says
-// otherwise.
-
-namespace {
-
-struct Calls {
-  /// Most bytes that a call moves; 0: as many as it is asked to.
-  size_t most = 0;
-  /// Every other call ends with EINTR before it has done anything.
-  bool interrupted = false;
-  /// The error of the call after so many that moved something.
-  int error = 0;
-  int errorAfter = 0;
-
-  int made = 0;
-  int moved = 0;
-
-  /// Whether the call fails; errno is set.
-  bool fails() {
-    ++made;
-    if (interrupted && made % 2 == 1) {
-      errno = EINTR;
-      return true;
-    }
-    if (error != 0 && moved >= errorAfter) {
-      errno = error;
-      return true;
-    }
-    ++moved;
-    return false;
-  }
-  size_t bounded(size_t bytes) const { return most == 0 ? bytes : std::min(bytes, most); }
-};
-
-thread_local Calls* odd = nullptr;
-
-}  // namespace
-
-extern "C" ssize_t pread(int descriptor, void* into, size_t bytes, off_t position) {
-  if (odd != nullptr) {
-    if (odd->fails()) return -1;
-    bytes = odd->bounded(bytes);
-  }
-  return ::syscall(SYS_pread64, descriptor, into, bytes, position);
-}
-
-extern "C" ssize_t pwritev(int descriptor, const iovec* pieces, int count, off_t position) {
-  if (odd == nullptr || odd->most == 0) {
-    if (odd != nullptr && odd->fails()) return -1;
-    return ::syscall(SYS_pwritev, descriptor, pieces, count, position, 0);
-  }
-  if (odd->fails()) return -1;
-  // So many bytes of the pieces from the front.
-  size_t left = odd->most;
-  std::array<iovec, 64> part;
-  int used = 0;
-  for (; used < count && used < 64 && left > 0; ++used) {
-    part[static_cast<size_t>(used)] = pieces[used];
-    part[static_cast<size_t>(used)].iov_len = std::min(left, pieces[used].iov_len);
-    left -= part[static_cast<size_t>(used)].iov_len;
-  }
-  return ::syscall(SYS_pwritev, descriptor, part.data(), used, position, 0);
-}
+#include "odd_calls.h"
 
 namespace tidemark::platform {
 namespace {
@@ -84,15 +15,15 @@ class InterruptedCallsTest : public testing::Test {
   std::unique_ptr<Harness> harness_ = makeHarness(Kind::Native);
   std::shared_ptr<Process> process_ = harness_->createProcess("one");
   std::shared_ptr<File> file_ = process_->files().open(harness_->folder() + "/a", OpenMode::Create).value();
-  Calls calls_;
+  OddCalls calls_;
 
   ~InterruptedCallsTest() override {
-    odd = nullptr;
+    oddCalls = nullptr;
     process_->kill("the test ends");
     process_->awaitStopped();
   }
   std::string text() {
-    odd = nullptr;
+    oddCalls = nullptr;
     ByteVector bytes(1000);
     const size_t got = file_->readAt(0, bytes).value();
     return std::string(asText(ByteView(bytes).first(got)));
@@ -105,7 +36,7 @@ TEST_F(InterruptedCallsTest, aWriteThatEndsEarlyGoesOnWhereItEnded) {
   for (size_t most = 1; most <= 19; ++most) {
     ASSERT_TRUE(file_->truncate(0));
     calls_ = {.most = most};
-    odd = &calls_;
+    oddCalls = &calls_;
     ASSERT_TRUE(file_->writeAt(0, pieces));
     EXPECT_EQ(text(), "one two three four") << most << " at a time";
     EXPECT_EQ(calls_.made, static_cast<int>((18 + most - 1) / most)) << most << " at a time";
@@ -115,7 +46,7 @@ TEST_F(InterruptedCallsTest, aWriteThatEndsEarlyGoesOnWhereItEnded) {
 TEST_F(InterruptedCallsTest, aReadThatEndsEarlyGoesOnWhereItEnded) {
   ASSERT_TRUE(file_->writeAt(0, asBytes("one two three four")));
   calls_ = {.most = 5};
-  odd = &calls_;
+  oddCalls = &calls_;
   ByteVector bytes(18);
   EXPECT_EQ(file_->readAt(0, bytes).value(), 18u);
   EXPECT_EQ(asText(bytes), "one two three four");
@@ -124,7 +55,7 @@ TEST_F(InterruptedCallsTest, aReadThatEndsEarlyGoesOnWhereItEnded) {
 
 TEST_F(InterruptedCallsTest, aCallThatASignalInterruptsIsMadeAgain) {
   calls_ = {.most = 3, .interrupted = true};
-  odd = &calls_;
+  oddCalls = &calls_;
   ASSERT_TRUE(file_->writeAt(0, asBytes("one two")));
   ByteVector bytes(7);
   EXPECT_EQ(file_->readAt(0, bytes).value(), 7u);
@@ -135,7 +66,7 @@ TEST_F(InterruptedCallsTest, aCallThatASignalInterruptsIsMadeAgain) {
 TEST_F(InterruptedCallsTest, aWriteThatIsRefusedHalfWayIsAnError) {
   for (const int error : {EIO, ENOSPC}) {
     calls_ = {.most = 4, .error = error, .errorAfter = 1};
-    odd = &calls_;
+    oddCalls = &calls_;
     const auto written = file_->writeAt(0, asBytes("one two three"));
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, ErrorCode::KafkaStorageError);
@@ -148,7 +79,7 @@ TEST_F(InterruptedCallsTest, aWriteThatIsRefusedHalfWayIsAnError) {
 TEST_F(InterruptedCallsTest, aReadThatIsRefusedHalfWayIsAnErrorAndNoEnd) {
   ASSERT_TRUE(file_->writeAt(0, asBytes("one two three")));
   calls_ = {.most = 4, .error = EIO, .errorAfter = 1};
-  odd = &calls_;
+  oddCalls = &calls_;
   ByteVector bytes(13);
   const auto read = file_->readAt(0, bytes);
   ASSERT_FALSE(read);

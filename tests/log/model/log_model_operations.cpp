@@ -38,7 +38,7 @@ void LogModel::start(uint64_t seed) {
   sectorSize_ = chance(50) ? 512 : 4096;
   process_->disk().setSectorSize(sectorSize_);
   // Larger than any batch, and of large sectors several in some.
-  config_.segmentBytes = (700 + static_cast<int32_t>(below(1500))) * (sectorSize_ == 4096 && chance(50) ? 8 : 1);
+  config_.segmentBytes = (700 + static_cast<int32_t>(below(1500))) * (sectorSize_ == 4096 && chance(50) ? 20 : 1);
   config_.indexIntervalBytes = static_cast<int32_t>(below(300));
   config_.segmentIndexBytes = 64 + static_cast<int32_t>(below(400));
   config_.compact = chance(70);
