@@ -3,10 +3,14 @@ import json, subprocess
 
 
 class Brokers:
-    def __init__(self, program, data, brokers=3, settings=()):
+    def __init__(self, program, data, brokers=3, settings=(), log=None, recording=None):
         more = [word for setting in ("group.initial.rebalance.delay.ms=0", *settings) for word in ("--set", setting)]
+        if log is not None:
+            more += ["--verbose"]
+        if recording is not None:
+            more += ["--record", recording]
         self.process = subprocess.Popen([program, "serve", "--brokers", str(brokers), "--port", "0", "--data", data, "--json", *more],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
         json.loads(self.process.stdout.readline())
         # All addresses: one of them may be down when a client comes.
         self.bootstrap = ",".join(node["listener"] for node in self.ask("status", show=False)["nodes"])
