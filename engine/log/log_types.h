@@ -63,6 +63,9 @@ struct AppendOptions {
   /// A batch of a transaction that is not open here yet is taken only with the guard of its producer. Nothing: it is
   /// taken without.
   std::optional<VerificationGuard> verification = std::nullopt;
+  /// An earlier batch of the producer was refused and is to come again: if nobody knows the producer, it may not begin
+  /// with this one.
+  bool earlierRefused = false;
   /// Of the coordinator that a marker comes from: from version 2 on its epoch is above that of all it ends.
   int16_t transactionVersion = 0;
   /// Version of the Produce request.

@@ -92,7 +92,14 @@ Result<void> ProducerStateManager::check(const BatchHeader& header, const std::o
   if (options.verification && header.isTransactional() && !header.isControl())
     TIDEMARK_TRY(checkVerified(header, *options.verification));
   const auto found = producers_.find(header.producerId);
-  if (found == producers_.end() || isMutated(Mutation::SequencesUnchecked)) return {};
+  if (isMutated(Mutation::SequencesUnchecked)) return {};
+  if (found == producers_.end()) {
+    if (options.earlierRefused)
+      return fail(ErrorCode::OutOfOrderSequenceNumber,
+                  fmt::format("nobody knows producer {}: sequence {} may not come before the one that was refused",
+                              header.producerId, header.baseSequence));
+    return {};
+  }
   const ProducerEntry& producer = found->second;
   if (origin == Origin::Replication) return {};
   if (header.producerEpoch < producer.epoch())

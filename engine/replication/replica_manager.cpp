@@ -80,6 +80,7 @@ ReplicaManager::ReplicaManager(platform::Process& process, std::shared_ptr<log::
                  // What waits remembers places in the files of the old log.
                  .moved = [this](Partition& partition) { fetches_.checkAndComplete(partition.id()); }}),
       sessions_(options_.fetchSessions, process.random()),
+      refused_(process.clock()),
       leaderQuota_(process.clock()),
       followerQuota_(process.clock()),
       expiration_(purgatory::ExpirationTimer::create(serial(process, "expiration-reaper"), process.clock())),
@@ -371,18 +372,28 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
       const Error missing = whyMissing(item.partition, Uuid());
       result.error = missing.code;
       result.message = missing.message;
+      refused_.refused(item.partition, item.records, result.error);
       continue;
     }
     log::AppendOptions ofItem = options;
     if (item.verification) ofItem.verification = item.verification;
+    const std::optional<ErrorCode> whyEarlier = refused_.before(item.partition, item.records);
+    ofItem.earlierRefused = whyEarlier.has_value();
     auto appended = partition->appendAsLeader(item.records, acks, ofItem);
     if (!appended) {
       result.error = appended.error().error.code;
       result.message = std::move(appended.error().error.message);
+      if (result.error == ErrorCode::OutOfOrderSequenceNumber) {
+        process_.log().info("replication", "broker {}: {}: {}{}", options_.self, item.partition, result.message,
+                            whyEarlier ? " (the one before it was refused for now)" : "");
+        result.error = whyEarlier.value_or(result.error);
+      }
+      refused_.refused(item.partition, item.records, result.error);
       result.recordErrors = std::move(appended.error().recordErrors);
       result.logStartOffset = partition->log()->logStartOffset();
       continue;
     }
+    refused_.appended(item.partition, item.records);
     result.baseOffset = appended->info.firstOffset;
     result.logAppendTimeMs = appended->info.logAppendTimeMs;
     result.logStartOffset = appended->info.logStartOffset;

@@ -26,6 +26,7 @@
 #include "replication/fetcher.h"
 #include "replication/log_dir_mover.h"
 #include "replication/partition.h"
+#include "replication/refused_batches.h"
 #include "replication/replication_quota.h"
 
 namespace tidemark::replication {
@@ -218,6 +219,7 @@ class ReplicaManager {
   DirectoryAssignments assignments_;
   LogDirMover mover_;
   FetchSessionCache sessions_;
+  RefusedBatches refused_;
   ReplicationQuota leaderQuota_;
   ReplicationQuota followerQuota_;
   const std::shared_ptr<purgatory::ExpirationTimer> expiration_;

@@ -90,8 +90,11 @@ class ReplicaManagerTest : public testing::Test {
   /// Parks or answers; what came is in the result once it did.
   std::shared_ptr<std::optional<std::vector<ProduceResult>>> produce(int index, int16_t acks = -1,
                                                                      platform::Duration timeout = seconds(5)) {
+    return produce(index, makeBatch({.count = 1, .firstTimestampMs = process_->clock().wallMs()}), acks, timeout);
+  }
+  std::shared_ptr<std::optional<std::vector<ProduceResult>>> produce(int index, ByteVector batch, int16_t acks,
+                                                                     platform::Duration timeout = seconds(5)) {
     auto result = std::make_shared<std::optional<std::vector<ProduceResult>>>();
-    ByteVector batch = makeBatch({.count = 1, .firstTimestampMs = process_->clock().wallMs()});
     const ProduceItem item{.partition = name(index), .records = batch};
     manager_->append(acks, timeout, std::span(&item, 1), {.origin = records::Origin::Client, .apiVersion = 12},
                      {.client = "test", .correlation = 1},
@@ -113,6 +116,16 @@ class ReplicaManagerTest : public testing::Test {
          .ask = {.fetchOffset = Offset(offset), .logStartOffset = Offset(0), .maxBytes = 1 << 20}}};
     manager_->fetch(params, std::move(items), [result](std::vector<FetchResult> done) { *result = std::move(done); });
     return result;
+  }
+  /// Two records of the idempotent producer 7.
+  ErrorCode produceNumbered(int index, int32_t sequence) {
+    return errorOf(produce(index,
+                           makeBatch({.count = 2,
+                                      .firstTimestampMs = process_->clock().wallMs(),
+                                      .producer = ProducerId(7),
+                                      .producerEpoch = ProducerEpoch(0),
+                                      .baseSequence = sequence}),
+                           1));
   }
   ErrorCode errorOf(const std::shared_ptr<std::optional<std::vector<ProduceResult>>>& result) {
     EXPECT_TRUE(*result) << "no answer";
@@ -192,6 +205,22 @@ TEST_F(ReplicaManagerTest, AShrunkIsrLetsAParkedProduceGoOrFail) {
   change(1, {.isr = std::vector<int32_t>{1}});
   EXPECT_FALSE(*failing) << "the high watermark stays: it may still come";
   EXPECT_EQ(errorOf(produce(1)), ErrorCode::NotEnoughReplicas);
+}
+
+TEST_F(ReplicaManagerTest, WhatFollowsABatchThatWasRefusedForNowIsRefusedLikewise) {
+  apply({partitionRecord(0, {1, 2}, 2)});
+  EXPECT_EQ(produceNumbered(0, 0), ErrorCode::NotLeaderOrFollower);
+  change(0, {.leader = 1});
+  EXPECT_EQ(produceNumbered(0, 2), ErrorCode::NotLeaderOrFollower) << "it would be the first, and 0 could never come";
+  EXPECT_EQ(produceNumbered(0, 0), ErrorCode::None);
+  EXPECT_EQ(produceNumbered(0, 2), ErrorCode::None);
+  EXPECT_EQ(produceNumbered(0, 6), ErrorCode::OutOfOrderSequenceNumber) << "nothing before it was refused";
+  change(0, {.leader = 2});
+  EXPECT_EQ(produceNumbered(0, 4), ErrorCode::NotLeaderOrFollower);
+  change(0, {.leader = 1});
+  EXPECT_EQ(produceNumbered(0, 6), ErrorCode::NotLeaderOrFollower) << "a gap, but 4 will come again";
+  EXPECT_EQ(produceNumbered(0, 4), ErrorCode::None);
+  EXPECT_EQ(produceNumbered(0, 6), ErrorCode::None);
 }
 
 TEST_F(ReplicaManagerTest, AFetchWaitsForBytesAndIsAnsweredByAnAppend) {
