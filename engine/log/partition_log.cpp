@@ -248,9 +248,4 @@ void PartitionLog::updateConfig(const LogConfig& config) {
   afterChange();
 }
 
-void PartitionLog::expireProducers() {
-  const Lock lock(mutex_);
-  producers_->expire(context_.clock->wallMs(), config_->producerIdExpirationMs);
-}
-
 }  // namespace tidemark::log

@@ -27,6 +27,7 @@ namespace tidemark::log {
 class LookupTrace;
 class ProducerStateManager;
 struct EndedTransaction;
+struct ProducerBatch;
 class Segment;
 class SegmentList;
 struct LoadedLog;
@@ -282,6 +283,11 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Result<void> truncateFully(Offset offset, std::optional<Offset> logStartOffset) REQUIRES(mutex_);
   void lowerCleanedTo(Offset offset) REQUIRES(mutex_);
   Result<void> rebuildProducers() REQUIRES(mutex_);
+  /// The batch of the last five of its producer that `header` repeats, null: it is new. Looks into the log for those
+  /// that a snapshot did not tell.
+  Result<const ProducerBatch*> findDuplicate(const records::BatchHeader& header) REQUIRES(mutex_);
+  /// An offset so many bytes before `offset`, about; the log start if there are fewer.
+  Result<Offset> offsetBefore(Offset offset, uint64_t bytes) const REQUIRES(mutex_);
   Result<size_t> countDeletable() REQUIRES(mutex_);
   Result<int> removeFirstSegments(size_t count) REQUIRES(mutex_);
   /// Renames the segment's files and has them removed later.

@@ -76,7 +76,8 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
     info.logStartOffset = logStart_;
     header.baseOffset = logEnd_.offset;
     if (header.hasProducerId()) {
-      const ProducerBatch* duplicate = options.origin == Origin::Client ? producers_->findDuplicate(header) : nullptr;
+      TIDEMARK_ASSIGN(const ProducerBatch* const duplicate,
+                      options.origin == Origin::Client ? findDuplicate(header) : nullptr);
       if (duplicate != nullptr) {
         info.duplicate = true;
         info.firstOffset = duplicate->firstOffset();
@@ -112,12 +113,6 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
   if (flushTo)
     if (const auto flushed = flushReaching(*flushTo); !flushed) return refuse(flushed.error());
   return info;
-}
-
-std::optional<VerificationGuard> PartitionLog::beginVerification(ProducerId producerId, ProducerEpoch epoch,
-                                                                 int32_t firstSequence) {
-  const Lock lock(mutex_);
-  return producers_->beginVerification(producerId, epoch, firstSequence, context_.clock->wallMs());
 }
 
 Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch maxEpoch, bool checkCrc) {

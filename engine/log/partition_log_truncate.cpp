@@ -2,7 +2,6 @@
 
 #include "events/log_events.h"
 #include "events/recorder.h"
-#include "log/batch_walk.h"
 #include "log/partition_log.h"
 #include "log/producer_state.h"
 #include "log/segment.h"
@@ -110,24 +109,6 @@ Result<void> PartitionLog::truncateFully(Offset offset, std::optional<Offset> lo
   recoveryPoint_ = offset;
   due_.recoveryPointLowered = due_.checkpoint = due_.any = true;
   lowerCleanedTo(logStart_);
-  return {};
-}
-
-Result<void> PartitionLog::rebuildProducers() {
-  ProducerStateManager& producers = *producers_;
-  TIDEMARK_TRY(producers.reload(logStart_, logEnd_.offset, context_.clock->wallMs(), config_->producerIdExpirationMs,
-                                highWatermark_.offset));
-  if (producers.end() < logEnd_.offset)
-    TIDEMARK_TRY(forEachBatch(
-        *segments_, std::max(producers.end(), logStart_), logEnd_.offset,
-        [&producers](const records::BatchHeader& header, const std::optional<records::EndTxnMarker>& marker,
-                     const LogOffsetMetadata& place) { producers.apply(header, marker, place); }));
-  producers.advanceTo(logEnd_.offset);
-  // Snapshots above the high watermark were passed over for the sake of transactions; sequences they know as well.
-  if (highWatermark_.offset < logEnd_.offset)
-    TIDEMARK_TRY(producers.adoptProducers(context_.clock->wallMs(), config_->producerIdExpirationMs));
-  TIDEMARK_TRY(producers.takeSnapshot());
-  producers.onHighWatermark(highWatermark_.offset);
   return {};
 }
 

@@ -24,6 +24,13 @@ bool follows(int32_t last, int32_t next) {
   return next == static_cast<int64_t>(last) + 1 || (next == 0 && last == INT32_MAX);
 }
 
+ProducerBatch rememberedAs(const BatchHeader& header) {
+  return {.lastSequence = header.lastSequence(),
+          .lastOffset = header.lastOffset(),
+          .offsetDelta = header.lastOffsetDelta,
+          .timestampMs = header.maxTimestampMs};
+}
+
 }  // namespace
 
 // --- one producer ---
@@ -59,6 +66,30 @@ void ProducerEntry::addBatch(ProducerEpoch epoch, const ProducerBatch& batch) no
 void ProducerEntry::adoptBatch(const ProducerBatch& batch) noexcept {
   batches_[0] = batch;
   count_ = 1;
+}
+
+void ProducerEntry::recallBatch(ProducerEpoch epoch, const ProducerBatch& batch) noexcept {
+  if (epoch != epoch_) return;
+  const auto remembered = batches_.begin() + static_cast<ptrdiff_t>(count_);
+  auto place = std::ranges::lower_bound(batches_.begin(), remembered, batch.lastOffset, {}, &ProducerBatch::lastOffset);
+  if (place == remembered || place->lastOffset == batch.lastOffset) return;
+  if (count_ < kWindow) {
+    std::shift_right(place, remembered + 1, 1);
+    ++count_;
+  } else if (place == batches_.begin()) {
+    return;
+  } else {
+    std::shift_left(batches_.begin(), place, 1);
+    --place;
+  }
+  *place = batch;
+}
+
+bool ProducerEntry::mayRecall(ProducerEpoch epoch, int32_t lastSequence) const noexcept {
+  if (epoch != epoch_ || count_ == 0 || count_ == kWindow || lastSequence < 0) return false;
+  // Modulo 2³¹: the half behind the oldest that is remembered is older, the other half is still to come.
+  const int64_t before = (batches_[0].lastSequence - static_cast<int64_t>(lastSequence) + kSequences) % kSequences;
+  return before > 0 && before < kSequences / 2;
 }
 
 void ProducerEntry::endTransaction(ProducerEpoch epoch, int32_t coordinatorEpoch, int64_t timestampMs) noexcept {
@@ -181,10 +212,7 @@ std::optional<EndedTransaction> ProducerStateManager::apply(const BatchHeader& h
   ProducerEntry& producer = producers_.try_emplace(header.producerId, header.producerId).first->second;
   if (header.isTransactional() && !verifications_.empty()) verifications_.erase(header.producerId);
   if (!header.isControl()) {
-    producer.addBatch(header.producerEpoch, {.lastSequence = header.lastSequence(),
-                                             .lastOffset = header.lastOffset(),
-                                             .offsetDelta = header.lastOffsetDelta,
-                                             .timestampMs = header.maxTimestampMs});
+    producer.addBatch(header.producerEpoch, rememberedAs(header));
     if (header.isTransactional() && producer.transactionStart() == kNoOffset) {
       producer.beginTransaction(header.baseOffset);
       open_[header.baseOffset] = {header.producerId, place};
@@ -200,6 +228,20 @@ std::optional<EndedTransaction> ProducerStateManager::apply(const BatchHeader& h
   }
   return EndedTransaction{header.producerId, first, header.lastOffset(), !marker->commit,
                           open_.empty() ? header.nextOffset() : open_.begin()->first};
+}
+
+// --- retries that a snapshot forgot ---
+std::optional<Offset> ProducerStateManager::forgottenBelow(const BatchHeader& header) const {
+  if (!forgottenBelow_ || header.baseSequence == kNoSequence) return std::nullopt;
+  const auto found = producers_.find(header.producerId);
+  const bool may = found != producers_.end() && found->second.mayRecall(header.producerEpoch, header.lastSequence());
+  return may ? forgottenBelow_ : std::nullopt;
+}
+
+void ProducerStateManager::recall(const BatchHeader& header) {
+  if (header.isControl() || header.baseSequence == kNoSequence) return;
+  if (const auto found = producers_.find(header.producerId); found != producers_.end())
+    found->second.recallBatch(header.producerEpoch, rememberedAs(header));
 }
 
 // --- transactions ---
@@ -266,6 +308,7 @@ void ProducerStateManager::clear() {
   producers_.clear();
   open_.clear();
   unreplicated_.clear();
+  forgottenBelow_.reset();
 }
 
 // --- disk ---
@@ -321,6 +364,7 @@ Result<void> ProducerStateManager::reload(Offset logStart, Offset logEnd, int64_
     const auto loaded = loadSnapshot(newest, nowMs, expirationMs);
     if (loaded) {
       end_ = newest;
+      forgottenBelow_ = newest;
       break;
     }
     if (loaded.error().code != ErrorCode::CorruptMessage) return loaded;

@@ -58,6 +58,11 @@ class ProducerEntry {
   void addBatch(ProducerEpoch epoch, const ProducerBatch& batch) noexcept;
   /// The last batch of this epoch, of a producer without any: as somebody else remembers it.
   void adoptBatch(const ProducerBatch& batch) noexcept;
+  /// A batch that lies in the log before some of those that are remembered: it joins them unless it is there or five
+  /// are newer.
+  void recallBatch(ProducerEpoch epoch, const ProducerBatch& batch) noexcept;
+  /// Whether a batch with this last sequence comes before those that are remembered, of which there is room for more.
+  bool mayRecall(ProducerEpoch epoch, int32_t lastSequence) const noexcept;
   void beginTransaction(Offset first) noexcept { transactionStart_ = first; }
   void endTransaction(ProducerEpoch epoch, int32_t coordinatorEpoch, int64_t timestampMs) noexcept;
   /// As a snapshot tells it.
@@ -131,6 +136,15 @@ class ProducerStateManager {
   void advanceTo(Offset offset) noexcept { end_ = offset; }
   Offset end() const noexcept { return end_; }
 
+  // --- retries that a snapshot forgot ---
+  /// What check() found out of order may be a retry all the same: a snapshot says of each producer only its last batch,
+  /// and the ones before it lie in the log, below the returned offset. Nothing: it is none.
+  std::optional<Offset> forgottenBelow(const records::BatchHeader& header) const;
+  /// A batch that lies below forgottenBelow().
+  void recall(const records::BatchHeader& header);
+  /// All were recalled that are to be: nobody asks again.
+  void endRecall() noexcept { forgottenBelow_.reset(); }
+
   // --- transactions ---
   /// First offset of the oldest transaction that is open or whose marker is not below the high watermark.
   std::optional<LogOffsetMetadata> firstUnstableOffset() const;
@@ -197,6 +211,8 @@ class ProducerStateManager {
   std::map<Offset, OpenTransaction> unreplicated_;
   Offset end_{0};
   Offset lastSnapshot_{0};
+  /// Where the snapshot was taken from which the state was loaded, until the batches before it are recalled.
+  std::optional<Offset> forgottenBelow_;
   /// Rising.
   std::vector<Offset> snapshots_;
 };

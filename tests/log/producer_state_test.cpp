@@ -267,5 +267,125 @@ TEST_F(ProducerStateTest, aMarkerOfVersion2EndsNothingOfItsOwnEpoch) {
   EXPECT_EQ(only().currentTransactionStartOffset, kNoOffset);
 }
 
+// ---- the last five batches, whatever happened to the log
+
+/// Two producers whose batches alternate, of which a snapshot near the log's end remembers the last ones only.
+class ProducerWindowTest : public ProducerStateTest {
+ protected:
+  /// Batches `first` to `last` of both, two records each.
+  void appendBatches(int first, int last) {
+    for (int i = first; i <= last; ++i)
+      for (int producer : {1, 2}) append(from(producer, 2 * i, 2));
+  }
+  /// The last five of each, up to the batch `last`, are known, and none before.
+  void expectWindow(int last) {
+    const Offset end = log_->logEndOffset();
+    for (int producer : {1, 2}) {
+      for (int i = std::max(0, last - 4); i <= last; ++i) {
+        SCOPED_TRACE(testing::Message() << "batch " << i << " of producer " << producer);
+        const AppendInfo again = append(from(producer, 2 * i, 2));
+        EXPECT_TRUE(again.duplicate);
+        EXPECT_EQ(again.firstOffset, Offset(4 * i + 2 * (producer - 1)));
+      }
+      if (last >= 5) {
+        EXPECT_EQ(appendError(from(producer, 2 * (last - 5), 2)), ErrorCode::OutOfOrderSequenceNumber);
+      }
+      EXPECT_EQ(appendError(from(producer, 2 * last, 1)), ErrorCode::OutOfOrderSequenceNumber) << "not the same batch";
+      EXPECT_EQ(appendError(from(producer, 2 * last + 4, 2)), ErrorCode::OutOfOrderSequenceNumber) << "a gap";
+    }
+    EXPECT_EQ(log_->logEndOffset(), end);
+  }
+  uint64_t readsOfLogs(const std::function<void()>& work) {
+    uint64_t reads = 0;
+    process_->disk().failWhen([&](platform::FileCall call, const std::string& path) {
+      reads += call == platform::FileCall::Read && path.ends_with(".log");
+      return false;
+    });
+    work();
+    process_->disk().failWhen({});
+    return reads;
+  }
+};
+
+TEST_F(ProducerWindowTest, aRetryIsKnownAfterTwoTruncations) {
+  appendBatches(0, 9);
+  log_->updateHighWatermark(Offset(40));
+  // The first leaves a snapshot at the log's end, from which the second goes on.
+  ASSERT_TRUE(log_->truncateTo(Offset(36)));
+  expectWindow(8);
+  appendBatches(9, 9);
+  ASSERT_TRUE(log_->truncateTo(Offset(36)));
+  expectWindow(8);
+  appendBatches(9, 10);
+  expectWindow(10);
+}
+
+TEST_F(ProducerWindowTest, aRetryIsKnownAfterACleanStop) {
+  appendBatches(0, 9);
+  ASSERT_TRUE(log_->close());
+  open(true);
+  expectWindow(9);
+}
+
+TEST_F(ProducerWindowTest, aRetryIsKnownAfterAKillAlsoIfItsBatchesLieInAnotherSegment) {
+  appendBatches(0, 6);
+  ASSERT_TRUE(log_->roll());
+  appendBatches(7, 7);
+  ASSERT_TRUE(log_->roll());
+  appendBatches(8, 8);
+  ASSERT_TRUE(log_->flush());
+  options_.recoveryPoint = log_->recoveryPoint();
+  crashAndReopen();
+  expectWindow(8);
+}
+
+TEST_F(ProducerWindowTest, whatANewEpochOrTheLogStartVoidedIsNotRecalled) {
+  append(from(1, 0, 2, 0));
+  append(from(1, 2, 2, 0));
+  append(from(1, 0, 2, 1));
+  append(from(1, 2, 2, 1));
+  log_->updateHighWatermark(Offset(8));
+  ASSERT_TRUE(log_->close());
+  open(true);
+  EXPECT_EQ(appendError(from(1, 2, 2, 0)), ErrorCode::InvalidProducerEpoch);
+  EXPECT_EQ(append(from(1, 0, 2, 1)).firstOffset, Offset(4)) << "of the epoch before it is 0";
+  ASSERT_TRUE(log_->close());
+  options_.logStartOffset = Offset(6);
+  open(true);
+  EXPECT_EQ(appendError(from(1, 0, 2, 1)), ErrorCode::OutOfOrderSequenceNumber);
+  EXPECT_EQ(append(from(1, 2, 2, 1)).firstOffset, Offset(6));
+}
+
+TEST_F(ProducerWindowTest, sequencesThatWrapAreRecalled) {
+  // The third one has 2³¹−1 and 0.
+  const std::vector<int32_t> sequences{INT32_MAX - 4, INT32_MAX - 2, INT32_MAX, 1, 3};
+  for (const int32_t sequence : sequences) append(from(1, sequence, 2));
+  ASSERT_TRUE(log_->close());
+  open(true);
+  for (size_t i = 0; i < sequences.size(); ++i)
+    EXPECT_EQ(append(from(1, sequences[i], 2)).firstOffset, Offset(static_cast<int64_t>(2 * i)));
+  expectEnd(10);
+}
+
+TEST_F(ProducerWindowTest, theLogIsReadOnceAndOnlyForWhatMayBeARetry) {
+  appendBatches(0, 9);
+  ASSERT_TRUE(log_->close());
+  open(true);
+  append();  // the first one asks how old the segment is
+  EXPECT_EQ(readsOfLogs([this] {
+              EXPECT_EQ(appendError(from(1, 30, 2)), ErrorCode::OutOfOrderSequenceNumber) << "a gap";
+              EXPECT_TRUE(append(from(1, 18, 2)).duplicate) << "the snapshot knows it";
+              append(from(1, 20, 2));
+              append(from(3, 7, 2));
+            }),
+            0u);
+  EXPECT_GT(readsOfLogs([this] { EXPECT_TRUE(append(from(1, 16, 2)).duplicate); }), 0u);
+  EXPECT_EQ(readsOfLogs([this] {
+              EXPECT_TRUE(append(from(2, 14, 2)).duplicate);
+              EXPECT_EQ(appendError(from(1, 0, 2)), ErrorCode::OutOfOrderSequenceNumber);
+            }),
+            0u);
+}
+
 }  // namespace
 }  // namespace tidemark::log

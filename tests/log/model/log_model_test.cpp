@@ -173,9 +173,9 @@ TEST_F(LogModelTest, aLogIsWhatWasAppendedWhateverHappensToIt) {
   }
   fmt::print(
       "{} steps, {} crashes, {} lost tails, {} disk failures, {} passes of living brokers, {} records compacted away, "
-      "{} aborted seen, {} segments scanned\n",
+      "{} aborted seen, {} retries known, {} segments scanned\n",
       counts_.steps, counts_.crashes, counts_.lostTails, counts_.diskFailures, counts_.passes, counts_.compactedAway,
-      counts_.abortedSeen, counts_.segmentsScanned);
+      counts_.abortedSeen, counts_.retries, counts_.segmentsScanned);
   for (const std::string_view what : kExpected) fmt::print("{:8} {}\n", counts_.done[std::string(what)], what);
   // As many as a run without sanitizers has, or a longer one.
   if (seeds < 100) return;
@@ -188,6 +188,7 @@ TEST_F(LogModelTest, aLogIsWhatWasAppendedWhateverHappensToIt) {
   EXPECT_GT(counts_.passes, expected(33));
   EXPECT_GT(counts_.compactedAway, expected(660));
   EXPECT_GT(counts_.abortedSeen, expected(66));
+  EXPECT_GT(counts_.retries, expected(660));
 }
 
 /// Each call that a log makes is once the last one, in the middle of which the process dies or the power goes.
