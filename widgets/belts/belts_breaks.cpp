@@ -24,10 +24,6 @@ constexpr double kFadeSeconds = 4;
 constexpr double kGhostTop = 34;
 constexpr double kGhostHeight = 34;
 
-double placeOf(Offset offset) {
-  return static_cast<double>(offset.value());
-}
-
 /// Text on solid red.
 QColor onBad() {
   return colors().dark ? colors().onEpoch : QColor(Qt::white);
@@ -70,7 +66,7 @@ double BeltsView::freshness(const LogBreak& one) const {
 void BeltsView::paintParting(QPainter& painter, const observe::PartitionSnapshot& partition,
                              const observe::ReplicaSnapshot& replica, const QRectF& lane, Offset from) const {
   const BeltsLayout layout = layoutOfBelts();
-  const double x = layout.beltLeft() + m_viewport.x(placeOf(from), now());
+  const double x = layout.beltLeft() + m_viewport.x(beltPlace(from), now());
   drawTear(painter, x, lane.top() + 18, lane.top() + 84, colors().bad);
   const QString text = tr("%n record(s) that leader %1 does not have", nullptr,
                           static_cast<int>(std::max<int64_t>(0, replica.logEnd - from)))
@@ -82,7 +78,7 @@ void BeltsView::paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& r
   const Palette& p = colors();
   const BeltsLayout layout = layoutOfBelts();
   const QRectF room(layout.beltLeft(), 0, layout.beltWidth(), 1);
-  const auto x = [&](Offset offset) { return layout.beltLeft() + m_viewport.x(placeOf(offset), now()); };
+  const auto x = [&](Offset offset) { return layout.beltLeft() + m_viewport.x(beltPlace(offset), now()); };
   for (const LogBreak& one : m_breaks) {
     if (one.what != BreakKind::Truncated || one.broker != replica.broker) continue;
     const double fresh = freshness(one);
@@ -118,7 +114,7 @@ void BeltsView::paintEpochs(QPainter& painter) const {
   // The newest first: where two would lie on each other it is the one that counts.
   for (auto one = m_breaks.rbegin(); one != m_breaks.rend(); ++one) {
     if (one->what != BreakKind::EpochBegan) continue;
-    const double x = left + m_viewport.x(placeOf(one->from), now());
+    const double x = left + m_viewport.x(beltPlace(one->from), now());
     if (x < left || x > right) continue;
     QPen pen(p.epoch(one->epoch), 1.6);
     pen.setDashPattern({1.5, 2});
@@ -143,8 +139,8 @@ void BeltsView::paintLost(QPainter& painter) const {
                     layout.lanesBottom() - layout.laneTop + 8);
   for (const LogBreak& one : m_breaks) {
     if (one.what != BreakKind::Lost || one.count() == 0) continue;
-    const double from = layout.beltLeft() + m_viewport.x(placeOf(one.from), now());
-    const double to = layout.beltLeft() + m_viewport.x(placeOf(one.to), now());
+    const double from = layout.beltLeft() + m_viewport.x(beltPlace(one.from), now());
+    const double to = layout.beltLeft() + m_viewport.x(beltPlace(one.to), now());
     const QRectF band = QRectF(from, room.top(), std::max(4.0, to - from), room.height()).intersected(room);
     if (band.isEmpty()) continue;
     const bool noted = m_noted.contains(one.event);

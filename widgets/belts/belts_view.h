@@ -57,6 +57,11 @@ struct BeltsLayout {
   }
 };
 
+/// An offset as the viewport counts it.
+inline double beltPlace(Offset offset) {
+  return static_cast<double>(offset.value());
+}
+
 /// The replicas of one partition as belts: batches coloured by leader epoch, records, index entries, log ends and the
 /// high watermark that move smoothly, segment edges, followers' fetches, readers, and what is parked in purgatory.
 /// Where an epoch began is flagged; what a follower holds and its leader does not is hatched in red; what it gave up
@@ -158,7 +163,7 @@ class BeltsView : public QWidget {
   /// 1: it has just happened, 0: it is not shown any more.
   double freshness(const LogBreak& one) const;
 
-  // Painting, in this order (belts_paint.cpp).
+  // Painting, in this order (belts_paint.cpp, belts_marks.cpp).
   void paintLane(QPainter& painter, const observe::PartitionSnapshot& partition, int index) const;
   void paintBatches(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, double hw,
                     const std::optional<Offset>& parts) const;

@@ -4,8 +4,9 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QStyle>
 #include <QVBoxLayout>
+
+#include "theme/theme.h"
 
 namespace tidemark::widgets {
 
@@ -64,12 +65,8 @@ void DialogParts::finish(QLabel* note, std::initializer_list<QPushButton*> butto
 }
 
 void setNote(QLabel* note, const QString& text, bool wrong) {
-  const QString kind = wrong ? QStringLiteral("error") : QStringLiteral("muted");
   if (note->text() != text) note->setText(text);
-  if (note->property("kind").toString() == kind) return;
-  note->setProperty("kind", kind);
-  note->style()->unpolish(note);
-  note->style()->polish(note);
+  setStyled(note, "kind", wrong ? QStringLiteral("error") : QStringLiteral("muted"));
 }
 
 }  // namespace tidemark::widgets

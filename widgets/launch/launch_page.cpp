@@ -21,7 +21,6 @@
 #include <QRegularExpression>
 #include <QSpinBox>
 #include <QStorageInfo>
-#include <QStyle>
 #include <QVBoxLayout>
 
 #include "launch/launch_picture.h"
@@ -39,37 +38,10 @@ QLabel* makeLabel(const QString& kind, const QString& text = {}) {
   return label;
 }
 
-void setKind(QWidget* widget, const QString& kind) {
-  if (widget->property("kind").toString() == kind) return;
-  widget->setProperty("kind", kind);
-  widget->style()->unpolish(widget);
-  widget->style()->polish(widget);
-}
-
-void setWrong(QWidget* widget, bool wrong) {
-  if (widget->property("wrong").toBool() == wrong) return;
-  widget->setProperty("wrong", wrong);
-  widget->style()->unpolish(widget);
-  widget->style()->polish(widget);
-}
-
 /// Below this width the picture goes under the form.
 constexpr int kTwoColumns = 1120;
 
 }  // namespace
-
-QString topicNameProblem(const QString& name) {
-  if (name.isEmpty()) return LaunchPage::tr("a topic needs a name");
-  if (name.size() > 249) return LaunchPage::tr("at most 249 characters");
-  if (name == QStringLiteral(".") || name == QStringLiteral(".."))
-    return LaunchPage::tr("“.” and “..” are not allowed");
-  for (const QChar c : name)
-    if (!((c >= QLatin1Char('a') && c <= QLatin1Char('z')) || (c >= QLatin1Char('A') && c <= QLatin1Char('Z')) ||
-          (c >= QLatin1Char('0') && c <= QLatin1Char('9')) || c == QLatin1Char('.') || c == QLatin1Char('_') ||
-          c == QLatin1Char('-')))
-      return LaunchPage::tr("only letters, digits, “.”, “_” and “-”");
-  return {};
-}
 
 LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(parent), m_bridge(bridge) {
   setWidgetResizable(true);
@@ -403,8 +375,8 @@ void LaunchPage::describe() {
   m_withLoad->setEnabled(m_withTopic->isChecked());
   m_load->setEnabled(m_withTopic->isChecked() && m_withLoad->isChecked());
   const QString topicProblem = m_withTopic->isChecked() ? topicNameProblem(m_topic->text().trimmed()) : QString();
-  setWrong(m_topic, !topicProblem.isEmpty());
-  setKind(m_topicNote, topicProblem.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
+  setStyled(m_topic, "wrong", !topicProblem.isEmpty());
+  setStyled(m_topicNote, "kind", topicProblem.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
   m_topicNote->setText(!topicProblem.isEmpty() ? topicProblem
                                                : tr("partitions, %n replica(s) each", nullptr, std::min(3, brokers)));
   const std::vector<observe::Setting> profile = m_bridge.profile(brokers);
@@ -427,134 +399,6 @@ void LaunchPage::describe() {
   m_command->setToolTip(command);
   m_command->setText(QFontMetrics(m_command->font()).elidedText(command, Qt::ElideMiddle, 420));
   m_picture->setOptions(chosen, load());
-}
-
-void LaunchPage::check() {
-  m_checkSoon.stop();
-  takeStored();
-  const observe::LaunchOptions chosen = options();
-  m_problem.clear();
-  // While they start the ports are ours.
-  m_ports = m_starting ? PortCheck()
-            : m_stored ? checkPorts(fromUtf8(m_stored->host), m_stored->ports)
-                       : checkPorts(fromUtf8(chosen.host), chosen.port, chosen.brokers);
-  // Three in a row and more are told as a range.
-  const auto list = [](const std::vector<uint16_t>& ports) {
-    QStringList texts;
-    for (size_t i = 0; i < ports.size(); ++i) {
-      size_t last = i;
-      while (last + 1 < ports.size() && ports[last + 1] == ports[last] + 1) ++last;
-      if (last - i >= 2) {
-        texts << QStringLiteral("%1 – %2").arg(ports[i]).arg(ports[last]);
-        i = last;
-      } else {
-        texts << QString::number(ports[i]);
-      }
-    }
-    return texts.join(QStringLiteral(", "));
-  };
-  if (m_starting) {
-    m_portNote->clear();
-  } else if (m_ports.badHost) {
-    m_problem = tr("“%1” is not an address of this machine").arg(fromUtf8(chosen.host));
-    m_portNote->setText(QStringLiteral("✕  ") + m_problem);
-  } else if (!m_ports.taken.empty()) {
-    m_problem = m_ports.taken.size() == 1 ? tr("%1 is taken").arg(list(m_ports.taken))
-                                          : tr("%1 are taken").arg(list(m_ports.taken));
-    if (m_stored) m_problem = tr("%1: does the folder’s cluster run already?").arg(m_problem);
-    m_portNote->setText(QStringLiteral("✕  ") + m_problem);
-  } else if (!m_ports.forbidden.empty()) {
-    m_problem = tr("%1: ports below 1024 are the system’s").arg(list(m_ports.forbidden));
-    m_portNote->setText(QStringLiteral("✕  ") + m_problem);
-  } else if (chosen.port == 0) {
-    m_portNote->setText(QStringLiteral("●  ") + tr("free ports are picked"));
-  } else {
-    m_portNote->setText(QStringLiteral("●  ") + (m_ports.wanted.size() == 1
-                                                     ? tr("%1 is free").arg(list(m_ports.wanted))
-                                                     : tr("%1 are free").arg(list(m_ports.wanted))));
-  }
-  m_portNote->setToolTip(m_problem);
-  setKind(m_portNote, m_problem.isEmpty() ? QStringLiteral("good") : QStringLiteral("error"));
-  setWrong(m_host, m_ports.badHost);
-  setWrong(m_port, !m_ports.taken.empty() || !m_ports.forbidden.empty());
-  const bool local = m_ports.badHost || isLoopback(fromUtf8(chosen.host));
-  m_hostNote->setText(m_ports.badHost ? QString() : local ? tr("only this machine") : tr("▲ anyone there can connect"));
-  setKind(m_hostNote, local ? QStringLiteral("muted") : QStringLiteral("warn"));
-
-  QString folder = m_folder;
-  if (folder.startsWith(QDir::homePath())) folder = QLatin1Char('~') + folder.mid(QDir::homePath().size());
-  QString folderNote = folder;
-  QFileInfo info(m_folder);
-  bool writable = true;
-  if (info.exists()) {
-    writable = info.isDir() && info.isWritable();
-    if (writable && m_storedBrokers > 0)
-      folderNote += QStringLiteral("   ") + tr("holds a cluster of %n broker(s): it goes on", nullptr, m_storedBrokers);
-  } else {
-    // It will be made: the nearest folder above must allow that.
-    QDir above = info.absoluteDir();
-    while (!above.exists() && above.cdUp()) {
-    }
-    writable = QFileInfo(above.absolutePath()).isWritable();
-    info = QFileInfo(above.absolutePath());
-  }
-  const QStorageInfo disk(info.absoluteFilePath());
-  if (disk.isValid()) folderNote += QStringLiteral("   ") + tr("%1 free").arg(bytesText(disk.bytesAvailable()));
-  const bool folderWrong = m_chosen->isChecked() && (!writable || !m_folderProblem.isEmpty());
-  if (folderWrong) {
-    const QString why = !writable ? info.exists() && !info.isDir() ? tr("%1 is no folder").arg(folder)
-                                                                   : tr("%1 cannot be written").arg(folder)
-                                  : m_folderProblem;
-    folderNote = QStringLiteral("✕  ") + why;
-    if (m_problem.isEmpty()) m_problem = why;
-  }
-  m_folderNote->setText(m_folderNote->fontMetrics().elidedText(folderNote, Qt::ElideMiddle, 430));
-  m_folderNote->setToolTip(folderNote);
-  setKind(m_folderNote, folderWrong ? QStringLiteral("error") : QStringLiteral("muted"));
-  if (m_withTopic->isChecked() && m_problem.isEmpty()) m_problem = topicNameProblem(m_topic->text().trimmed());
-  m_start->setEnabled(m_problem.isEmpty() && !m_starting);
-  if (m_starting)
-    showProgress();
-  else
-    m_startNote->setText(m_problem.isEmpty() ? tr("takes about a second") : m_problem);
-  m_startNote->setToolTip(m_problem);
-}
-
-void LaunchPage::takeStored() {
-  const bool was = m_stored.has_value();
-  m_stored.reset();
-  m_folderProblem.clear();
-  if (!m_starting) {
-    // Told whether it is chosen or not; it decides only if it is.
-    Result<std::optional<observe::StoredCluster>> stored = m_bridge.stored(m_folder);
-    m_storedBrokers = stored && *stored ? (*stored)->brokers : 0;
-    if (m_chosen->isChecked() && !stored)
-      m_folderProblem = fromUtf8(stored.error().message);
-    else if (m_chosen->isChecked())
-      m_stored = *std::move(stored);
-  }
-  const bool fixed = m_stored.has_value();
-  for (QAbstractButton* button : m_brokers->buttons()) button->setEnabled(!fixed);
-  m_host->setEnabled(!fixed);
-  m_port->setEnabled(!fixed);
-  if (!fixed && !was) return;
-  if (fixed) {
-    const QSignalBlocker quiet[] = {QSignalBlocker(m_host), QSignalBlocker(m_port)};
-    if (auto* button = m_brokers->button(m_stored->brokers)) button->setChecked(true);
-    m_host->setText(fromUtf8(m_stored->host));
-    m_port->setValue(m_stored->ports.front());
-  }
-  describe();
-}
-
-void LaunchPage::showProgress() {
-  const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
-  const auto running =
-      std::ranges::count(cluster.brokers, observe::BrokerState::Running, &observe::BrokerSnapshot::state);
-  const auto all = static_cast<std::ptrdiff_t>(cluster.brokers.size());
-  m_startNote->setText(all == 0        ? tr("the folders are made")
-                       : running < all ? tr("%1 of %n broker(s) up", nullptr, static_cast<int>(all)).arg(running)
-                                       : tr("all are up; the topic gets its leaders"));
 }
 
 void LaunchPage::chooseFolder() {

@@ -69,6 +69,9 @@ class LaunchPage : public QScrollArea {
   void describe();
   void chooseFolder();
   void start();
+  /// Each looks, says what there is to say beside the choice, and answers why it cannot start; empty if it can.
+  QString checkAddress();
+  QString checkFolder();
   /// Looks into the chosen folder: a cluster that lies there decides how many brokers there are, and where.
   void takeStored();
   void showProgress();

@@ -3,9 +3,9 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QStyle>
 
 #include "text/format.h"
+#include "theme/theme.h"
 
 namespace tidemark::widgets {
 
@@ -79,11 +79,7 @@ void CheckLine::take() {
   m_text->setToolTip(state == State::Done && damaged == 0
                          ? tr("Each batch, index entry and snapshot is what it must be (F5 checks again)")
                          : QString());
-  if (m_text->property("kind") != kind) {
-    m_text->setProperty("kind", kind);
-    m_text->style()->unpolish(m_text);
-    m_text->style()->polish(m_text);
-  }
+  setStyled(m_text, "kind", kind);
   m_button->setText(button);
   m_button->setVisible(!button.isEmpty());
   setVisible(!text.isEmpty());

@@ -7,7 +7,6 @@
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QTableView>
 
 #include "segments/batch_panel.h"
@@ -17,6 +16,7 @@
 #include "segments/segment_tables.h"
 #include "segments/segments_page.h"
 #include "text/format.h"
+#include "theme/theme.h"
 
 // What the Segments view does with what is typed and pressed, and what it remembers.
 
@@ -31,9 +31,7 @@ void SegmentsPage::search(const QString& text) {
   if (m_search->text() != text) m_search->setText(text);
   const auto target = readTarget(text, QDateTime::currentDateTime());
   if (!target) {
-    m_search->setProperty("wrong", true);
-    m_search->style()->unpolish(m_search);
-    m_search->style()->polish(m_search);
+    setStyled(m_search, "wrong", true);
     Q_EMIT told(tr("“%1” is neither an offset nor a time").arg(text));
     return;
   }

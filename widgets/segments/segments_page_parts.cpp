@@ -9,7 +9,6 @@
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QVBoxLayout>
 
 #include "segments/batch_panel.h"
@@ -112,9 +111,7 @@ QWidget* SegmentsPage::makeHead() {
   m_searchBox->setMaximumWidth(340);
   row->addWidget(m_searchBox, 3);
   connect(m_search, &QLineEdit::textChanged, this, [this] {
-    m_search->setProperty("wrong", false);
-    m_search->style()->unpolish(m_search);
-    m_search->style()->polish(m_search);
+    setStyled(m_search, "wrong", false);
     nameSearch();
   });
   const auto searchNow = [this] { search(m_search->text()); };

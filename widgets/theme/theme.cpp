@@ -10,6 +10,7 @@
 #include <QStyle>
 #include <QStyleFactory>
 #include <QTranslator>
+#include <QWidget>
 
 // Resources of a static library are forgotten unless somebody names them, outside of any namespace.
 static void useResources() {
@@ -167,6 +168,13 @@ QString Theme::styleSheet(const Palette& p) {
     text.replace(match.capturedStart(), match.capturedLength(),
                  QStringLiteral("font-size: %1pt").arg(pointsOf(match.captured(1).toDouble()), 0, 'f', 3));
   return text;
+}
+
+void setStyled(QWidget* widget, const char* property, const QVariant& value) {
+  if (widget->property(property) == value) return;
+  widget->setProperty(property, value);
+  widget->style()->unpolish(widget);
+  widget->style()->polish(widget);
 }
 
 }  // namespace tidemark::widgets

@@ -2,10 +2,12 @@
 
 #include <QFont>
 #include <QObject>
+#include <QVariant>
 
 #include "theme/palette.h"
 
 class QApplication;
+class QWidget;
 
 namespace tidemark::widgets {
 
@@ -50,6 +52,10 @@ class Theme : public QObject {
   const Palette* m_palette = nullptr;
   bool m_systemIsDark = false;
 };
+
+/// Sets a property that the style sheet asks for ("kind", "wrong"), and lets the widget look like it; nothing if it is
+/// so.
+void setStyled(QWidget* widget, const char* property, const QVariant& value);
 
 inline const Palette& colors() {
   return Theme::instance().palette();
