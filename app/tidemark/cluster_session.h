@@ -13,6 +13,9 @@
 
 namespace tidemark::app {
 
+/// The option that says which cluster; the second name is that of Kafka's own tools.
+inline constexpr const char* kBootstrapNames = "--bootstrap,--bootstrap-server";
+
 /// HOST:PORT[,HOST:PORT…] taken apart; an error that says what is wrong with it.
 Result<std::vector<platform::Endpoint>> parseBootstrap(const std::string& text);
 

@@ -136,7 +136,8 @@ int Console::finish(int status) {
     error = outputError;
   }
   if (error == 0) return status;
-  complain(std::string("tidemark: the output could not be written: ") + std::strerror(error));
+  // Who reads has seen enough (`| head`), and needs no word about it.
+  if (error != EPIPE) complain(std::string("tidemark: the output could not be written: ") + std::strerror(error));
   return status == 0 ? 1 : status;
 }
 

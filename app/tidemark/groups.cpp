@@ -79,7 +79,7 @@ std::vector<Row> rowsOf(const client::GroupDescription& group, const std::vector
 GroupCommands::GroupCommands(CLI::App& app) {
   command_ = app.add_subcommand("groups", "list, describe and reset the groups of any cluster");
   command_->require_subcommand(1);
-  command_->add_option("--bootstrap", bootstrap_, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
+  command_->add_option(kBootstrapNames, bootstrap_, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
   command_->add_flag("--json", json_, "print JSON");
   command_->fallthrough();
   const auto action = [this](const char* name, const char* help) {

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tidemark/cluster_session.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 #include "tidemark/groups.h"
@@ -59,12 +60,13 @@ bool complainOfCommand(const std::string& typed, const CLI::App& app, const std:
   return true;
 }
 
-/// The first argument that is neither an option nor the value of the one that takes one.
-std::string firstWord(char** arguments, std::string_view valued) {
+/// The first argument that is neither an option nor the address behind --bootstrap.
+std::string firstWord(char** arguments) {
   for (; *arguments != nullptr; ++arguments) {
     const std::string_view argument = *arguments;
     if (!argument.starts_with('-')) return std::string(argument);
-    if (argument == valued && *++arguments == nullptr) break;
+    const bool addressFollows = argument == "--bootstrap" || argument == "--bootstrap-server";
+    if (addressFollows && *++arguments == nullptr) break;
   }
   return {};
 }
@@ -123,13 +125,16 @@ int run(int argc, char** argv) {
       app.add_subcommand("format", "make the log directories of a configuration file ready for the first start");
   formatCommand->add_option("--config", formatting.file, "Kafka configuration file")->required();
   formatCommand->add_option("--cluster-id", formatting.clusterId, "22 characters of base64; without: a new one");
-  formatCommand->add_option("--initial-controllers", formatting.initialControllers,
-                            "ID@HOST:PORT:DIRECTORY-ID,…; without: this node alone");
+  CLI::Option* initial = formatCommand->add_option("--initial-controllers", formatting.initialControllers,
+                                                   "ID@HOST:PORT:DIRECTORY-ID,…; without: this node alone");
+  bool standalone = false;  // Which is what happens anyway.
+  formatCommand->add_flag("--standalone", standalone, "this node alone, as without; Kafka's tool wants it said")
+      ->excludes(initial);
 
   TopicsOptions topicOptions;
   CLI::App* topicsCommand = app.add_subcommand("topics", "create, list, describe or delete topics of any cluster");
   topicsCommand->require_subcommand(1);
-  topicsCommand->add_option("--bootstrap", topicOptions.bootstrap, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
+  topicsCommand->add_option(kBootstrapNames, topicOptions.bootstrap, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
   topicsCommand->add_flag("--json", topicOptions.json, "print JSON");
   topicsCommand->fallthrough();
   const auto action = [&](const char* name, const char* help, bool named) {
@@ -160,7 +165,7 @@ int run(int argc, char** argv) {
     // Help is an "error" too.
     for (const CLI::App* family : {topicsCommand, &groups.command(), &transactions.command()})
       if (error.get_exit_code() != 0 && argv[1] == family->get_name() &&
-          complainOfCommand(firstWord(argv + 2, "--bootstrap"), *family, family->get_name() + " "))
+          complainOfCommand(firstWord(argv + 2), *family, family->get_name() + " "))
         return kUsage;
     std::ostringstream output;
     const int status = app.exit(error, output, std::cerr);

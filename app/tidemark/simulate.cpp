@@ -16,6 +16,7 @@
 
 #include "sim/mutations.h"
 #include "sim/shrink.h"
+#include "tidemark/checks.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 
@@ -89,12 +90,10 @@ SimCommand::SimCommand(CLI::App& app) {
       "sim",
       "run simulated clusters from seeds: under load, with faults, then mended; ends with 1 if an invariant breaks");
   command_->add_option("--seed", seed_, "the first seed")->capture_default_str();
-  command_->add_option("--seeds", seeds_, "how many, one after another")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command_->add_option("--seeds", seeds_, "how many, one after another")->check(aboveZero())->capture_default_str();
   command_->add_option("--minutes", minutes_, "how long things break in each run, in simulated minutes (without: 25 s)")
-      ->check(CLI::PositiveNumber);
-  command_->add_option("--until", until_, "end the run at this simulated second")->check(CLI::PositiveNumber);
+      ->check(aboveZero());
+  command_->add_option("--until", until_, "end the run at this simulated second")->check(aboveZero());
   command_->add_option("--trace", trace_,
                        "write each task, file call and packet of the run into this file; with one seed");
   command_->add_option("--record", record_,

@@ -12,6 +12,7 @@
 #include "inspect/dump_printer.h"
 #include "inspect/repair.h"
 #include "platform/native/native.h"
+#include "tidemark/checks.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 #include "tidemark/long_work.h"
@@ -119,7 +120,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
   verifyCommand_
       ->add_option("--index-interval", verify_.indexInterval,
                    "index.interval.bytes of the topics: indexes must be as a rebuild has them")
-      ->check(CLI::PositiveNumber);
+      ->check(aboveZero());
 
   repairCommand_ =
       app.add_subcommand("repair", "put right what verify finds; without --apply it only tells what it would do");
@@ -145,7 +146,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
   repairCommand_
       ->add_option("--index-interval", repair_.indexInterval,
                    "index.interval.bytes for indexes that are built anew; without: Kafka's default")
-      ->check(CLI::PositiveNumber);
+      ->check(aboveZero());
 }
 
 StorageCommands::~StorageCommands() = default;

@@ -49,7 +49,7 @@ json hangingJson(const ProducerOnPartition& one) {
 TransactionCommands::TransactionCommands(CLI::App& app) {
   command_ = app.add_subcommand("transactions", "list and describe transactions of any cluster, abort what hangs");
   command_->require_subcommand(1);
-  command_->add_option("--bootstrap", bootstrap_, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
+  command_->add_option(kBootstrapNames, bootstrap_, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
   command_->add_flag("--json", json_, "print JSON");
   command_->fallthrough();
   const auto action = [this](const char* name, const char* help) {

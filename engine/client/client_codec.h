@@ -57,7 +57,8 @@ void Client::sendToLeader(const TopicPartition& which, Request request, network:
   if (const auto leader = metadata_.leaderOf(which)) {
     return sendTo(*leader, std::move(request), options, std::move(handler));
   }
-  executor_->post([alive = std::weak_ptr(alive_), what = fmt::format("{} has no leader", which),
+  executor_->post([alive = std::weak_ptr(alive_),
+                   what = fmt::format("there is no partition {}, or it has no leader now", which),
                    handler = std::move(handler)]() mutable {
     if (alive.expired()) return;
     handler(

@@ -124,6 +124,10 @@ Result<Target> parseTarget(std::string_view text) {
   if (take(text, "link ")) return parseLink(trimmed(text));
   TIDEMARK_ASSIGN(const auto clients, parseClients(text));
   if (clients) return ClientsName{*clients};
+  // An arrow says that it is one.
+  if (text.find("->") != std::string_view::npos || text.find("\u2194") != std::string_view::npos ||
+      text.find("\u2192") != std::string_view::npos)
+    return parseLink(text);
   TIDEMARK_ASSIGN(NodeName node, parseNode(text));
   return node;
 }

@@ -54,8 +54,8 @@ using Target = std::variant<std::monostate, NodeName, LinkName, ClientsName>;
 
 /// "broker 3", "leader of orders-0", "the active controller", "clients", "clients named billing", "link 1->3",
 /// "link 1<->controller 3", "link clients named billing->2": the same words that textOf() writes. "" is everywhere. The
-/// ends of a link are nodes or clients; a bare number is a node with all its listeners. InvalidRequest says what is
-/// wrong.
+/// ends of a link are nodes or clients; a bare number is a node with all its listeners. Between nodes the word "link"
+/// may be left out when it is read. InvalidRequest says what is wrong.
 Result<Target> parseTarget(std::string_view text);
 std::string textOf(const Target& target);
 

@@ -40,8 +40,8 @@ class LabScript(unittest.TestCase):
             for command in commands():
                 done = ask(command, "--help")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(done.stdout.splitlines()[-1], f"tidemark {command} --help")
-                self.assertNotIn("layout", done.stdout)
+                # Nothing of the build: scripts read what the program prints.
+                self.assertEqual(done.stdout, f"tidemark {command} --help\n")
             layout = ask("format")
             self.assertIn("layout -i engine/some.cpp", layout.stdout)
             self.assertNotIn("tidemark", layout.stdout)

@@ -26,7 +26,7 @@ class Lab(unittest.TestCase):
         self.refused('fault {"kind":"clock-drift","target":"broker 1","rate":1e999}', "number overflow")
         self.refused(b'fault {"kind":"\xff"}', "this is no JSON")
         self.refused("fault " + '{"kind":' + "[" * 30000 + "]" * 30000 + "}", "nested too deeply")
-        self.refused("fault", "this is no JSON")
+        self.refused("fault", "write the fault as JSON")
 
     def test_a_line_that_is_too_long_is_dropped_up_to_its_end(self):
         # Up to the limit it is a line like any other.

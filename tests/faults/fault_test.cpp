@@ -38,12 +38,19 @@ TEST(Fault, IsReadFromItsJsonAndWrittenAsTheSame) {
   }
 }
 
+TEST(Fault, AnArrowMakesALinkAlsoWithoutTheWord) {
+  const auto fault = parseFault(R"({"kind":"cut","target":"1<->controller 2"})");
+  ASSERT_TRUE(fault) << fault.error().message;
+  EXPECT_EQ(toJson(*fault), R"({"kind":"cut","target":"link 1<->controller 2"})");
+}
+
 TEST(Fault, EveryKindHasANameOfItsOwnThatIsRead) {
   for (const Kind kind : allKinds()) EXPECT_EQ(kindOf(nameOf(kind)), kind);
   EXPECT_EQ(allKinds().back(), Kind::RequestDisconnect);
 }
 
 TEST(Fault, WhatIsMalformedIsNamed) {
+  EXPECT_THAT(wrongWith(" "), HasSubstr("write the fault as JSON: {"));
   EXPECT_THAT(wrongWith("{"), HasSubstr("this is no JSON: "));
   EXPECT_THAT(wrongWith("[]"), HasSubstr("a fault is a JSON object"));
   EXPECT_THAT(wrongWith("{}"), HasSubstr("\"kind\" is missing"));
