@@ -439,6 +439,23 @@
     </message>
 </context>
 <context>
+    <name>tidemark::widgets::FolderPicker</name>
+    <message numerus="yes">
+        <source>%n partition(s)</source>
+        <translation>
+            <numerusform>%n partition</numerusform>
+            <numerusform>%n partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of %n partition(s)</source>
+        <translation>
+            <numerusform>%1 of %n partition</numerusform>
+            <numerusform>%1 of %n partitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>tidemark::widgets::GroupsPage</name>
     <message numerus="yes">
         <source>%n group(s)</source>

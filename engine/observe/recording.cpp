@@ -39,13 +39,39 @@ void Recording::add(const ClusterSnapshot& cluster) {
         copy.batches = {};
         copy.indexEntries = {};
       }
-  snapshots_.push_back({std::move(kept), lastBy(cluster.at)});
-  if (snapshots_.size() > bounds_.snapshots) snapshots_.pop_front();
+  const size_t bytes = bytesOf(*kept);
+  snapshots_.push_back({std::move(kept), lastBy(cluster.at), bytes});
+  snapshotBytes_ += bytes;
+  while (snapshots_.size() > bounds_.snapshots || (snapshots_.size() > 1 && snapshotBytes_ > bounds_.bytes)) {
+    snapshotBytes_ -= snapshots_.front().bytes;
+    snapshots_.pop_front();
+  }
+}
+
+size_t bytesOf(const ClusterSnapshot& cluster) noexcept {
+  // Each vector has a block of its own, with the allocator's head.
+  constexpr size_t kBlock = 16;
+  const auto of = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]) + kBlock; };
+  size_t bytes = sizeof cluster + of(cluster.brokers) + of(cluster.topics) + of(cluster.parked) +
+                 of(cluster.connections) + of(cluster.readers) + of(cluster.groups) + of(cluster.transactions) +
+                 of(cluster.faults) + of(cluster.cleaners);
+  for (const TopicSnapshot& topic : cluster.topics) {
+    bytes += of(topic.partitions);
+    for (const PartitionSnapshot& partition : topic.partitions) {
+      bytes += of(partition.replicas) + of(partition.isr) + of(partition.openTransactions) + of(partition.copies);
+      for (const ReplicaSnapshot& copy : partition.copies)
+        bytes += of(copy.segments) + of(copy.batches) + of(copy.indexEntries);
+    }
+  }
+  for (const GroupSnapshot& group : cluster.groups) bytes += of(group.members) + of(group.partitions);
+  return bytes;
 }
 
 void Recording::clear() {
-  events_.clear();
-  snapshots_.clear();
+  // With their memory.
+  events_ = {};
+  snapshots_ = {};
+  snapshotBytes_ = 0;
 }
 
 const Recording::Kept& Recording::baseOf(WallTime wall, uint64_t event) const {

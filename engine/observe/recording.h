@@ -16,6 +16,8 @@ class Recording {
   struct Bounds {
     size_t events = 100'000;
     size_t snapshots = 900;
+    /// Of memory that snapshots take, by `bytesOf`; the newest one stays whatever it takes.
+    size_t bytes = SIZE_MAX;
   };
   /// Snapshots closer than that are not kept.
   static constexpr Duration kApart = std::chrono::seconds(1);
@@ -29,6 +31,8 @@ class Recording {
   /// kept; events tell of batches and index entries.
   void add(const ClusterSnapshot& cluster);
   void clear();
+  /// Memory that it takes, about.
+  size_t bytes() const noexcept { return snapshotBytes_ + events_.size() * sizeof(ObservedEvent); }
 
   /// Nothing can be shown before there is a snapshot.
   bool empty() const noexcept { return snapshots_.empty(); }
@@ -39,6 +43,7 @@ class Recording {
     SnapshotPtr cluster;
     /// The number of the last event that is in it.
     uint64_t event = 0;
+    size_t bytes = 0;
   };
   const std::deque<Kept>& snapshots() const noexcept { return snapshots_; }
 
@@ -62,6 +67,10 @@ class Recording {
   Bounds bounds_;
   std::deque<ObservedEvent> events_;
   std::deque<Kept> snapshots_;
+  size_t snapshotBytes_ = 0;
 };
+
+/// Memory that a snapshot takes, about: what there are many of in it.
+size_t bytesOf(const ClusterSnapshot& cluster) noexcept;
 
 }  // namespace tidemark::observe

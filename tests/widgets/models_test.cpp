@@ -10,11 +10,14 @@
 #include <QSignalSpy>
 
 #include "models/belt_tables.h"
+#include "models/bootstrap.h"
 #include "models/cluster_tree_model.h"
 #include "models/event_model.h"
+#include "models/readers.h"
 #include "models/record_model.h"
 #include "models/row_sync.h"
 #include "models/timeline_past.h"
+#include "observe/recording.h"
 #include "testing/fake_cluster.h"
 #include "testing/mock_scene.h"
 
@@ -360,6 +363,65 @@ TEST(TimelinePastTest, RemembersWhoWasInTheIsrAndHowFarBehind) {
   ASSERT_TRUE(third.leftIsr(now).has_value());
   EXPECT_NEAR(std::chrono::duration<double>(now - *third.leftIsr(now)).count(), 2.4, 0.6);
   EXPECT_FALSE(third.leftIsr(now - 10s).has_value()) << "not yet";
+}
+
+// A broker remembers where a consumer stood when another one led, for as long as their connection lives.
+TEST(Readers, AConsumerThatWentToAnotherLeaderStandsOnce) {
+  observe::ClusterSnapshot cluster;
+  const TopicPartition orders{"orders", PartitionIndex(0)};
+  const auto reads = [&](const char* client, int64_t at, platform::Duration since, const TopicPartition& partition) {
+    observe::ReaderSnapshot reader;
+    reader.client = client;
+    reader.partition = partition;
+    reader.fetchOffset = Offset(at);
+    reader.sinceFetch = since;
+    cluster.readers.push_back(reader);
+  };
+  reads("kcat", 100, 12s, orders);
+  reads("kcat", 150, 20ms, orders);
+  reads("slow", 90, 25s, orders);
+  reads("kcat", 7, 12s, {"orders", PartitionIndex(1)});
+  const auto offsets = [](const std::vector<const observe::ReaderSnapshot*>& readers) {
+    std::vector<int64_t> all;
+    for (const auto* reader : readers) all.push_back(reader->fetchOffset.value());
+    return all;
+  };
+  EXPECT_THAT(offsets(readersOf(cluster, orders)), ElementsAre(150, 90));
+  EXPECT_THAT(offsets(readersOf(cluster)), ElementsAre(150, 90, 7));
+  // Two that bear one name and both read are two.
+  reads("kcat", 40, 400ms, orders);
+  EXPECT_THAT(offsets(readersOf(cluster, orders)), ElementsAre(150, 90, 40));
+}
+
+TEST(Bootstrap, AllBrokersAreToldAndTheFirstThatAnswersIsShown) {
+  observe::ClusterSnapshot cluster = fake::mockMoment(0);
+  ASSERT_EQ(cluster.brokers.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    cluster.brokers[i].listener = {"127.0.0.1", static_cast<uint16_t>(19'092 + i)};
+    cluster.brokers[i].state = observe::BrokerState::Running;
+  }
+  EXPECT_EQ(allAddresses(cluster), QStringLiteral("127.0.0.1:19092,127.0.0.1:19093,127.0.0.1:19094"));
+  EXPECT_EQ(firstAddress(cluster), QStringLiteral("127.0.0.1:19092"));
+  cluster.brokers[0].state = observe::BrokerState::Killed;
+  cluster.brokers[1].state = observe::BrokerState::Paused;
+  EXPECT_EQ(firstAddress(cluster), QStringLiteral("127.0.0.1:19094"));
+  EXPECT_EQ(allAddresses(cluster).count(QLatin1Char(',')), 2);
+}
+
+TEST(RememberedMemory, ManySnapshotsStayWithinTheBoundAndAreGivenBack) {
+  observe::ClusterSnapshot cluster = fake::mockMoment(0);
+  const size_t one = observe::bytesOf(cluster);
+  observe::Recording recording({.bytes = 20 * one});
+  for (int i = 0; i < 100; ++i) {
+    cluster.at += 1s;
+    cluster.wall += 1s;
+    recording.add(cluster);
+  }
+  EXPECT_LE(recording.bytes(), 20 * one);
+  EXPECT_GT(recording.snapshots().size(), 10u);
+  EXPECT_EQ(recording.snapshots().back().cluster->at, cluster.at) << "the oldest go";
+  recording.clear();
+  EXPECT_EQ(recording.bytes(), 0u);
 }
 
 }  // namespace

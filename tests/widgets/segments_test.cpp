@@ -7,12 +7,14 @@
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QLineEdit>
+#include <QListView>
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QSplitter>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "belts/belts_view.h"
@@ -20,6 +22,7 @@
 #include "segments/batch_panel.h"
 #include "segments/decimate.h"
 #include "segments/field_flow.h"
+#include "segments/folder_picker.h"
 #include "segments/hex_view.h"
 #include "segments/index_plot.h"
 #include "segments/lookup_panel.h"
@@ -300,6 +303,37 @@ TEST_F(GoldenTest, WhatIsNeitherOffsetNorTimeIsSaidSo) {
   EXPECT_TRUE(page().searchField().property("wrong").toBool());
   search("100000");
   EXPECT_FALSE(controller().lookup()->problem.isEmpty()) << "beyond the end";
+}
+
+TEST_F(SegmentsTest, AFolderOpensOnAUsersTopicAndItsListIsNarrowedByTyping) {
+  QTemporaryDir folder;
+  const char* partitions[] = {"broker-1/__cluster_metadata-0", "broker-1/orders-10", "broker-1/orders-2",
+                              "broker-2/orders-2", "broker-1/audit-0"};
+  for (const char* name : partitions) {
+    const QString path = folder.filePath(QLatin1String(name));
+    QDir().mkpath(path);
+    QFile file(path + QStringLiteral("/00000000000000000000.log"));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  }
+  open(folder.path());
+  ASSERT_NE(controller().place(), std::nullopt);
+  EXPECT_EQ(QString::fromStdString(controller().place()->path), folder.filePath(QStringLiteral("broker-1/audit-0")));
+  FolderPicker& picker = *page().folderPicker();
+  const auto names = [&picker] {
+    QStringList all;
+    const QAbstractItemModel& model = *picker.list().model();
+    for (int row = 0; row < model.rowCount(); ++row) all << model.index(row, 0).data().toString();
+    return all;
+  };
+  EXPECT_EQ(names(), (QStringList{QStringLiteral("audit-0   in broker-1"), QStringLiteral("orders-2   in broker-1"),
+                                  QStringLiteral("orders-2   in broker-2"), QStringLiteral("orders-10   in broker-1"),
+                                  QStringLiteral("__cluster_metadata-0   in broker-1")}));
+  QTest::keyClicks(&picker.filter(), QStringLiteral("ders-2"));
+  EXPECT_EQ(names().size(), 2);
+  QTest::keyClick(&picker.filter(), Qt::Key_Down);
+  QTest::keyClick(&picker.filter(), Qt::Key_Return);
+  settle();
+  EXPECT_EQ(QString::fromStdString(controller().place()->path), folder.filePath(QStringLiteral("broker-2/orders-2")));
 }
 
 TEST_F(GoldenTest, PagesGoBatchByBatchAndAltArrowsSegmentBySegment) {

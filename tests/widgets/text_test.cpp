@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include <QFile>
@@ -44,6 +46,10 @@ TEST(Format, DurationsChangeTheirUnitAsTheyGrow) {
   EXPECT_EQ(durationText(68s), QStringLiteral("1 m 08 s"));
   EXPECT_EQ(durationText(125min), QStringLiteral("2 h 05 m"));
   EXPECT_EQ(durationText(-5s), QStringLiteral("0 ms"));
+  EXPECT_EQ(shortDurationText(12'400ms), QStringLiteral("12.4 s"));
+  EXPECT_EQ(shortDurationText(1125s), QStringLiteral("18 m"));
+  EXPECT_EQ(shortDurationText(125min), QStringLiteral("2 h"));
+  EXPECT_EQ(shortDurationText(73h), QStringLiteral("3 d"));
 }
 
 TEST(Format, SegmentFilesAreNamedAsKafkaNamesThem) {
@@ -117,13 +123,20 @@ TEST_P(PaletteTest, TextCanBeReadOnItsSurface) {
       {"bad panel", p.badText, p.panel},
       {"hw pill", p.onHighWatermark, p.highWatermark},
       {"hw text", p.highWatermark, p.background},
-      {"epoch 0", p.onEpoch, p.epochs[0]},
-      {"epoch 1", p.onEpoch, p.epochs[1]},
-      {"epoch 2", p.onEpoch, p.epochs[2]},
       {"status", p.muted, p.statusBar},
       {"purgatory", p.highWatermark, p.purgatory},
   };
   for (const auto& [name, text, ground] : pairs) EXPECT_GE(contrast(text, ground), 4.5) << name;
+  for (const QColor& epoch : p.epochs) EXPECT_GE(contrast(p.onEpoch, epoch), 4.5) << epoch.name().toStdString();
+}
+
+TEST_P(PaletteTest, EpochsThatMayMeetDoNotLookAlike) {
+  for (int i = 0; i < 14; ++i)
+    for (int j = i + 1; j < i + 7; ++j) {
+      const QColor& a = p.epoch(LeaderEpoch(i));
+      const QColor& b = p.epoch(LeaderEpoch(j));
+      EXPECT_GT(std::hypot(a.red() - b.red(), a.green() - b.green(), a.blue() - b.blue()), 40) << i << " and " << j;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(LightAndDark, PaletteTest, ::testing::Bool());

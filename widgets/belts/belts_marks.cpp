@@ -8,6 +8,7 @@
 #include <QPainterPath>
 
 #include "belts/belts_view.h"
+#include "models/readers.h"
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
@@ -81,7 +82,14 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
       if (const QPointF at = path.pointAtPercent(step / 20.0); std::abs(at.y() - textY + 4) < 12)
         beside = std::max(beside, at.x());
     if (beside == 0) beside = path.pointAtPercent(0.5).x();
-    const double textX = std::min(beside + 7, layout.width - BeltsLayout::kMargin - width - 8);
+    double textX = std::min(beside + 7, layout.width - BeltsLayout::kMargin - width - 8);
+    // In a narrow gap the log end of the lane above stands at the same height: they stand side by side.
+    const size_t above = up ? i - 1 : i;
+    if (const auto end = logEndText(partition.copies[above], layout.lane(static_cast<int>(above)));
+        layout.laneGap < 14 && textX < end.right() + 8 && textX + width > end.left() - 8) {
+      textX = end.right() + 8;
+      if (textX + width > layout.width - BeltsLayout::kMargin - 8) textX = end.left() - 8 - width;
+    }
     // In a narrow gap it stands on the lanes' borders: they give way.
     painter.setPen(Qt::NoPen);
     painter.setBrush(p.background);
@@ -153,9 +161,7 @@ void BeltsView::paintReaders(QPainter& painter, const PartitionSnapshot& partiti
   const double left = layout.beltLeft();
   const double right = left + layout.beltWidth();
   const double y = layout.readersY();
-  std::vector<const observe::ReaderSnapshot*> readers;
-  for (const observe::ReaderSnapshot& reader : m_snapshot->readers)
-    if (m_partition && reader.partition == *m_partition) readers.push_back(&reader);
+  std::vector<const observe::ReaderSnapshot*> readers = readersOf(*m_snapshot, m_partition);
   if (readers.empty()) {
     drawLine(painter, left, y + 24, tr("no consumer reads this partition"), Theme::body(11.5), p.muted);
     return;

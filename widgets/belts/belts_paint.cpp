@@ -195,7 +195,7 @@ void BeltsView::paintBatches(QPainter& painter, const ReplicaSnapshot& replica, 
   double labelFree = -1e9;
   const QFont labelFont = Theme::mono(10);
   const QFont epochFont = Theme::body(10, QFont::Bold);
-  // Colours come again after three epochs: wherever two meet the number stands beside the fill.
+  // Colours come again after seven epochs: wherever two meet the number stands beside the fill.
   const bool severalEpochs = m_legend.size() > 1;
   std::optional<LeaderEpoch> told;
   const double gap = scale >= 2 ? 1.5 : 0.5;
@@ -291,6 +291,21 @@ void BeltsView::paintSegments(QPainter& painter, const ReplicaSnapshot& replica,
   }
 }
 
+QRectF BeltsView::logEndText(const ReplicaSnapshot& replica, const QRectF& lane) const {
+  const qint64 time = now();
+  const BeltsLayout layout = layoutOfBelts();
+  const auto known = m_lanes.find(replica.broker);
+  const double end = known == m_lanes.end() ? beltPlace(replica.logEnd) : known->second.logEnd.at(time);
+  const double x = layout.beltLeft() + m_viewport.x(end, time);
+  const double right = layout.beltLeft() + layout.beltWidth();
+  const double width = textWidth(tr("LEO %1").arg(offsetText(replica.logEnd)), Theme::mono(11, QFont::DemiBold));
+  const double at = x > right                          ? right - width - 16
+                    : x < layout.beltLeft()            ? layout.beltLeft() + 16
+                    : x + 9 + width > lane.right() - 6 ? x - 9 - width
+                                                       : x + 9;
+  return {at, lane.top() + 78, width, 14};
+}
+
 void BeltsView::paintLogEnd(QPainter& painter, const ReplicaSnapshot& replica, const QRectF& lane, bool dim) const {
   if (replica.logEnd.value() < 0) return;
   const Palette& p = colors();
@@ -315,8 +330,7 @@ void BeltsView::paintLogEnd(QPainter& painter, const ReplicaSnapshot& replica, c
   painter.setBrush(color);
   painter.drawPolygon(QPolygonF({{x, lane.top() + 70}, {x - 6, lane.top() + 82}, {x + 6, lane.top() + 82}}));
   // The text stands on the rollers: they give way.
-  const bool turned = x + 9 + width > lane.right() - 6;
-  const double at = turned ? x - 9 - width : x + 9;
+  const double at = logEndText(replica, lane).left();
   painter.setBrush(p.panel);
   if (!dim && replica.inSync) painter.drawRect(QRectF(at - 2, lane.top() + 75.5, width + 4, 15));
   drawLine(painter, at, lane.top() + 88, text, font, color);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/readers.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -126,8 +127,8 @@ std::vector<int64_t> BeltsView::digest() const {
                     replica.logEnd.value(), replica.fetchOffset.value(), static_cast<int64_t>(replica.batches.size()),
                     static_cast<int64_t>(replica.segments.size()), static_cast<int64_t>(replica.indexEntries.size()),
                     static_cast<int64_t>(brokerState(replica.broker))});
-  for (const observe::ReaderSnapshot& reader : m_snapshot->readers)
-    if (reader.partition == *m_partition) numbers.push_back(reader.fetchOffset.value());
+  for (const observe::ReaderSnapshot* reader : readersOf(*m_snapshot, m_partition))
+    numbers.push_back(reader->fetchOffset.value());
   // A fetch that waits its time out and is asked again looks the same.
   for (const Parked& one : m_parked) {
     const bool produce = one.shown.kind == observe::ParkedKind::Produce;

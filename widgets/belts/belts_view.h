@@ -173,6 +173,8 @@ class BeltsView : public QWidget {
   void paintTransaction(QPainter& painter, const QRectF& box, observe::TransactionFate fate, bool control) const;
   /// Where read_committed has to stop, if that is before the high watermark.
   void paintLastStable(QPainter& painter, const QRectF& lane) const;
+  /// Where the number of a log's end stands.
+  QRectF logEndText(const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
   void paintLogEnd(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, bool dim) const;
   void paintFetches(QPainter& painter, const observe::PartitionSnapshot& partition) const;
   void paintHighWatermark(QPainter& painter, const observe::PartitionSnapshot& partition) const;

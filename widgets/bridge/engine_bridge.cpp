@@ -7,10 +7,24 @@
 #include <QCoreApplication>
 #include <QPointer>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "observe/recording_file.h"
 #include "text/format.h"
 
 namespace tidemark::widgets {
+
+namespace {
+
+void giveBackMemory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
+}  // namespace
 
 /// Lives as long as any command is under way; after the bridge is gone it swallows what comes.
 struct EngineBridge::Gate {
@@ -94,6 +108,8 @@ void EngineBridge::tick() {
   if (m_live.anotherCluster) {
     m_recording.clear();
     m_moment.reset();
+    // What others remember of it is gone after this frame: then the system gets the memory back.
+    QTimer::singleShot(0, this, &giveBackMemory);
   }
   for (const observe::ObservedEvent& event : m_live.events.events) m_recording.add(event);
   if (changed) m_recording.add(*m_live.snapshot);
@@ -114,6 +130,10 @@ void EngineBridge::show(const observe::Recording::Moment& moment) {
   m_moment = moment;
   m_frame = {.snapshot = std::move(then), .previous = m_frame.snapshot, .events = {}};
   Q_EMIT frame(m_frame);
+}
+
+QString EngineBridge::hindrance() const {
+  return m_moment ? tr("A moment of the past is shown. Go back to the present to change something (L).") : QString();
 }
 
 void EngineBridge::showLive() {

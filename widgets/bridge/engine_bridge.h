@@ -55,6 +55,8 @@ class EngineBridge : public QObject {
   const std::optional<observe::Recording::Moment>& moment() const noexcept { return m_moment; }
   void show(const observe::Recording::Moment& moment);
   void showLive();
+  /// Why nothing can be changed now, as a sentence: a moment of the past is shown. Empty if it can.
+  QString hindrance() const;
   bool isTicking() const noexcept { return m_timer.isActive(); }
   /// Age of the snapshot: to be added to every "since" in it, taken from every "left". The past does not get older.
   platform::Duration age() const { return m_moment ? std::chrono::milliseconds(0) : liveAge(); }
@@ -108,6 +110,9 @@ class EngineBridge : public QObject {
             std::move_only_function<Result<Value>(const observe::LookAccess&)> work,
             std::function<void(Result<Value>)> handler);
 
+  /// What the snapshots that are remembered may take of memory; the events beside them are bounded by number.
+  static constexpr size_t kRememberedBytes = 96'000'000;
+
  Q_SIGNALS:
   /// The newest, whatever moment is shown: for those who remember.
   void live(const tidemark::widgets::Frame& frame);
@@ -140,7 +145,7 @@ class EngineBridge : public QObject {
   bool m_catchingUp = false;
   Frame m_live;
   Frame m_frame;
-  observe::Recording m_recording;
+  observe::Recording m_recording{{.bytes = kRememberedBytes}};
   std::optional<observe::Recording::Moment> m_moment;
   std::optional<TopicPartition> m_watched;
 };

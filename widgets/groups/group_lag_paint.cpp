@@ -8,39 +8,56 @@
 
 namespace tidemark::widgets {
 
+namespace {
+
+/// Between two columns of figures.
+constexpr double kLagGap = 10;
+
+}  // namespace
+
 double GroupView::paintLag(QPainter* painter, double left, double y, double right) {
   const Palette& p = colors();
   const QFont head = Theme::body(11.5, QFont::Bold);
+  const QFont name = Theme::mono(12, QFont::DemiBold);
+  const QFont figure = Theme::mono(12);
+  const QFont note = Theme::body(11.5);
+  // A column is as wide as what is in it.
+  const auto widest = [&](const QString& title, QString LagRow::* text, const QFont& font) {
+    double most = textWidth(title, head);
+    for (const LagRow& row : m_scene.lag) most = std::max(most, textWidth(row.*text, font));
+    return most + kLagGap;
+  };
+  const QString endTitle = QCoreApplication::translate("Groups", "HW");
+  const QString lagTitle = QCoreApplication::translate("Groups", "lag");
+  const QString secondsTitle = QCoreApplication::translate("Groups", "s");
   const double history = 44;
   const double seconds = right - history - 12;
-  const double lag = seconds - 46;
-  const double end = lag - 50;
-  const double committed = end - 62;
+  const double lag = seconds - std::max(46.0, widest(secondsTitle, &LagRow::seconds, name));
+  const double end = lag - std::max({50.0, widest(lagTitle, &LagRow::lag, name), textWidth(m_scene.lagSum, name)});
+  const double committed = end - std::max(62.0, widest(endTitle, &LagRow::highWatermark, figure));
   line(painter, left, y + 10, QCoreApplication::translate("Groups", "Lag"), Theme::body(12.5, QFont::Bold), p.ink);
   line(painter, left + 34, y + 10, QCoreApplication::translate("Groups", "records and seconds"), Theme::body(12),
        p.muted);
   y += 34;
   line(painter, left, y, QCoreApplication::translate("Groups", "partition"), head, p.heads);
   line(painter, committed, y, QCoreApplication::translate("Groups", "commit"), head, p.heads, Qt::AlignRight);
-  line(painter, end, y, QCoreApplication::translate("Groups", "HW"), head, p.heads, Qt::AlignRight);
-  line(painter, lag, y, QCoreApplication::translate("Groups", "lag"), head, p.heads, Qt::AlignRight);
-  line(painter, seconds, y, QCoreApplication::translate("Groups", "s"), head, p.heads, Qt::AlignRight);
+  line(painter, end, y, endTitle, head, p.heads, Qt::AlignRight);
+  line(painter, lag, y, lagTitle, head, p.heads, Qt::AlignRight);
+  line(painter, seconds, y, secondsTitle, head, p.heads, Qt::AlignRight);
   line(painter, right, y, QCoreApplication::translate("Groups", "60 s"), head, p.heads, Qt::AlignRight);
   y += 10;
   rule(painter, left, right, y);
-  const QFont name = Theme::mono(12, QFont::DemiBold);
-  const QFont figure = Theme::mono(12);
-  const QFont note = Theme::body(11.5);
   constexpr size_t kShown = 16;
   for (size_t i = 0; i < std::min(kShown, m_scene.lag.size()); ++i) {
     const LagRow& row = m_scene.lag[i];
     const QColor ink = row.behind ? p.warnText : p.ink;
-    line(painter, left, y + 17, cutTo(row.partition, name, committed - left - 52), name, p.ink);
+    line(painter, left, y + 17,
+         cutTo(row.partition, name, committed - left - textWidth(row.committed, figure) - kLagGap), name, p.ink);
     line(painter, left, y + 32, cutTo(row.owner, note, committed - left), note, p.muted);
     line(painter, committed, y + 17, row.committed, figure, p.ink, Qt::AlignRight);
     line(painter, end, y + 17, row.highWatermark, figure, p.ink, Qt::AlignRight);
-    line(painter, lag, y + 17, row.lag, Theme::mono(12, QFont::DemiBold), ink, Qt::AlignRight);
-    line(painter, seconds, y + 17, row.seconds, Theme::mono(12, QFont::DemiBold), ink, Qt::AlignRight);
+    line(painter, lag, y + 17, row.lag, name, ink, Qt::AlignRight);
+    line(painter, seconds, y + 17, row.seconds, name, ink, Qt::AlignRight);
     if (painter == nullptr)
       addSpot({.rect = QRectF(left, y + 2, right - left, 36),
                .tip = QStringLiteral("%1 · %2").arg(row.partition, row.owner)});

@@ -137,7 +137,10 @@ double GroupView::paintAssignment(QPainter* painter, double left, double y, doub
   if (scene.ofTasks)
     what = QCoreApplication::translate(
         "Groups", "tasks of subtopologies %1: the target above, what is run now below · ● active ○ standby ◐ warm-up");
-  what = what.arg(topics.mid(0, 3).join(QStringLiteral(", ")));
+  if (topics.isEmpty())
+    what = QCoreApplication::translate("Groups", "nothing is assigned yet");
+  else
+    what = what.arg(topics.mid(0, 3).join(QStringLiteral(", ")));
   if (scene.hidden > 0)
     what += QStringLiteral(" · ") + QCoreApplication::translate("Groups", "%1 more in the table (T)").arg(scene.hidden);
   line(painter, from, y + 10, cutTo(what, head, right - from), head, p.heads);

@@ -25,7 +25,7 @@ constexpr auto kLagNoticed = std::chrono::seconds(1);
 
 QString secondsText(platform::Duration duration) {
   const double seconds = std::chrono::duration<double>(duration).count();
-  return seconds < 60 ? QString::number(std::max(0.0, seconds), 'f', 1) : durationText(duration);
+  return seconds < 60 ? QString::number(std::max(0.0, seconds), 'f', 1) : shortDurationText(duration);
 }
 
 /// A stretch of a sequence, in seconds.

@@ -136,8 +136,6 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   title->setProperty("kind", QStringLiteral("title"));
   m_note->setProperty("kind", QStringLiteral("muted"));
   m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  m_offsets->setToolTip(tr("Reset, edit or forget what the group has committed (O)"));
-  m_delete->setToolTip(tr("Remove the group and its offsets"));
   for (QPushButton* button : {m_offsets, m_delete}) button->setFocusPolicy(Qt::TabFocus);
   row->addWidget(title);
   row->addWidget(m_note, 1);
@@ -310,8 +308,11 @@ void GroupsPage::fill() {
   }
   m_list->viewport()->update();
   const observe::GroupSnapshot* group = current();
-  m_offsets->setEnabled(group != nullptr);
-  m_delete->setEnabled(group != nullptr);
+  const QString hindrance = m_bridge.hindrance();
+  m_offsets->setEnabled(group != nullptr && hindrance.isEmpty());
+  m_delete->setEnabled(group != nullptr && hindrance.isEmpty());
+  m_offsets->setToolTip(hindrance.isEmpty() ? tr("Reset, edit or forget what the group has committed (O)") : hindrance);
+  m_delete->setToolTip(hindrance.isEmpty() ? tr("Remove the group and its offsets") : hindrance);
   if (group == nullptr) return;
   if (m_asTable) fillTables(*group);
   m_view->setScene(groupScene(*group, past().find(m_shown), m_rebalance, now()));
@@ -337,6 +338,10 @@ void GroupsPage::fillTables(const observe::GroupSnapshot& group) {
 
 OffsetsDialog* GroupsPage::openOffsets() {
   if (current() == nullptr) return nullptr;
+  if (const QString hindrance = m_bridge.hindrance(); !hindrance.isEmpty()) {
+    Q_EMIT told(hindrance);
+    return nullptr;
+  }
   if (m_dialog) m_dialog->deleteLater();
   m_dialog = new OffsetsDialog(m_bridge, m_shown, this);
   m_dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -5,6 +5,7 @@
 #include <QCoreApplication>
 
 #include "faults/fault_offers.h"
+#include "models/readers.h"
 #include "text/fault_words.h"
 #include "text/format.h"
 #include "theme/shapes.h"
@@ -132,10 +133,13 @@ std::vector<MapClient> clientsOf(const observe::ClusterSnapshot& cluster) {
           MapNames::tr("%1 %2").arg(fromUtf8(connection.softwareName), fromUtf8(connection.softwareVersion)).trimmed();
   }
   std::ranges::sort(clients, {}, &MapClient::name);
+  const auto readers = readersOf(cluster);
   for (MapClient& client : clients) {
     QStringList reads;
-    for (const observe::ReaderSnapshot& reader : cluster.readers)
-      if (reader.client == client.name && reads.size() < 3) reads << partitionText(reader.partition);
+    for (const observe::ReaderSnapshot* reader : readers) {
+      if (reader->client != client.name || reads.size() == 3) continue;
+      if (const QString name = partitionText(reader->partition); !reads.contains(name)) reads << name;
+    }
     client.reads = !reads.isEmpty();
     client.does = client.reads ? MapNames::tr("reads %1").arg(reads.join(QStringLiteral(", ")))
                   : client.own ? MapNames::tr("of this window")
@@ -214,10 +218,10 @@ void MapRates::add(const observe::ClusterSnapshot& cluster) {
         if (copy.broker != partition.leader && partition.leader != kNoNode)
           count({topic.name, partition.index}, {partition.leader, copy.broker, {}}, copy.fetchOffset);
   }
-  for (const observe::ReaderSnapshot& reader : cluster.readers)
-    if (const auto* partition = observe::findPartition(cluster, reader.partition);
-        partition != nullptr && !reader.client.empty())
-      count(reader.partition, {partition->leader, kNoNode, reader.client}, reader.fetchOffset);
+  for (const observe::ReaderSnapshot* reader : readersOf(cluster))
+    if (const auto* partition = observe::findPartition(cluster, reader->partition);
+        partition != nullptr && !reader->client.empty())
+      count(reader->partition, {partition->leader, kNoNode, reader->client}, reader->fetchOffset);
   // Names of clients that come and go are not kept for ever.
   if (m_seen.size() > kMostSeen) m_seen.clear();
   if (!m_since) m_since = cluster.at;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -22,6 +23,17 @@ bool isPartition(const std::vector<platform::DirectoryEntry>& entries) {
   return std::ranges::any_of(entries, [](const platform::DirectoryEntry& entry) {
     return !entry.isDirectory && baseOfFile(entry.name) && entry.name.substr(20, 4) == ".log";
   });
+}
+
+/// Topics by name, those of users first, their partitions by number, and the copies of each by folder: by broker.
+std::tuple<bool, std::string_view, int, std::string_view> folderOrder(const std::string& folder) {
+  const std::string_view path = folder;
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const size_t dash = name.rfind('-');
+  int number = 0;
+  if (dash != std::string_view::npos) std::from_chars(name.data() + dash + 1, name.data() + name.size(), number);
+  return {name.starts_with("__"), name.substr(0, dash), number, path};
 }
 
 void findBelow(platform::FileSystem& files, const std::string& folder, int depth, FoundFiles& into) {
@@ -169,7 +181,7 @@ Result<FoundFiles> findPartitions(const observe::LookAccess& access) {
     return fail(ErrorCode::UnknownTopicOrPartition,
                 access.path + " holds no segments: neither it nor a folder below it has a file like " +
                     "00000000000000000000.log");
-  std::ranges::sort(found.partitions);
+  std::ranges::sort(found.partitions, {}, folderOrder);
   return found;
 }
 

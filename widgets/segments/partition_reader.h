@@ -23,7 +23,8 @@ using ReaderCachePtr = std::shared_ptr<ReaderCache>;
 
 /// What lies at a path.
 struct FoundFiles {
-  /// A partition's folder or one of its files: the path itself. Else the partitions' folders below it, sorted.
+  /// A partition's folder or one of its files: the path itself. Else the partitions' folders below it, those of
+  /// internal topics last, by topic, number and folder.
   std::vector<std::string> partitions;
   /// There were more than are listed.
   bool cut = false;

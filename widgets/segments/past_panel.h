@@ -10,6 +10,7 @@ class QTableView;
 
 namespace tidemark::widgets {
 
+class EngineBridge;
 class FactList;
 class SegmentsController;
 

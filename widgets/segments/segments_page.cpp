@@ -14,6 +14,7 @@
 #include "segments/batch_panel.h"
 #include "segments/check_line.h"
 #include "segments/findings_bar.h"
+#include "segments/folder_picker.h"
 #include "segments/index_plot.h"
 #include "segments/lookup_panel.h"
 #include "segments/past_panel.h"
@@ -174,6 +175,7 @@ void SegmentsPage::openPath(const QString& path) {
           return;
         }
         for (const std::string& folder : found->partitions) m_folders << fromUtf8(folder);
+        m_picker->setFolders(m_folders, path);
         Q_EMIT pathOpened(path);
         m_controller.open({.path = found->partitions.front()});
       });

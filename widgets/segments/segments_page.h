@@ -22,6 +22,7 @@ namespace tidemark::widgets {
 class BatchPanel;
 class CheckLine;
 class FindingsBar;
+class FolderPicker;
 class IndexPlot;
 class LookupPanel;
 class PastPanel;
@@ -72,6 +73,8 @@ class SegmentsPage : public QWidget {
   CheckLine& checkLine() noexcept { return *m_checked; }
   FindingsBar& findingsBar() noexcept { return *m_findings; }
   QLineEdit& searchField() noexcept { return *m_search; }
+  /// Null unless files from disk are shown.
+  FolderPicker* folderPicker() noexcept { return m_picker; }
 
  Q_SIGNALS:
   void backWanted();
@@ -88,6 +91,8 @@ class SegmentsPage : public QWidget {
 
  private:
   QWidget* makeHead();
+  /// Of the partition, in the menu of `m_place`.
+  void listCopies();
   QWidget* makeBody();
   QWidget* makePlotCard();
   void takeOpened();
@@ -112,6 +117,8 @@ class SegmentsPage : public QWidget {
 
   QLabel* m_title;
   QPushButton* m_place;
+  /// Of files from disk only: which of the partitions that were found.
+  FolderPicker* m_picker = nullptr;
   CheckLine* m_checked;
   QFrame* m_searchBox;
   QLabel* m_searchName;

@@ -13,6 +13,7 @@
 
 #include "segments/batch_panel.h"
 #include "segments/check_line.h"
+#include "segments/folder_picker.h"
 #include "segments/index_plot.h"
 #include "segments/lookup_panel.h"
 #include "segments/past_panel.h"
@@ -44,6 +45,22 @@ class PlotCard : public QWidget {
 
 }  // namespace
 
+void SegmentsPage::listCopies() {
+  QMenu* menu = m_place->menu();
+  menu->clear();
+  const auto* partition = m_partition ? observe::findPartition(*m_bridge.snapshot(), *m_partition) : nullptr;
+  if (partition == nullptr) return;
+  for (const observe::ReplicaSnapshot& copy : partition->copies) {
+    const auto* broker = observe::findBroker(*m_bridge.snapshot(), copy.broker);
+    const QString state = broker == nullptr ? QString() : lookOf(copy, broker->state).word;
+    QAction* action = menu->addAction(
+        tr("Broker %1, %2, %3").arg(copy.broker.value()).arg(copy.leader ? tr("leader") : tr("follower"), state), this,
+        [this, id = copy.broker] { pickCopy(id); });
+    action->setCheckable(true);
+    action->setChecked(m_controller.place() && m_controller.place()->broker == copy.broker);
+  }
+}
+
 QWidget* SegmentsPage::makeHead() {
   auto* head = new QWidget;
   auto* row = new QHBoxLayout(head);
@@ -62,28 +79,17 @@ QWidget* SegmentsPage::makeHead() {
   m_place->setMinimumWidth(30);
   m_place->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   m_place->setProperty("kind", QStringLiteral("quiet"));
-  m_place->setMenu(new QMenu(m_place));
-  connect(m_place->menu(), &QMenu::aboutToShow, this, [this] {
-    QMenu* menu = m_place->menu();
-    menu->clear();
-    if (m_fromDisk) {
-      for (const QString& folder : m_folders)
-        menu->addAction(QFileInfo(folder).fileName() + QStringLiteral("   ") + QFileInfo(folder).path(), this,
-                        [this, folder] { m_controller.open({.path = folder.toStdString()}); });
-      return;
-    }
-    const auto* partition = m_partition ? observe::findPartition(*m_bridge.snapshot(), *m_partition) : nullptr;
-    if (partition == nullptr) return;
-    for (const observe::ReplicaSnapshot& copy : partition->copies) {
-      const auto* broker = observe::findBroker(*m_bridge.snapshot(), copy.broker);
-      const QString state = broker == nullptr ? QString() : lookOf(copy, broker->state).word;
-      QAction* action = menu->addAction(
-          tr("Broker %1, %2, %3").arg(copy.broker.value()).arg(copy.leader ? tr("leader") : tr("follower"), state),
-          this, [this, id = copy.broker] { pickCopy(id); });
-      action->setCheckable(true);
-      action->setChecked(m_controller.place() && m_controller.place()->broker == copy.broker);
-    }
-  });
+  if (m_fromDisk) {
+    m_picker = new FolderPicker(this);
+    connect(m_place, &QPushButton::clicked, this, [this] {
+      m_picker->open(*m_place, m_controller.partition() ? m_controller.partition()->folder : QString());
+    });
+    connect(m_picker, &FolderPicker::folderPicked, this,
+            [this](const QString& folder) { m_controller.open({.path = folder.toStdString()}); });
+  } else {
+    m_place->setMenu(new QMenu(m_place));
+    connect(m_place->menu(), &QMenu::aboutToShow, this, &SegmentsPage::listCopies);
+  }
   row->addWidget(m_title);
   row->addWidget(m_place);
   row->addWidget(m_checked);

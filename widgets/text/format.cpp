@@ -78,6 +78,14 @@ QString durationText(platform::Duration duration) {
   return FormatWords::tr("%1 h %2 m").arg(whole / 3600).arg(two(whole / 60 % 60));
 }
 
+QString shortDurationText(platform::Duration duration) {
+  using namespace std::chrono;
+  if (duration < minutes(1)) return durationText(duration);
+  if (duration < hours(1)) return FormatWords::tr("%1 m").arg(duration_cast<minutes>(duration).count());
+  if (duration < hours(48)) return FormatWords::tr("%1 h").arg(duration_cast<hours>(duration).count());
+  return FormatWords::tr("%1 d").arg(duration_cast<hours>(duration).count() / 24);
+}
+
 QString agoText(platform::Duration duration) {
   if (duration < std::chrono::milliseconds(50)) return FormatWords::tr("just now");
   return FormatWords::tr("%1 ago").arg(durationText(duration));

@@ -23,6 +23,8 @@ QString binaryBytesText(int64_t bytes);
 QString rateText(double bytesPerSecond);
 /// "640 ms", "12.4 s", "1 m 08 s", "2 h 05 m".
 QString durationText(platform::Duration duration);
+/// Where there is little room: "12.4 s", "18 m", "5 h", "3 d"; what is left over is not told.
+QString shortDurationText(platform::Duration duration);
 /// "12.4 s ago", "just now" under 50 ms.
 QString agoText(platform::Duration duration);
 /// "14:02:11.385", local time.

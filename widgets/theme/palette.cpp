@@ -52,8 +52,9 @@ Palette makeLight() {
   p.onViolet = rgb(0xffffff);
   p.fields = {rgb(0xd7ecef), rgb(0xe6e9f5), rgb(0xcfe8d5), rgb(0xfdebd3), rgb(0xf3dcea), rgb(0xeee3fb), rgb(0xe3f0d8)};
   p.badField = rgb(0xf9d0d0);
-  p.epochs = {rgb(0xa794c0), rgb(0x7c8fb5), rgb(0x2a9d8f)};
-  p.epochsSoft = {rgb(0xdcd3e8), rgb(0xcdd6e8), rgb(0xbfe5df)};
+  p.epochs = {rgb(0xa794c0), rgb(0x7c8fb5), rgb(0x2a9d8f), rgb(0xc8ab72), rgb(0xcf8aa5), rgb(0x93b565), rgb(0x5fb8e0)};
+  p.epochsSoft = {rgb(0xdcd3e8), rgb(0xcdd6e8), rgb(0xbfe5df), rgb(0xeee3cc),
+                  rgb(0xf2d9e2), rgb(0xdde9cb), rgb(0xcfe9f5)};
   p.onEpoch = rgb(0x0d1a24);
   p.recordShine = QColor(255, 255, 255, 71);
   p.rail = rgb(0xe4e8ed);
@@ -115,8 +116,9 @@ Palette makeDark() {
   p.onViolet = rgb(0x170f2e);
   p.fields = {rgb(0x173c44), rgb(0x2a3352), rgb(0x1d4030), rgb(0x473419), rgb(0x46263d), rgb(0x382c58), rgb(0x314020)};
   p.badField = rgb(0x5c2329);
-  p.epochs = {rgb(0x8d7ab0), rgb(0x6c83b8), rgb(0x2a9d8f)};
-  p.epochsSoft = {rgb(0x423a55), rgb(0x333f5a), rgb(0x1e4a48)};
+  p.epochs = {rgb(0x9a7cb4), rgb(0x6c83b8), rgb(0x2a9d8f), rgb(0xb4945a), rgb(0xc27693), rgb(0x7fa253), rgb(0x45a3cf)};
+  p.epochsSoft = {rgb(0x423a55), rgb(0x333f5a), rgb(0x1e4a48), rgb(0x4a3f2a),
+                  rgb(0x50343f), rgb(0x384729), rgb(0x22465a)};
   p.onEpoch = rgb(0x0d1a24);
   p.recordShine = QColor(255, 255, 255, 54);
   p.rail = rgb(0x2a3541);

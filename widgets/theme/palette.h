@@ -33,7 +33,8 @@ struct Palette {
   QColor violet, onViolet;
 
   // Belts.
-  std::array<QColor, 3> epochs, epochsSoft;
+  static constexpr size_t kEpochs = 7;
+  std::array<QColor, kEpochs> epochs, epochsSoft;
   QColor onEpoch, recordShine;
   QColor rail, roller, axis, hatchGround, hatchLine, arrow, indexTick;
   QColor purgatory, purgatoryLine;
@@ -48,7 +49,8 @@ struct Palette {
   // Brokers in plots, beside solid, dashed and dotted.
   std::array<QColor, 3> brokers;
 
-  /// Fill of a leader epoch: by its number modulo 3; the number always stands beside it.
+  /// Fill of a leader epoch: by its number modulo 7, so that it is the same in all views at all times, and two that
+  /// meet in a log look alike only if six between them wrote nothing. The number always stands beside it.
   const QColor& epoch(LeaderEpoch value) const noexcept { return epochs[indexOf(value)]; }
   const QColor& epochSoft(LeaderEpoch value) const noexcept { return epochsSoft[indexOf(value)]; }
 
@@ -57,7 +59,7 @@ struct Palette {
 
  private:
   static size_t indexOf(LeaderEpoch value) noexcept {
-    return value.value() < 0 ? 0 : static_cast<size_t>(value.value()) % 3;
+    return value.value() < 0 ? 0 : static_cast<size_t>(value.value()) % kEpochs;
   }
 };
 
