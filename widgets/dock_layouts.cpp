@@ -61,10 +61,13 @@ void DockLayouts::reset() {
 }
 
 void DockLayouts::applySizes() {
-  // Views that need the room have a layout of their own.
-  if (m_view != ClusterPage::View::Belts) return;
   // On a small window the middle has the first right to what there is.
   const int width = m_window.width();
+  // Views that need the room have a layout of their own; the tree is as wide in all of them.
+  if (m_view != ClusterPage::View::Belts) {
+    m_window.resizeDocks({m_docks.tree}, {std::min(m_sizes.tree, width * 24 / 100)}, Qt::Horizontal);
+    return;
+  }
   const int height = m_window.height();
   const int events = m_sizes.events > 0 ? m_sizes.events : std::clamp(height * 24 / 100, 150, 250);
   m_window.resizeDocks({m_docks.tree, m_docks.inspector},
@@ -74,9 +77,9 @@ void DockLayouts::applySizes() {
 }
 
 void DockLayouts::noteSizes() {
-  if (m_view != ClusterPage::View::Belts) return;
   const auto docked = [](const QDockWidget* dock) { return dock->isVisible() && !dock->isFloating(); };
   if (docked(m_docks.tree)) m_sizes.tree = m_docks.tree->width();
+  if (m_view != ClusterPage::View::Belts) return;
   if (docked(m_docks.inspector)) m_sizes.inspector = m_docks.inspector->width();
   if (docked(m_docks.events)) m_sizes.events = m_docks.events->height();
 }

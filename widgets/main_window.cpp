@@ -23,6 +23,7 @@
 #include "faults/fault_actions.h"
 #include "faults/faults_panel.h"
 #include "launch/launch_page.h"
+#include "models/bootstrap.h"
 #include "segments/segments_page.h"
 #include "text/format.h"
 #include "views/cluster_page.h"
@@ -283,7 +284,7 @@ void MainWindow::launch(const observe::LaunchOptions& options, double loadPerSec
     if (m_bridge.hasCluster()) enterCluster();
     if (m_pendingLoad > 0 && options.firstTopic) {
       ProduceOptions load;
-      load.bootstrap = fromUtf8(m_bridge.snapshot()->bootstrap);
+      load.bootstrap = allAddresses(*m_bridge.snapshot());
       load.topic = fromUtf8(options.firstTopic->name);
       load.rate = m_pendingLoad;
       m_startLoad(load);

@@ -126,6 +126,11 @@ void MainWindow::revealEvent(uint64_t number) {
 }
 
 void MainWindow::showFaults() {
+  // Where it is in sight, the same key closes it.
+  if (!m_faultDock->isHidden() && !m_faults->visibleRegion().isEmpty()) {
+    m_faultDock->hide();
+    return;
+  }
   if (m_faultDock->isHidden()) {
     m_faultDock->show();
     // Beside the inspector it has room for three of them.

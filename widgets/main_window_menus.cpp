@@ -2,23 +2,29 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
+#include <QDialog>
+#include <QDialogButtonBox>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QFileDialog>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSettings>
 #include <QShortcut>
 #include <QUrl>
+#include <QVBoxLayout>
 
 #include "dialogs/consume_dialog.h"
 #include "dialogs/produce_dialog.h"
 #include "dialogs/topic_dialog.h"
 #include "main_window.h"
+#include "models/bootstrap.h"
 #include "segments/segments_page.h"
 #include "text/format.h"
 #include "views/cluster_page.h"
@@ -29,12 +35,19 @@
 
 namespace tidemark::widgets {
 
+namespace {
+
+constexpr int kShortcutsWidth = 1060;
+
+}  // namespace
+
 void MainWindow::makeMenus() {
   auto* cluster = new QMenu(m_topBar->clusterButton());
-  cluster->addAction(tr("Copy bootstrap address"), QKeySequence(Qt::CTRL | Qt::Key_B), this, [this] {
+  cluster->addAction(tr("Copy bootstrap addresses"), QKeySequence(Qt::CTRL | Qt::Key_B), this, [this] {
     if (!m_bridge.hasCluster()) return;
-    QApplication::clipboard()->setText(fromUtf8(m_bridge.snapshot()->bootstrap));
-    m_status->say(tr("%1 is copied").arg(fromUtf8(m_bridge.snapshot()->bootstrap)));
+    const QString addresses = allAddresses(*m_bridge.snapshot());
+    QApplication::clipboard()->setText(addresses);
+    m_status->say(tr("%1 is copied").arg(addresses));
   });
   cluster->addSeparator();
   cluster->addAction(tr("Stop the cluster"), this, &MainWindow::stopCluster);
@@ -225,7 +238,7 @@ void MainWindow::showShortcuts() {
       {tr("Ctrl+T"), tr("new topic")},
       {tr("Ctrl+P"), tr("produce")},
       {tr("Ctrl+R"), tr("consume")},
-      {tr("Ctrl+B"), tr("copy the bootstrap address")},
+      {tr("Ctrl+B"), tr("copy the bootstrap addresses")},
       {tr("Ctrl+Shift+F"), tr("set a fault; Ctrl+H: heal all; Ctrl+J: the list of faults")},
       {tr("Del, S"), tr("in the list of faults: heal, step a hold")},
       {tr("1 – 7"), tr("belts, segments, cleaner, map, timeline, groups, transactions")},
@@ -251,12 +264,41 @@ void MainWindow::showShortcuts() {
       {tr("Ctrl+C"), tr("copy what is selected as text")},
       {tr("F10"), tr("menu; Ctrl+Q: quit")},
   };
+  // Two columns: it is to fit a small window.
+  const auto cell = [](const std::pair<QString, QString>& row) {
+    return QStringLiteral(
+               "<td style='padding-right:16px; padding-bottom:5px'><b>%1</b></td>"
+               "<td style='padding-right:28px'>%2</td>")
+        .arg(row.first, row.second);
+  };
+  const size_t count = std::size(rows);
+  const size_t half = (count + 1) / 2;
   QString text = QStringLiteral("<table>");
-  for (const auto& [keys, meaning] : rows)
-    text += QStringLiteral("<tr><td style='padding-right:24px; padding-bottom:5px'><b>%1</b></td><td>%2</td></tr>")
-                .arg(keys, meaning);
-  QMessageBox box(QMessageBox::NoIcon, tr("Shortcuts"), text + QStringLiteral("</table>"), QMessageBox::Close, this);
-  box.exec();
+  for (size_t i = 0; i < half; ++i)
+    text += QStringLiteral("<tr>%1%2</tr>").arg(cell(rows[i]), half + i < count ? cell(rows[half + i]) : QString());
+  auto* table = new QLabel(text + QStringLiteral("</table>"));
+  table->setWordWrap(true);
+  table->setContentsMargins(16, 12, 8, 8);
+  table->setAlignment(Qt::AlignTop);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(table);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  auto* dialog = new QDialog(this);
+  dialog->setObjectName(QStringLiteral("shortcuts"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Shortcuts"));
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+  auto* down = new QVBoxLayout(dialog);
+  down->setContentsMargins(0, 0, 0, 12);
+  down->addWidget(scroll, 1);
+  down->addWidget(buttons);
+  buttons->setContentsMargins(12, 0, 12, 0);
+  const int width = std::min(kShortcutsWidth, this->width() - 40);
+  const int height = table->heightForWidth(width) + buttons->sizeHint().height() + 40;
+  dialog->resize(width, std::min(height, this->height() - 40));
+  dialog->open();
 }
 
 }  // namespace tidemark::widgets

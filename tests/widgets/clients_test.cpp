@@ -162,5 +162,20 @@ TEST_F(ClientsTest, BothEndSoonThoughNobodyAnswers) {
   EXPECT_LT(clock.elapsed(), 8'000);
 }
 
+TEST_F(ClientsTest, ARecordThatFailedIsToldWithItsTopicAndReason) {
+  ProduceOptions produce;
+  produce.bootstrap = bootstrap();
+  produce.topic = QStringLiteral("orders");
+  produce.rate = 50;
+  rd_kafka_mock_push_request_errors(brokers, 0, 1, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  ProducerLoad load;
+  QString error;
+  ASSERT_TRUE(load.start(produce, &error)) << error.toStdString();
+  ASSERT_TRUE(waitFor([&] { return load.figures().failed > 0 && load.figures().acknowledged > 3; }));
+  const std::string told = load.figures().lastFailure.toStdString();
+  EXPECT_NE(told.find("orders"), std::string::npos) << told;
+  EXPECT_NE(told.find("authorization failed"), std::string::npos) << told;
+}
+
 }  // namespace
 }  // namespace tidemark::widgets

@@ -322,8 +322,21 @@ TEST_F(FaultsTest, KeysReachTheListAndTheDialog) {
   QTest::keyClick(window.get(), Qt::Key_J, Qt::ControlModifier);
   EXPECT_TRUE(dock->isVisible());
   EXPECT_EQ(window->focusWidget(), &window->faults().list());
+  QTest::keyClick(window.get(), Qt::Key_J, Qt::ControlModifier);
+  EXPECT_FALSE(dock->isVisible());
   QTest::keyClick(window.get(), Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
   EXPECT_NE(window->faultActions().dialog(), nullptr);
+}
+
+TEST_F(FaultsTest, AMenuBeginsWithNoLine) {
+  QMenu menu;
+  window->faultActions().fillLink(menu, endNamed(NodeId(1)), endNamed(NodeId(2)));
+  ASSERT_FALSE(menu.actions().isEmpty());
+  EXPECT_FALSE(menu.actions().front()->isSeparator());
+  QMenu headed;
+  headed.addSection(QStringLiteral("Link"));
+  window->faultActions().fillLink(headed, endNamed(NodeId(1)), endNamed(NodeId(2)));
+  EXPECT_FALSE(headed.actions()[1]->isSeparator());
 }
 
 }  // namespace

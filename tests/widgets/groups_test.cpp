@@ -1,9 +1,11 @@
 #include <QAbstractItemModelTester>
 #include <QClipboard>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
 
+#include "faults/fault_actions.h"
 #include "groups/group_scene.h"
 #include "groups/group_view.h"
 #include "groups/group_words.h"
@@ -249,8 +251,22 @@ TEST_F(GroupsPageTest, AMomentOfThePastKnowsNothingOfWhatCameLater) {
     EXPECT_FALSE(row.text.contains(QStringLiteral("c-3"))) << row.text.toStdString();
   ASSERT_FALSE(then.lag.empty());
   EXPECT_GT(then.lag[0].history.size(), 3u) << "lag of then";
+  // What would change the present is not offered, and says why.
+  const auto button = [this](const QString& text) {
+    const auto all = page().findChildren<QPushButton*>();
+    return *std::ranges::find(all, text, &QPushButton::text);
+  };
+  QPushButton* offsets = button(QStringLiteral("Offsets…"));
+  EXPECT_FALSE(offsets->isEnabled());
+  EXPECT_FALSE(button(QStringLiteral("Delete…"))->isEnabled());
+  EXPECT_EQ(offsets->toolTip(), window->bridge().hindrance());
+  EXPECT_EQ(page().openOffsets(), nullptr);
+  window->faultActions().openDialog();
+  EXPECT_EQ(window->faultActions().dialog(), nullptr);
   window->travel().goLive();
   EXPECT_EQ(page().view().scene().rebalances.size(), 2u);
+  EXPECT_TRUE(offsets->isEnabled());
+  EXPECT_NE(offsets->toolTip(), QString());
 }
 
 TEST_F(GroupsPageTest, TShowsTheSameAsTables) {

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTcpServer>
@@ -12,7 +13,9 @@
 #include <QTest>
 
 #include "launch/launch_page.h"
+#include "launch/launch_picture.h"
 #include "launch/setting_chips.h"
+#include "views/elided_label.h"
 #include "window_fixture.h"
 
 namespace tidemark::widgets {
@@ -216,6 +219,35 @@ TEST(SettingChips, FillTwoRowsAndShowTheRestWhenAsked) {
   const int few = chips.heightForWidth(800);
   chips.setShowsAll(true);
   EXPECT_EQ(few, 21) << "what fits needs no switch";
+}
+
+TEST_F(LaunchPageTest, ALongFolderGivesWayAndNothingIsCutAtTheRight) {
+  window->resize(1366, 768);
+  page().setFolder(
+      QDir::tempPath() + QStringLiteral("/a-rather-long-name-of-a-folder/") + QString(120, QLatin1Char('x')), true);
+  page().check();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(page().horizontalScrollBar()->maximum(), 0);
+  keepPicture(*window, QStringLiteral("launch-folder-1366"));
+}
+
+TEST(LaunchPicture, OfAFolderThatHoldsAClusterNoTopicIsGuessed) {
+  LaunchPicture picture;
+  observe::LaunchOptions options;
+  options.firstTopic = observe::TopicOptions{"orders", 3, -1, {}};
+  picture.setOptions(options, 5, false);
+  EXPECT_EQ(picture.partitionsShown(), 3);
+  picture.setOptions(options, 5, true);
+  EXPECT_EQ(picture.partitionsShown(), 0);
+}
+
+TEST(ElidedLabel, WhatHasNoRoomEndsWithAnEllipsis) {
+  ElidedLabel label;
+  label.setText(QStringLiteral("ISR, high watermark and lag"));
+  label.resize(60, 20);
+  EXPECT_TRUE(label.shownText().endsWith(QChar(0x2026))) << label.shownText().toStdString();
+  label.resize(600, 20);
+  EXPECT_EQ(label.shownText(), label.text());
 }
 
 }  // namespace

@@ -295,5 +295,38 @@ TEST_F(TimelineTest, AnotherClusterBeginsAnew) {
   EXPECT_EQ(page().past().size(), 0u);
 }
 
+TEST(TimelinePast, AnElectionCountsFromItsEventAndNotFromTheNextSnapshot) {
+  observe::ClusterSnapshot cluster = fake::mockMoment(0);
+  observe::PartitionSnapshot& partition = cluster.topics[0].partitions[0];
+  const TopicPartition name{cluster.topics[0].name, partition.index};
+  const NodeId before = partition.leader;
+  const NodeId after = before == NodeId(1) ? NodeId(2) : NodeId(1);
+  TimelinePast past;
+  past.add(cluster, {});
+  observe::ObservedEvent elected;
+  elected.number = 1;
+  elected.topic = name.topic;
+  elected.partition = name.partition;
+  elected.event.wall = cluster.wall + 20ms;
+  elected.event.payload = events::LeaderElected{
+      {}, before, after, LeaderEpoch(partition.leaderEpoch.value() + 1), events::ElectionCause::Preferred};
+  past.add(cluster, {elected});
+  const TimelinePartition& told = *past.find(name);
+  EXPECT_TRUE(told.copies.at(after).at(elected.event.wall)->leader);
+  EXPECT_FALSE(told.copies.at(before).at(elected.event.wall)->leader);
+  EXPECT_TRUE(told.copies.at(before).at(elected.event.wall - 1ms)->leader);
+  // The snapshot that shows it says nothing new; one that was late says nothing at all.
+  cluster.wall += 30ms;
+  past.add(cluster, {});
+  EXPECT_TRUE(told.copies.at(after).stretches.back().leader);
+  partition.leader = after;
+  partition.leaderEpoch = LeaderEpoch(partition.leaderEpoch.value() + 1);
+  for (observe::ReplicaSnapshot& copy : partition.copies) copy.leader = copy.broker == after;
+  cluster.wall += 70ms;
+  past.add(cluster, {});
+  EXPECT_EQ(told.copies.at(after).stretches.back().begin, elected.event.wall);
+  EXPECT_EQ(told.copies.at(before).stretches.size(), 2u);
+}
+
 }  // namespace
 }  // namespace tidemark::widgets

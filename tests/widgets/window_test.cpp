@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QDialog>
 #include <QDockWidget>
 #include <QHeaderView>
 #include <QLineEdit>
@@ -556,6 +557,31 @@ TEST_F(LayoutTest, TheChosenColoursSurviveARestart) {
   window = std::make_unique<MainWindow>(cluster, &settings);
   EXPECT_EQ(Theme::instance().choice(), ThemeChoice::Dark);
   Theme::instance().setChoice(ThemeChoice::Automatic);
+}
+
+TEST_F(WindowTest, TheShortcutsFitASmallWindow) {
+  launch();
+  makeWindow();
+  window->resize(1000, 560);
+  QTest::keyClick(window.get(), Qt::Key_F1);
+  auto* dialog = window->findChild<QDialog*>(QStringLiteral("shortcuts"));
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_LE(dialog->height(), 560);
+  keepPicture(*dialog, QStringLiteral("shortcuts"));
+  dialog->close();
+}
+
+TEST_F(WindowTest, TheTreeIsAsWideInAllViews) {
+  launch();
+  makeWindow();
+  QCoreApplication::processEvents();
+  auto* tree = window->findChild<QDockWidget*>(QStringLiteral("cluster"));
+  const int width = tree->width();
+  for (int view = 0; view < ClusterPage::kViews; ++view) {
+    window->clusterPage().showView(static_cast<ClusterPage::View>(view));
+    QCoreApplication::processEvents();
+    EXPECT_NEAR(tree->width(), width, 2) << view;
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <librdkafka/rdkafka.h>
 #include <QPointer>
+#include <QTime>
 
 #include "text/format.h"
 
@@ -38,6 +39,7 @@ struct ProducerLoad::Worker {
   std::condition_variable wake;
   bool stopping = false;
   QString error;
+  QString lastFailure;
   /// The error is of a record that was given up.
   bool errorOfRecord = false;
   Clock::time_point errorAt;
@@ -53,11 +55,21 @@ struct ProducerLoad::Worker {
     errorAt = Clock::now();
   }
 
+  void fails(const QString& where, const QString& why) {
+    ++failed;
+    complain(why, true);
+    const std::lock_guard lock(mutex);
+    lastFailure =
+        QStringLiteral("%1  %2: %3").arg(QTime::currentTime().toString(QStringLiteral("HH:mm:ss.zzz")), where, why);
+  }
+
   static void delivered(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
     auto& self = *static_cast<Worker*>(opaque);
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      ++self.failed;
-      self.complain(QString::fromUtf8(rd_kafka_err2str(message->err)), true);
+      const QString topic = self.options.topic;
+      // Given up before a partition was chosen for it.
+      self.fails(message->partition < 0 ? topic : QStringLiteral("%1-%2").arg(topic).arg(message->partition),
+                 QString::fromUtf8(rd_kafka_err2str(message->err)));
       return;
     }
     ++self.acknowledged;
@@ -162,8 +174,7 @@ struct ProducerLoad::Worker {
         continue;
       }
       if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        ++failed;
-        complain(QString::fromUtf8(rd_kafka_err2str(code)));
+        fails(options.topic, QString::fromUtf8(rd_kafka_err2str(code)));
         std::unique_lock lock(mutex);
         wake.wait_for(lock, std::chrono::milliseconds(200), [this] { return stopping; });
         continue;
@@ -260,6 +271,7 @@ ProducerLoad::Figures ProducerLoad::figures() const {
   figures.meanLatencyMs = m_worker->shownMeanMs;
   figures.maxLatencyMs = m_worker->shownMaxMs;
   figures.error = m_worker->error;
+  figures.lastFailure = m_worker->lastFailure;
   return figures;
 }
 

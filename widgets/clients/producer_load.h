@@ -24,6 +24,8 @@ class ProducerLoad : public QObject {
     double maxLatencyMs = 0;
     /// The newest error, or empty: forgotten once records are acknowledged again.
     QString error;
+    /// Of the newest record that was not written: when, where and why. Stays until the next start.
+    QString lastFailure;
   };
 
   explicit ProducerLoad(QObject* parent = nullptr);

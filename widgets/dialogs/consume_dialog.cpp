@@ -14,6 +14,7 @@
 #include <QTableView>
 
 #include "dialogs/dialog_parts.h"
+#include "models/bootstrap.h"
 #include "text/format.h"
 
 namespace tidemark::widgets {
@@ -119,7 +120,7 @@ void ConsumeDialog::setTopic(const QString& topic) {
 
 ConsumeOptions ConsumeDialog::options() const {
   ConsumeOptions options;
-  options.bootstrap = fromUtf8(m_bridge.snapshot()->bootstrap);
+  options.bootstrap = allAddresses(*m_bridge.snapshot());
   options.topic = m_topic->currentText();
   options.partition = m_partition->currentData().toInt();
   options.fromBeginning = m_from->currentData().toBool();

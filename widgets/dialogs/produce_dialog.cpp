@@ -9,6 +9,7 @@
 #include <QSpinBox>
 
 #include "dialogs/dialog_parts.h"
+#include "models/bootstrap.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -101,7 +102,7 @@ void ProduceDialog::setTopic(const QString& topic) {
 
 ProduceOptions ProduceDialog::options() const {
   ProduceOptions options;
-  options.bootstrap = fromUtf8(m_bridge.snapshot()->bootstrap);
+  options.bootstrap = allAddresses(*m_bridge.snapshot());
   options.topic = m_topic->currentText();
   options.rate = m_rate->value();
   options.size = m_size->value();
@@ -148,6 +149,8 @@ void ProduceDialog::refresh() {
                                .arg(grouped(figures.sent), grouped(figures.acknowledged), grouped(figures.failed),
                                     bytesText(figures.bytes), QString::number(figures.meanLatencyMs, 'f', 1),
                                     QString::number(figures.maxLatencyMs, 'f', 1)));
+  if (!m_figures->text().isEmpty() && !figures.lastFailure.isEmpty())
+    m_figures->setText(m_figures->text() + QLatin1Char('\n') + tr("last failure %1").arg(figures.lastFailure));
   m_figures->setVisible(!m_figures->text().isEmpty());
   const auto* topic = observe::findTopic(*m_bridge.snapshot(), m_topic->currentText().toStdString());
   const auto starved = topic == nullptr ? 0 : std::ranges::count_if(topic->partitions, [&](const auto& partition) {

@@ -11,16 +11,33 @@
 
 namespace tidemark::widgets {
 
+namespace {
+
+/// A line between two groups of actions: not where a menu begins, nor below a heading.
+void separate(QMenu& menu) {
+  if (!menu.isEmpty() && !menu.actions().back()->isSeparator()) menu.addSeparator();
+}
+
+}  // namespace
+
 FaultActions::FaultActions(EngineBridge& bridge, QWidget* window)
     : QObject(window), m_bridge(bridge), m_window(window) {}
 
+bool FaultActions::isHindered() {
+  const QString hindrance = m_bridge.hindrance();
+  if (!hindrance.isEmpty()) Q_EMIT said(hindrance);
+  return !hindrance.isEmpty();
+}
+
 void FaultActions::set(const faults::Fault& fault) {
+  if (isHindered()) return;
   m_bridge.setFault(fault, this, [this, title = faultTitle(fault)](const Result<int>& result) {
     Q_EMIT said(result ? title : tr("Not set: %1").arg(errorText(result.error())));
   });
 }
 
 void FaultActions::heal(int id) {
+  if (isHindered()) return;
   const auto& faults = m_bridge.snapshot()->faults;
   const auto found = std::ranges::find(faults, id, &observe::FaultSnapshot::id);
   const QString title = found == faults.end() ? tr("Fault %1").arg(id) : faultTitle(found->fault);
@@ -30,6 +47,7 @@ void FaultActions::heal(int id) {
 }
 
 void FaultActions::healAll() {
+  if (isHindered()) return;
   if (m_bridge.snapshot()->faults.empty()) {
     Q_EMIT said(tr("Nothing is broken on purpose"));
     return;
@@ -40,6 +58,7 @@ void FaultActions::healAll() {
 }
 
 void FaultActions::step(int id) {
+  if (isHindered()) return;
   m_bridge.stepFault(id, 1, this, [this](const Result<size_t>& result) {
     Q_EMIT said(!result        ? tr("Not stepped: %1").arg(errorText(result.error()))
                 : *result == 0 ? tr("Nothing is held")
@@ -52,6 +71,7 @@ FaultDialog* FaultActions::dialog() const noexcept {
 }
 
 void FaultActions::openDialog(const faults::Fault& beginning) {
+  if (isHindered()) return;
   if (!m_dialog) {
     m_dialog = new FaultDialog(m_bridge, m_window);
     m_dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -66,11 +86,14 @@ void FaultActions::openDialog(const faults::Fault& beginning) {
 void FaultActions::addOffers(QMenu& menu, const std::vector<FaultOffer>& offers) {
   menu.setToolTipsVisible(true);
   for (const FaultOffer& offer : offers) {
-    if (offer.begins) menu.addSeparator();
+    if (offer.begins) separate(menu);
     QAction* action = menu.addAction(offer.text, this, [this, fault = offer.fault] { set(fault); });
     const auto possible = observe::checkFault(offer.fault, *m_bridge.snapshot());
-    action->setEnabled(possible.has_value());
-    action->setToolTip(possible ? faultKindMeaning(offer.fault.kind) : fromUtf8(possible.error().message));
+    const QString hindrance = m_bridge.hindrance();
+    action->setEnabled(possible.has_value() && hindrance.isEmpty());
+    action->setToolTip(!hindrance.isEmpty() ? hindrance
+                       : possible           ? faultKindMeaning(offer.fault.kind)
+                                            : fromUtf8(possible.error().message));
   }
 }
 
@@ -87,8 +110,10 @@ void FaultActions::addDialog(QMenu& menu, faults::Kind kind, faults::Target targ
   faults::Fault beginning;
   beginning.kind = kind;
   beginning.target = std::move(target);
-  menu.addSeparator();
-  menu.addAction(tr("Another fault…"), this, [this, beginning] { openDialog(beginning); });
+  separate(menu);
+  QAction* another = menu.addAction(tr("Another fault…"), this, [this, beginning] { openDialog(beginning); });
+  another->setEnabled(m_bridge.hindrance().isEmpty());
+  another->setToolTip(m_bridge.hindrance());
 }
 
 void FaultActions::fillBroker(QMenu& menu, NodeId broker) {

@@ -45,6 +45,8 @@ class FaultActions : public QObject {
   void said(const QString& text);
 
  private:
+  /// A moment of the past is shown: it says so.
+  bool isHindered();
   void addOffers(QMenu& menu, const std::vector<FaultOffer>& offers);
   void addHeals(QMenu& menu, const std::vector<const observe::FaultSnapshot*>& faults);
   void addDialog(QMenu& menu, faults::Kind kind, faults::Target target);

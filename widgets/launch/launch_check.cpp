@@ -133,7 +133,7 @@ QString LaunchPage::checkFolder() {
           info.exists() && !info.isDir() ? tr("%1 is no folder").arg(folder) : tr("%1 cannot be written").arg(folder);
   }
   if (!problem.isEmpty()) note = QStringLiteral("✕  ") + problem;
-  m_folderNote->setText(m_folderNote->fontMetrics().elidedText(note, Qt::ElideMiddle, 430));
+  m_folderNote->setText(note);
   m_folderNote->setToolTip(note);
   setStyled(m_folderNote, "kind", problem.isEmpty() ? QStringLiteral("muted") : QStringLiteral("error"));
   return problem;

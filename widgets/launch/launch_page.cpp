@@ -27,6 +27,7 @@
 #include "launch/setting_chips.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "views/elided_label.h"
 
 namespace tidemark::widgets {
 
@@ -234,7 +235,8 @@ QWidget* LaunchPage::makeCard() {
   m_chosen = new QRadioButton(tr("A folder"));
   m_chosen->setFixedWidth(160);
   m_folder = QDir::homePath() + QStringLiteral("/Tidemark/cluster");
-  m_folderNote = makeLabel(QStringLiteral("muted"));
+  m_folderNote = new ElidedLabel(Qt::ElideMiddle);
+  setStyled(m_folderNote, "kind", QStringLiteral("muted"));
   m_choose = new QPushButton(tr("Choose…"));
   m_choose->setProperty("kind", QStringLiteral("link"));
   m_choose->setAutoDefault(false);
@@ -398,7 +400,7 @@ void LaunchPage::describe() {
   m_commandText = command;
   m_command->setToolTip(command);
   m_command->setText(QFontMetrics(m_command->font()).elidedText(command, Qt::ElideMiddle, 420));
-  m_picture->setOptions(chosen, load());
+  m_picture->setOptions(chosen, load(), m_stored.has_value());
 }
 
 void LaunchPage::chooseFolder() {

@@ -1,9 +1,11 @@
 #include "launch/launch_picture.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <QPainter>
 
+#include "bridge/engine_bridge.h"
 #include "text/format.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
@@ -15,9 +17,13 @@ LaunchPicture::LaunchPicture(QWidget* parent) : QWidget(parent) {
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
-void LaunchPicture::setOptions(const observe::LaunchOptions& options, double loadPerSecond) {
+void LaunchPicture::setOptions(observe::LaunchOptions options, double loadPerSecond, bool goesOn) {
+  m_topic = options.firstTopic ? fromUtf8(options.firstTopic->name) : QString();
+  m_goesOn = goesOn;
+  // Where its partitions would lie is not known.
+  if (goesOn) options.firstTopic.reset();
   const bool resized = height(options) != height(m_options);
-  m_options = options;
+  m_options = std::move(options);
   m_load = loadPerSecond;
   if (resized) updateGeometry();
   update();
@@ -59,7 +65,7 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
   painter.setFont(Theme::body(narrow ? 11 : 11.5));
   painter.setPen(p.muted);
   painter.drawText(QPointF(left + 16, card.top() + 49), narrow ? tr("controller") : tr("and controller"));
-  if (!m_options.firstTopic) return;
+  if (rows(m_options) == 0) return;
 
   const observe::TopicOptions& topic = *m_options.firstTopic;
   const int copies = std::min(3, m_options.brokers);
@@ -169,19 +175,25 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
     QString name, text;
   };
   std::vector<Line> lines;
-  lines.push_back({tr("topic"), m_options.firstTopic ? tr("%1 %2 × RF %3, min.insync %4")
-                                                           .arg(fromUtf8(m_options.firstTopic->name))
-                                                           .arg(m_options.firstTopic->partitions)
-                                                           .arg(copies)
-                                                           .arg(std::min(2, copies))
-                                                     : tr("none yet; topics are created on first use")});
+  lines.push_back({tr("topic"), m_goesOn && m_topic.isEmpty() ? tr("those that the folder holds")
+                                : m_goesOn ? tr("those that the folder holds; %1 if it is not one of them").arg(m_topic)
+                                : m_options.firstTopic ? tr("%1 %2 × RF %3, min.insync %4")
+                                                             .arg(fromUtf8(m_options.firstTopic->name))
+                                                             .arg(m_options.firstTopic->partitions)
+                                                             .arg(copies)
+                                                             .arg(std::min(2, copies))
+                                                       : tr("none yet; topics are created on first use")});
   lines.push_back(
-      {tr("load"), m_options.firstTopic && m_load > 0
+      {tr("load"), m_load > 0
                        ? tr("%1 record(s)/s, acks=all", nullptr, pluralOf(static_cast<int64_t>(m_load))).arg(m_load)
                        : tr("none; begin one with Produce…")});
   lines.push_back(
       {tr("quorum"), brokers == 1 ? tr("one controller: no loss survived")
                                   : tr("%1 controllers: survives the loss of %2").arg(brokers).arg((brokers - 1) / 2)});
+  // Beside the snapshots up to 100 000 events, here and in the engine.
+  lines.push_back(
+      {tr("memory"), tr("and up to %1 more for what happened, until it stops")
+                         .arg(bytesText(static_cast<int64_t>(EngineBridge::kRememberedBytes) + 30'000'000))});
   lines.push_back({tr("data"), m_options.dataFolder.empty() ? tr("a temporary folder, removed at the end")
                                                             : fromUtf8(m_options.dataFolder)});
   double y = below + 26;

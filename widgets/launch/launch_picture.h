@@ -13,7 +13,10 @@ class LaunchPicture : public QWidget {
 
  public:
   explicit LaunchPicture(QWidget* parent = nullptr);
-  void setOptions(const observe::LaunchOptions& options, double loadPerSecond);
+  /// `goesOn`: the folder holds a cluster, whose topics come back.
+  void setOptions(observe::LaunchOptions options, double loadPerSecond, bool goesOn);
+  /// How many partitions each card lists.
+  int partitionsShown() const { return rows(m_options); }
   QSize sizeHint() const override { return {540, height(m_options)}; }
   QSize minimumSizeHint() const override { return {440, height(m_options)}; }
 
@@ -23,10 +26,12 @@ class LaunchPicture : public QWidget {
  private:
   static int rows(const observe::LaunchOptions& options);
   static int cardHeight(const observe::LaunchOptions& options);
-  static int height(const observe::LaunchOptions& options) { return 292 + cardHeight(options); }
+  static int height(const observe::LaunchOptions& options) { return 318 + cardHeight(options); }
   void paintBroker(QPainter& painter, const QRectF& card, int number) const;
   observe::LaunchOptions m_options;
   double m_load = 0;
+  bool m_goesOn = false;
+  QString m_topic;
 };
 
 }  // namespace tidemark::widgets

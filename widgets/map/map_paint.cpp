@@ -312,8 +312,9 @@ void MapView::paintLegend(QPainter& painter) const {
     drawLine(painter, x + stroke + 6, y + 4, name, font, p.muted);
     x += stroke + 6 + textWidth(name, font) + (narrow ? 10 : 22);
   };
-  sample(narrow ? tr("records") : tr("records go over it"), {MapWay::Open, {}, 1}, true);
-  sample(tr("quiet"), {MapWay::Open, {}, 0}, true);
+  sample(narrow ? tr("fetched") : tr("records are fetched over it"), {MapWay::Open, {}, 1}, true);
+  // Brokers do not count for each connection what is produced over it.
+  sample(narrow ? tr("none") : tr("none fetched; what is produced is not counted"), {MapWay::Open, {}, 0}, true);
   sample(tr("slowed"), {MapWay::Slowed, {}, 0}, true);
   sample(tr("held"), {MapWay::Held, {}, 0}, false);
   sample(tr("cut"), {MapWay::Cut, {}, 0}, false);

@@ -163,7 +163,32 @@ void TimelinePast::correct(TimelinePartition& past, const observe::ObservedEvent
     next.leader = next.leader && state == State::InSync;
     stretches.push_back(next);
   };
-  if (const auto* shrunk = std::get_if<events::IsrShrunk>(&event.event.payload))
+  const auto leads = [&](const events::LeaderElected& elected) {
+    const WallTime at = event.event.wall;
+    for (auto& [broker, copy] : past.copies) {
+      if (copy.stretches.empty()) continue;
+      auto& stretches = copy.stretches;
+      const bool leader = broker == elected.to;
+      TimelineStretch& newest = stretches.back();
+      TimelineStretch next = newest;
+      next.leader = leader;
+      next.epoch = elected.epoch;
+      if (newest.sameAs(next)) {
+        // A snapshot was first.
+        if (stretches.size() > 1 && !stretches[stretches.size() - 2].sameAs(newest) &&
+            newest.leader != stretches[stretches.size() - 2].leader &&
+            std::chrono::abs(newest.begin - at) < kSnapshotLag && at > stretches[stretches.size() - 2].begin)
+          newest.begin = at;
+        continue;
+      }
+      if (newest.state == State::Down || at <= newest.begin) continue;
+      next.begin = at;
+      stretches.push_back(next);
+    }
+  };
+  if (const auto* elected = std::get_if<events::LeaderElected>(&event.event.payload))
+    leads(*elected);
+  else if (const auto* shrunk = std::get_if<events::IsrShrunk>(&event.event.payload))
     enters(shrunk->removed, State::Behind);
   else if (const auto* grown = std::get_if<events::IsrExpanded>(&event.event.payload))
     enters(grown->added, State::InSync);
@@ -213,7 +238,10 @@ void TimelinePast::addPartition(const observe::ClusterSnapshot& cluster, const o
                         .leader = replica.leader && !down,
                         .epoch = partition.leaderEpoch};
     // One that was made before what an event has told since says nothing new.
-    const bool stale = !copy.stretches.empty() && now.begin < copy.stretches.back().begin;
+    const bool stale =
+        !copy.stretches.empty() &&
+        (now.begin < copy.stretches.back().begin ||
+         (now.epoch < copy.stretches.back().epoch && now.begin - copy.stretches.back().begin < kSnapshotLag));
     if (copy.stretches.empty() || (!stale && !copy.stretches.back().sameAs(now))) copy.stretches.push_back(now);
     while (copy.stretches.size() > 1 && (copy.stretches[1].begin < oldest || copy.stretches.size() > kEvents))
       copy.stretches.pop_front();

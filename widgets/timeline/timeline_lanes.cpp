@@ -22,6 +22,7 @@ constexpr double kHeadOfRows = 30;
 constexpr double kRowPitch = 28;
 constexpr double kRowBar = 21;
 constexpr double kEpochsHeight = 42;
+constexpr double kTimesHeight = 18;
 constexpr double kNearMark = 8;
 
 }  // namespace
@@ -91,7 +92,7 @@ double TimelineLanes::epochsTop() const {
 }
 
 QSize TimelineLanes::sizeHint() const {
-  return {900, static_cast<int>(std::ceil(epochsTop() + kEpochsHeight))};
+  return {900, static_cast<int>(std::ceil(epochsTop() + kEpochsHeight + kTimesHeight))};
 }
 
 std::vector<TimelineLanes::Bar> TimelineLanes::bars() const {
@@ -175,6 +176,7 @@ void TimelineLanes::paintEvent(QPaintEvent*) {
   paintShades(painter);
   paintRows(painter);
   paintEpochs(painter);
+  paintTimes(painter);
   paintCursor(painter);
 }
 

@@ -65,6 +65,8 @@ class TimelineLanes : public QWidget {
   void paintRows(QPainter& painter) const;
   void paintStretch(QPainter& painter, const TimelineStretch& stretch, const QRectF& box) const;
   void paintEpochs(QPainter& painter) const;
+  /// What time it is, at the lower edge: the plot below may be out of sight.
+  void paintTimes(QPainter& painter) const;
   void paintCursor(QPainter& painter) const;
 
   TimeAxis& m_axis;

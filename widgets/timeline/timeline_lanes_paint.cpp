@@ -163,12 +163,15 @@ void TimelineLanes::paintRows(QPainter& painter) const {
     using State = TimelineStretch::State;
     // At the very moment of a change it is the change that is told.
     const bool changes = at->begin == now && at != &copy.stretches.front();
+    const TimelineStretch* before = changes ? copy.at(at->begin - platform::WallClock::duration(1)) : nullptr;
+    const bool gaveUp = before != nullptr && before->leader && !at->leader;
     const auto [shape, color, word] =
         at->state == State::Down ? std::tuple(StateShape::Cross, p.bad, changes ? tr("goes down") : tr("down"))
         : at->state == State::Fenced
             ? std::tuple(StateShape::BarredRing, p.fenced, changes ? tr("is fenced") : tr("fenced"))
         : at->state == State::Behind
             ? std::tuple(StateShape::HalfDisc, p.warn, changes ? tr("leaves the ISR") : tr("out of the ISR"))
+        : gaveUp                ? std::tuple(StateShape::Disc, p.ok, tr("gives up the lead"))
         : changes && at->leader ? std::tuple(StateShape::Disc, p.ok, tr("takes the lead"))
         : changes               ? std::tuple(StateShape::Disc, p.ok, tr("is in the ISR again"))
         : at->leader            ? std::tuple(StateShape::Disc, p.ok, tr("leads, in ISR"))
@@ -215,6 +218,32 @@ void TimelineLanes::paintEpochs(QPainter& painter) const {
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(p.bad, 2));
   painter.drawEllipse(place, 8, 8);
+}
+
+void TimelineLanes::paintTimes(QPainter& painter) const {
+  using namespace std::chrono_literals;
+  constexpr std::chrono::seconds kSteps[] = {1s, 2s, 5s, 10s, 15s, 30s, 60s, 120s, 300s, 600s, 1800s, 3600s};
+  constexpr double kApart = 84;
+  const Palette& p = colors();
+  const double right = width() - kTimelineRight;
+  const double pixels = (right - kTimelineLeft) / std::chrono::duration<double>(m_axis.span()).count();
+  std::chrono::seconds step = kSteps[0];
+  for (const auto each : kSteps) {
+    step = each;
+    if (static_cast<double>(each.count()) * pixels >= kApart) break;
+  }
+  const QFont font = Theme::mono(10.5);
+  const double y = height() - 7;
+  auto at = std::chrono::ceil<std::chrono::seconds>(m_axis.begin().time_since_epoch());
+  at += (step - at % step) % step;
+  for (; platform::WallTime(at) <= m_axis.end(); at += step) {
+    const double x = m_mouse->xOf(platform::WallTime(at));
+    if (x < kTimelineLeft || x > right) continue;
+    painter.setPen(QPen(p.axis, 1));
+    painter.drawLine(QPointF(x, y - 14), QPointF(x, y - 10));
+    drawLine(painter, std::min(x, right - 24), y, timeText(platform::WallTime(at)).left(8), font, p.muted,
+             Qt::AlignHCenter);
+  }
 }
 
 void TimelineLanes::paintCursor(QPainter& painter) const {

@@ -23,6 +23,7 @@
 #include "timeline/cause_card.h"
 #include "timeline/timeline_lanes.h"
 #include "timeline/timeline_plot.h"
+#include "views/elided_label.h"
 
 namespace tidemark::widgets {
 
@@ -41,7 +42,7 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
       m_axis(travel.axis()),
       m_past(travel.past()),
       m_title(new QLabel),
-      m_note(new QLabel),
+      m_note(new ElidedLabel),
       m_spans(new QComboBox),
       m_goLive(new QPushButton(tr("Follow ▸"))),
       m_stack(new QStackedWidget),
@@ -49,7 +50,7 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
       m_lanes(new TimelineLanes(m_axis, m_past)),
       m_plot(new TimelinePlot(m_axis, m_past)),
       m_card(new CauseCard(m_picture)),
-      m_foot(new QLabel),
+      m_foot(new ElidedLabel),
       m_table(new QTableView) {
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Timeline"));
@@ -78,8 +79,6 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
   head->setSpacing(14);
   head->addWidget(m_title);
   // They give way.
-  m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  m_foot->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   head->addWidget(m_note, 1);
   head->addWidget(m_spans);
   head->addWidget(m_goLive);

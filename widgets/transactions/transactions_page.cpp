@@ -68,7 +68,6 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
   m_spans->setAccessibleName(tr("Time that is shown"));
   m_spans->setFocusPolicy(Qt::TabFocus);
   m_abort->setFocusPolicy(Qt::TabFocus);
-  m_abort->setToolTip(tr("Fences the producer of the transaction that is picked, which aborts it (A)"));
   row->addWidget(title);
   row->addWidget(m_note, 1);
   row->addWidget(m_spans);
@@ -228,7 +227,11 @@ void TransactionsPage::fill() {
       if (one.fate == observe::TransactionFate::Open && m_picked == 0) m_picked = one.number;
     if (m_picked == 0 && !all.empty()) m_picked = all.back().number;
   }
+  const QString hindrance = m_bridge.hindrance();
   m_abort->setEnabled(!abortable().empty());
+  m_abort->setToolTip(hindrance.isEmpty()
+                          ? tr("Fences the producer of the transaction that is picked, which aborts it (A)")
+                          : hindrance);
   if (m_asTable) {
     const QSignalBlocker quiet(m_table->selectionModel());
     m_model->setRows(transactionRows(past(), now()));
@@ -240,6 +243,7 @@ void TransactionsPage::fill() {
 }
 
 std::string TransactionsPage::abortable() const {
+  if (!m_bridge.hindrance().isEmpty()) return {};
   const Transaction* transaction = m_past.find(m_picked);
   if (transaction == nullptr || transaction->fate != observe::TransactionFate::Open) return {};
   return m_past.idOf(transaction->producer);

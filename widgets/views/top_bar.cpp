@@ -13,6 +13,7 @@
 #include <QTimer>
 #include <QToolTip>
 
+#include "models/bootstrap.h"
 #include "text/format.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
@@ -25,10 +26,9 @@ class TopBar::Bootstrap : public QPushButton {
   explicit Bootstrap(QWidget* parent) : QPushButton(parent) {
     setCursor(Qt::PointingHandCursor);
     setProperty("kind", QStringLiteral("bootstrap"));
-    setToolTip(TopBar::tr("Any Kafka client can connect here. Click to copy (Ctrl+B)."));
-    setAccessibleName(TopBar::tr("Copy the bootstrap address"));
+    setAccessibleName(TopBar::tr("Copy the bootstrap addresses"));
     connect(this, &QPushButton::clicked, this, [this] {
-      QApplication::clipboard()->setText(m_address);
+      QApplication::clipboard()->setText(m_all);
       m_copied = true;
       update();
       QTimer::singleShot(1400, this, [this] {
@@ -44,9 +44,14 @@ class TopBar::Bootstrap : public QPushButton {
     updateGeometry();
     update();
   }
-  void setAddress(const QString& address) {
-    if (address == m_address) return;
+  /// One is shown, all are copied.
+  void setAddress(const QString& address, const QString& all) {
+    if (address == m_address && all == m_all) return;
     m_address = address;
+    m_all = all;
+    setToolTip(
+        TopBar::tr("Any Kafka client can connect here. A click copies the addresses of all brokers (Ctrl+B):\n%1")
+            .arg(all));
     updateGeometry();
     update();
   }
@@ -89,6 +94,7 @@ class TopBar::Bootstrap : public QPushButton {
   }
   static double label() { return QFontMetricsF(Theme::body(11.5)).horizontalAdvance(TopBar::tr("bootstrap")); }
   QString m_address;
+  QString m_all;
   bool m_compact = false;
   bool m_copied = false;
 };
@@ -134,6 +140,8 @@ class TopBar::Usage : public QWidget {
     updateGeometry();
     update();
   }
+  /// Bytes of what happened, of those that the process takes.
+  void setRemembered(size_t bytes) { m_remembered = static_cast<int64_t>(bytes); }
   void setRunning(bool running) {
     m_running = running;
     updateGeometry();
@@ -190,6 +198,8 @@ class TopBar::Usage : public QWidget {
       for (const auto& [software, count] : m_bySoftware)
         lines << (count > 1 ? TopBar::tr("%1  × %2").arg(software).arg(count) : software);
       if (lines.isEmpty()) lines << TopBar::tr("No client from outside this window is connected.");
+      lines << TopBar::tr("About %1 of the memory remember what happened; of snapshots at most %2 are kept.")
+                   .arg(bytesText(m_remembered), bytesText(EngineBridge::kRememberedBytes));
       QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), lines.join(QLatin1Char('\n')), this);
       return true;
     }
@@ -211,6 +221,7 @@ class TopBar::Usage : public QWidget {
   /// "librdkafka · kafkajs × 2".
   QString m_names;
   QString m_process;
+  int64_t m_remembered = 0;
 };
 
 TopBar::TopBar(EngineBridge& bridge, QWidget* parent)
@@ -229,7 +240,6 @@ TopBar::TopBar(EngineBridge& bridge, QWidget* parent)
   m_topic->setToolTip(tr("Create a topic (Ctrl+T)"));
   m_produce->setToolTip(tr("Write records into a topic (Ctrl+P)"));
   m_consume->setToolTip(tr("Read a topic's records (Ctrl+R)"));
-  m_fault->setToolTip(tr("Break something on purpose (Ctrl+Shift+F)"));
   m_fault->setProperty("kind", QStringLiteral("danger"));
   m_menu->setToolTip(tr("View, theme, shortcuts (F10)"));
   m_menu->setAccessibleName(tr("Menu"));
@@ -264,7 +274,9 @@ TopBar::TopBar(EngineBridge& bridge, QWidget* parent)
     if (frame.snapshot != frame.previous) take();
   });
   connect(&bridge, &EngineBridge::second, this, [this] {
-    if (isVisible()) m_usage->setProcess(m_process.sample());
+    if (!isVisible()) return;
+    m_usage->setProcess(m_process.sample());
+    m_usage->setRemembered(m_bridge.recording().bytes());
   });
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
   m_usage->setProcess(m_process.sample());
@@ -300,7 +312,10 @@ void TopBar::setConsuming(bool consuming) {
 
 void TopBar::take() {
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
-  m_bootstrap->setAddress(fromUtf8(cluster.bootstrap));
+  m_bootstrap->setAddress(firstAddress(cluster), allAddresses(cluster));
+  const QString hindrance = m_bridge.hindrance();
+  m_fault->setEnabled(hindrance.isEmpty());
+  m_fault->setToolTip(hindrance.isEmpty() ? tr("Break something on purpose (Ctrl+Shift+F)") : hindrance);
   m_usage->setClients(cluster);
 }
 
