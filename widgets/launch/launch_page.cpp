@@ -399,7 +399,7 @@ void LaunchPage::describe() {
   }
   m_commandText = command;
   m_command->setToolTip(command);
-  m_command->setText(QFontMetrics(m_command->font()).elidedText(command, Qt::ElideMiddle, 420));
+  m_command->setText(QFontMetrics(m_command->font()).elidedText(command, Qt::ElideMiddle, 300));
   m_picture->setOptions(chosen, load(), m_stored.has_value());
 }
 
