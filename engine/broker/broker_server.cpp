@@ -71,6 +71,7 @@ constexpr std::array kServed = {
     Served{ApiKey::ListTransactions, handleListTransactions},
     Served{ApiKey::ConsumerGroupHeartbeat, handleConsumerGroupHeartbeat},
     Served{ApiKey::ConsumerGroupDescribe, handleConsumerGroupDescribe},
+    Served{ApiKey::ListConfigResources, handleListConfigResources},
     Served{ApiKey::DescribeTopicPartitions, handleDescribeTopicPartitions},
     Served{ApiKey::ShareGroupHeartbeat, handleShareGroupHeartbeat},
     Served{ApiKey::ShareGroupDescribe, handleShareGroupDescribe},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -8,8 +9,10 @@
 #include "config/topic_config.h"
 #include "protocol/generated/describe_configs_request.h"
 #include "protocol/generated/describe_configs_response.h"
+#include "protocol/generated/list_config_resources_request.h"
+#include "protocol/generated/list_config_resources_response.h"
 
-// DescribeConfigs 1–4: what is in force here, and where it comes from.
+// DescribeConfigs 1–4: what is in force here, and where it comes from. ListConfigResources 0–1: what can be asked for.
 
 namespace tidemark::broker {
 namespace {
@@ -116,6 +119,27 @@ void describeGroup(const ConfigView& view, const AskedResource& asked, const std
           false);
 }
 
+void describeClientMetrics(const ConfigView& view, const AskedResource& asked, const std::string& name,
+                           Answer& answer) {
+  if (name.empty())
+    return refuse(answer, ErrorCode::InvalidRequest, "a client metrics subscription has a name that is not empty");
+  const metadata::ImagePtr& image = view.image;
+  const config::ConfigMap& set = image->configs.of(config::ResourceType::ClientMetrics, name);
+  for (const config::ConfigDefinition& definition : config::configTable(config::ConfigLevel::ClientMetrics).all()) {
+    if (definition.isInternal || !asked.wants(definition.name)) continue;
+    config::EffectiveConfig effective{.definition = &definition,
+                                      .value = std::string(definition.defaultValue.value_or("")),
+                                      .source = config::ConfigSource::DefaultConfig,
+                                      .synonyms = {}};
+    if (const auto found = set.find(definition.name); found != set.end()) {
+      effective.value = found->second;
+      effective.source = config::ConfigSource::ClientMetricsConfig;
+      effective.synonyms.push_back({std::string(definition.name), effective.value, effective.source});
+    }
+    add(answer, asked, definition, effective, false);
+  }
+}
+
 }  // namespace
 
 void describeConfigs(const ConfigView& view, network::RequestPtr request) {
@@ -159,6 +183,14 @@ void describeConfigs(const ConfigView& view, network::RequestPtr request) {
             describeGroup(view, asked, name, answer);
           }
           break;
+        case config::ResourceType::ClientMetrics:
+          if (!allowed(network::ResourceType::Cluster, network::kClusterResource)) {
+            refuse(answer, ErrorCode::ClusterAuthorizationFailed,
+                   "not allowed to describe the cluster's configuration");
+          } else {
+            describeClientMetrics(view, asked, name, answer);
+          }
+          break;
         default:
           refuse(answer, ErrorCode::InvalidRequest, fmt::format("unsupported resource type {}", resource.resourceType));
       }
@@ -171,6 +203,46 @@ void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request) {
   describeConfigs(
       {.self = broker.self, .image = broker.image(), .config = broker.config(), .authorizer = broker.authorizer},
       std::move(request));
+}
+
+void handleListConfigResources(BrokerContext& broker, network::RequestPtr request) {
+  using config::ResourceType;
+  using Response = protocol::ListConfigResourcesResponse;
+  withDecoded<protocol::ListConfigResourcesRequest>(
+      std::move(request), [&broker](network::RequestPtr held, const protocol::ListConfigResourcesRequest& message) {
+        Response response;
+        const auto refuse = [&](ErrorCode error) {
+          response.errorCode = static_cast<int16_t>(error);
+          held->respond(response);
+        };
+        if (!broker.allows(held->context(), network::AclOperation::DescribeConfigs, network::ResourceType::Cluster,
+                           network::kClusterResource))
+          return refuse(ErrorCode::ClusterAuthorizationFailed);
+        // Version 0 was ListClientMetricsResources (KIP-1142).
+        std::set<int8_t> known = {static_cast<int8_t>(ResourceType::ClientMetrics)};
+        if (held->apiVersion() > 0)
+          for (const ResourceType type :
+               {ResourceType::Topic, ResourceType::Broker, ResourceType::BrokerLogger, ResourceType::Group})
+            known.insert(static_cast<int8_t>(type));
+        const std::set<int8_t> named(message.resourceTypes.begin(), message.resourceTypes.end());
+        if (!std::ranges::includes(known, named)) return refuse(ErrorCode::UnsupportedVersion);
+        const std::set<int8_t>& asked = named.empty() ? known : named;
+        const auto list = [&](ResourceType type, std::string_view name) {
+          if (asked.contains(static_cast<int8_t>(type)))
+            response.configResources.push_back({.resourceName = name, .resourceType = static_cast<int8_t>(type)});
+        };
+        const metadata::ImagePtr image = broker.image();
+        // Groups and subscriptions that have a configuration; whatever else there is could have one.
+        for (const auto& [resource, set] : image->configs.resources)
+          if (resource.type == ResourceType::Group || resource.type == ResourceType::ClientMetrics)
+            list(resource.type, resource.name);
+        for (const ResourceType type : {ResourceType::BrokerLogger, ResourceType::Broker})
+          for (const auto& [id, one] : image->cluster.brokers)
+            if (!one->fenced && one->endpoint(held->context().listener()) != nullptr)
+              list(type, std::to_string(id.value()));
+        for (const auto& [name, topic] : image->topics.byName) list(ResourceType::Topic, name);
+        held->respond(response);
+      });
 }
 
 }  // namespace tidemark::broker

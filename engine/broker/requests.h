@@ -86,6 +86,7 @@ void handleMetadata(BrokerContext& broker, network::RequestPtr request);  // met
 void handleDescribeTopicPartitions(BrokerContext& broker, network::RequestPtr request);
 void handleDescribeCluster(BrokerContext& broker, network::RequestPtr request);
 void handleDescribeConfigs(BrokerContext& broker, network::RequestPtr request);  // config_requests.cpp
+void handleListConfigResources(BrokerContext& broker, network::RequestPtr request);
 /// The same for whoever has an image and a configuration: a controller answers for itself.
 struct ConfigView {
   NodeId self;

@@ -17,6 +17,8 @@
 #include "protocol/generated/elect_leaders_response.h"
 #include "protocol/generated/incremental_alter_configs_request.h"
 #include "protocol/generated/incremental_alter_configs_response.h"
+#include "protocol/generated/list_config_resources_request.h"
+#include "protocol/generated/list_config_resources_response.h"
 #include "protocol/generated/list_partition_reassignments_request.h"
 #include "protocol/generated/list_partition_reassignments_response.h"
 
@@ -32,6 +34,7 @@ using protocol::CreateTopicsRequest;
 using protocol::DeleteTopicsRequest;
 using protocol::DescribeConfigsRequest;
 using protocol::IncrementalAlterConfigsRequest;
+using protocol::ListConfigResourcesRequest;
 
 constexpr int8_t kTopic = 2;
 constexpr int8_t kBroker = 4;
@@ -151,6 +154,38 @@ TEST_F(AdminRequests, DescribeConfigsTellsValueAndSourceInEachVersion) {
               ErrorCode::InvalidRequest);
     EXPECT_EQ(code(ask(1, describing(77, "x", "y"), version).results.at(0).errorCode), ErrorCode::InvalidRequest);
   });
+}
+
+TEST_F(AdminRequests, ListConfigResourcesNamesWhatHasAConfigurationAndWhatCouldHaveOne) {
+  constexpr int8_t kClientMetrics = 16, kGroup = 32, kUser = 64;
+  createTopic("orders");
+  IncrementalAlterConfigsRequest setting;
+  for (const auto& [type, name, key] : {std::tuple(kClientMetrics, "all-clients", "interval.ms"),
+                                        std::tuple(kGroup, "billing", "consumer.heartbeat.interval.ms")}) {
+    auto& resource = setting.resources.emplace_back();
+    resource.resourceType = type;
+    resource.resourceName = name;
+    resource.configs.push_back({.name = key, .configOperation = 0, .value = protocol::Text("6000")});
+  }
+  for (const auto& set : ask(2, setting).responses) EXPECT_EQ(code(set.errorCode), ErrorCode::None);
+  using Names = std::vector<std::pair<int8_t, std::string>>;
+  const auto list = [this](std::vector<int8_t> types, int16_t version) {
+    const auto answer = ask(1, ListConfigResourcesRequest{.resourceTypes = std::move(types)}, version);
+    EXPECT_EQ(code(answer.errorCode), ErrorCode::None);
+    Names names;
+    for (const auto& one : answer.configResources) names.emplace_back(one.resourceType, one.resourceName.str());
+    return names;
+  };
+  const Names subscriptions = {{kClientMetrics, "all-clients"}};
+  EXPECT_TRUE(await([&] { return list({}, 0) == subscriptions; })) << "it was ListClientMetricsResources";
+  EXPECT_EQ(list({kClientMetrics}, 1), subscriptions);
+  EXPECT_EQ(list({kGroup}, 1), (Names{{kGroup, "billing"}}));
+  EXPECT_EQ(list({kBroker}, 1), (Names{{kBroker, "1"}, {kBroker, "2"}, {kBroker, "3"}}));
+  EXPECT_EQ(list({}, 1).size(), 9u) << "three loggers, three brokers, a topic, a group, a subscription";
+  EXPECT_EQ(code(ask(1, ListConfigResourcesRequest{.resourceTypes = {kUser}}, 1).errorCode),
+            ErrorCode::UnsupportedVersion);
+  EXPECT_EQ(valueOf(kClientMetrics, "all-clients", "interval.ms"), "6000");
+  EXPECT_EQ(valueOf(kClientMetrics, "another", "interval.ms"), "300000");
 }
 
 TEST_F(AdminRequests, IncrementalAlterConfigsChangesWhatItNamesInEachVersion) {
