@@ -23,8 +23,7 @@ using protocol::ConsumerGroupHeartbeatResponse;
 /// The cluster has the feature, and `group.coordinator.rebalance.protocols` the protocol.
 bool areConsumerGroupsEnabled(const BrokerContext& broker) {
   if (broker.image()->features.level(metadata::kGroupVersionFeature) < 1) return false;
-  const std::vector<std::string> protocols = broker.config()->getList("group.coordinator.rebalance.protocols");
-  return std::ranges::find(protocols, "consumer") != protocols.end();
+  return broker.groups.isServed("consumer");
 }
 
 ErrorCode refusalOfConsumer(const BrokerContext& broker, const network::Request& request,
@@ -45,7 +44,7 @@ ErrorCode refusalOfConsumer(const BrokerContext& broker, const network::Request&
 
 void handleConsumerGroupHeartbeat(BrokerContext& broker, network::RequestPtr request) {
   withDecoded<ConsumerGroupHeartbeatRequest>(
-      std::move(request), [&broker](network::RequestPtr held, const ConsumerGroupHeartbeatRequest& message) {
+      std::move(request), [&broker](network::RequestPtr held, ConsumerGroupHeartbeatRequest message) {
         if (const ErrorCode refusal = refusalOfConsumer(broker, *held, message); refusal != ErrorCode::None) {
           ConsumerGroupHeartbeatResponse response;
           response.errorCode = static_cast<int16_t>(refusal);
@@ -58,12 +57,15 @@ void handleConsumerGroupHeartbeat(BrokerContext& broker, network::RequestPtr req
         info.apiVersion = held->apiVersion();
         info.clientId = held->context().clientId();
         info.clientHost = held->context().peer->address.host;
-        const auto shared = std::make_shared<network::RequestPtr>(std::move(held));
-        info.mayDescribe = [&broker, shared](std::string_view topic) {
-          return broker.allows((*shared)->context(), AclOperation::Describe, ResourceType::Topic, topic);
+        info.body = held->frame();
+        held->releaseFrame();
+        // The request lives until it is answered, and is asked no later.
+        info.mayDescribe = [&broker, asks = held.get()](std::string_view topic) {
+          return broker.allows(asks->context(), AclOperation::Describe, ResourceType::Topic, topic);
         };
         broker.groups.groups().consumerHeartbeat(
-            info, message, [shared](ConsumerGroupHeartbeatResponse response) { (*shared)->respond(response); });
+            std::move(info), std::move(message),
+            [held = std::move(held)](ConsumerGroupHeartbeatResponse response) mutable { held->respond(response); });
       });
 }
 

@@ -46,6 +46,14 @@ bool allows(const BrokerContext& broker, const network::Request& request, AclOpe
   return broker.allows(request.context(), operation, type, name.view());
 }
 
+/// The same for a request whose texts stay where they are: its frame is let go of with what is asked.
+coordinator::RequestInfo infoWithBody(network::Request& request) {
+  coordinator::RequestInfo info = infoOf(request);
+  info.body = request.frame();
+  request.releaseFrame();
+  return info;
+}
+
 template <class Response>
 coordinator::Reply<Response> answering(network::RequestPtr request) {
   return [held = std::move(request)](Response response) mutable { held->respond(response); };
@@ -54,19 +62,16 @@ coordinator::Reply<Response> answering(network::RequestPtr request) {
 /// A request about one group that answers with a single error code.
 template <class Request, class Response>
 void handleGroup(BrokerContext& broker, network::RequestPtr request, AclOperation operation,
-                 void (GroupCoordinator::*serve)(const coordinator::RequestInfo&, const Request&,
-                                                 coordinator::Reply<Response>)) {
-  withDecoded<Request>(std::move(request), [&](network::RequestPtr held, const Request& message) {
+                 void (GroupCoordinator::*serve)(coordinator::RequestInfo, Request, coordinator::Reply<Response>)) {
+  withDecoded<Request>(std::move(request), [&](network::RequestPtr held, Request message) {
     if (!allows(broker, *held, operation, ResourceType::Group, message.groupId)) {
       Response response;
       response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
       held->respond(response);
       return;
     }
-    const coordinator::RequestInfo info = infoOf(*held);
-    const network::FramePtr frame = held->frame();
-    held->releaseFrame();
-    (broker.groups.groups().*serve)(info, message, answering<Response>(std::move(held)));
+    coordinator::RequestInfo info = infoWithBody(*held);
+    (broker.groups.groups().*serve)(std::move(info), std::move(message), answering<Response>(std::move(held)));
   });
 }
 
@@ -183,7 +188,17 @@ void handleLeaveGroup(BrokerContext& broker, network::RequestPtr request) {
   handleGroup(broker, std::move(request), AclOperation::Read, &GroupCoordinator::leaveGroup);
 }
 void handleOffsetDelete(BrokerContext& broker, network::RequestPtr request) {
-  handleGroup(broker, std::move(request), AclOperation::Delete, &GroupCoordinator::deleteOffsets);
+  using Request = protocol::OffsetDeleteRequest;
+  withDecoded<Request>(std::move(request), [&](network::RequestPtr held, const Request& message) {
+    protocol::OffsetDeleteResponse response;
+    if (!allows(broker, *held, AclOperation::Delete, ResourceType::Group, message.groupId)) {
+      response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
+      held->respond(response);
+      return;
+    }
+    const coordinator::RequestInfo info = infoOf(*held);
+    broker.groups.groups().deleteOffsets(info, message, answering<protocol::OffsetDeleteResponse>(std::move(held)));
+  });
 }
 
 void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
@@ -211,12 +226,14 @@ void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
       held->respond(refused);
       return;
     }
-    const coordinator::RequestInfo info = infoOf(*held);
-    broker.groups.groups().commitOffsets(
-        info, message, [held = std::move(held), refused = std::move(refused)](Response response) mutable {
-          for (auto& topic : refused.topics) response.topics.push_back(std::move(topic));
-          held->respond(response);
-        });
+    coordinator::RequestInfo info = infoWithBody(*held);
+    coordinator::Reply<Response> reply = answering<Response>(std::move(held));
+    if (!refused.topics.empty())
+      reply = [reply = std::move(reply), refused = std::move(refused)](Response response) mutable {
+        for (auto& topic : refused.topics) response.topics.push_back(std::move(topic));
+        reply(std::move(response));
+      };
+    broker.groups.groups().commitOffsets(std::move(info), std::move(message), std::move(reply));
   });
 }
 

@@ -7,12 +7,21 @@
 #include "broker/group_settings.h"
 
 namespace tidemark::broker {
+namespace {
+
+std::set<std::string, std::less<>> protocolsOf(const config::BrokerConfig& config) {
+  const std::vector<std::string> names = config.getList("group.coordinator.rebalance.protocols");
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
 
 GroupService::GroupService(platform::Process& process, replication::ReplicaManager& replicas,
                            coordinator::GroupConfig config, Config brokerConfig,
                            coordinator::ShareStatePersister& persister, LatestOffsets& latestOffsets)
     : replicas_(replicas),
       brokerConfig_(std::move(brokerConfig)),
+      protocols_(protocolsOf(*brokerConfig_())),
       topic_(replicas, "__consumer_offsets",
              {.onPartitionCount = [this](int32_t count) { groups_.setPartitionCount(count); },
               .onBecomeLeader = [this](PartitionIndex partition,
@@ -20,13 +29,15 @@ GroupService::GroupService(platform::Process& process, replication::ReplicaManag
               .onResign = [this](PartitionIndex partition) { groups_.onResign(partition); },
               .onHighWatermark = [this](PartitionIndex partition,
                                         Offset highWatermark) { groups_.onHighWatermark(partition, highWatermark); }}),
-      groups_({.executor = process.createExecutor({.name = "group-coordinator", .threads = 1}),
+      turns_(std::make_shared<coordinator::Turns>(process.createExecutor({.name = "group-coordinator", .threads = 1}))),
+      groups_({.executor = turns_,
                .clock = &process.clock(),
                .random = &process.random(),
                .log = &process.log(),
                .partitions = &topic_,
                .topics = this,
-               .streamsConfigOf = [this](std::string_view groupId) { return streamsConfigOf(groupId); }},
+               .streamsConfigOf = [this](std::string_view groupId) { return streamsConfigOf(groupId); },
+               .turns = turns_.get()},
               complete(std::move(config))),
       shares_({.groups = &groups_,
                .persister = &persister,

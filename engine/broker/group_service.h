@@ -3,13 +3,16 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "broker/coordinator_topic.h"
 #include "broker/share/latest_offsets.h"
 #include "config/broker_config.h"
 #include "coordinator/group/group_coordinator.h"
 #include "coordinator/share/share_group_coordinator.h"
+#include "coordinator/turns.h"
 #include "platform/process.h"
 
 namespace tidemark::broker {
@@ -26,6 +29,8 @@ class GroupService final : private coordinator::TopicLookup {
 
   coordinator::GroupCoordinator& groups() noexcept { return groups_; }
   coordinator::ShareGroupCoordinator& shares() noexcept { return shares_; }
+  /// Whether `group.coordinator.rebalance.protocols` names it; that cannot change while a broker runs.
+  bool isServed(std::string_view protocol) const { return protocols_.contains(protocol); }
   /// After ReplicaManager::apply() of the same change, on the same executor.
   void apply(const replication::MetadataChange& change, NodeId self);
   void stop() { groups_.stop(); }
@@ -44,9 +49,11 @@ class GroupService final : private coordinator::TopicLookup {
 
   replication::ReplicaManager& replicas_;
   const Config brokerConfig_;
+  const std::set<std::string, std::less<>> protocols_;
   /// `group.consumer.assignment.interval.ms` as it is now: it may change while the broker runs.
   std::atomic<int64_t> assignmentIntervalMs_ = 0;
   CoordinatorTopic topic_;
+  const std::shared_ptr<coordinator::Turns> turns_;
   coordinator::GroupCoordinator groups_;
   coordinator::ShareGroupCoordinator shares_;
 };

@@ -39,8 +39,7 @@ constexpr size_t kShownErrors = 3;
 bool areStreamsGroupsEnabled(const BrokerContext& broker) {
   const metadata::ImagePtr image = broker.image();
   if (image->features.level(metadata::kStreamsVersionFeature) < 1) return false;
-  const std::vector<std::string> protocols = broker.config()->getList("group.coordinator.rebalance.protocols");
-  return std::ranges::find(protocols, "streams") != protocols.end();
+  return broker.groups.isServed("streams");
 }
 
 coordinator::RequestInfo streamsInfoOf(const network::Request& request) {

@@ -71,7 +71,13 @@ struct Effects {
   /// Whether they change the shard's state by replay(). Not so for classic groups, which are ahead of their records.
   bool replay = true;
   std::optional<TransactionalWriter> transaction;
+  /// `records` may be appended a little later, in one batch with those of others who are queued. Only for records that
+  /// no handler of CoordinatorRuntime::Sees::AllButGathered asks for, and without `transaction`.
+  bool gather = false;
   Committed whenCommitted;
+  /// `whenCommitted` is called no sooner than all that is queued by now has been handled: for work that is done once
+  /// for all of them.
+  bool inTurn = false;
   std::vector<TimerChange> timers;
   /// Answers that wait for nothing.
   std::vector<platform::Task> replies;

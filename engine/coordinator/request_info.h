@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 
 namespace tidemark::coordinator {
 
-/// Takes an answer. Called exactly once, on the coordinator's executor, with no lock held; never inside the call that
-/// asked. (If the Process dies it is dropped.)
+/// Takes an answer. Called exactly once, on the coordinator's executor, with no lock held; inside the call that asked
+/// only where that says so. (If the Process dies it is dropped.)
 template <class Response>
 using Reply = std::move_only_function<void(Response)>;
 
@@ -24,6 +25,9 @@ struct RequestInfo {
   std::string clientHost;
   /// Whether it may know of a topic, for subscriptions by expression. None: it may know of all.
   std::function<bool(std::string_view topic)> mayDescribe;
+  /// Keeps alive what the request's texts refer to, where they are not its own. Whatever outlives the handler is
+  /// copied.
+  std::shared_ptr<const void> body;
 };
 
 /// A topic as the groups that read it see it.

@@ -1,6 +1,7 @@
 #include "coordinator/runtime.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,14 +43,21 @@ platform::MonotonicTime deadlineAfter(platform::MonotonicTime now, platform::Dur
   return now + std::min(after, kLongest);
 }
 
-/// Runs a function when its time comes.
-struct CommitTimeout : purgatory::TimerEntry {
-  explicit CommitTimeout(platform::Task what) : task(std::move(what)) {}
-  void onTimeout() override { task(); }
-  platform::Task task;
-};
-
 }  // namespace
+
+/// Asks a partition for what should be committed by now.
+struct CoordinatorRuntime::CommitTimeout : purgatory::TimerEntry {
+  CommitTimeout(std::weak_ptr<CoordinatorRuntime> owner, PartitionIndex partition, uint64_t inIncarnation)
+      : runtime(std::move(owner)), index(partition), incarnation(inIncarnation) {}
+
+  void onTimeout() override {
+    if (const std::shared_ptr<CoordinatorRuntime> alive = runtime.lock()) alive->onCommitTimeout(index, incarnation);
+  }
+
+  std::weak_ptr<CoordinatorRuntime> runtime;
+  PartitionIndex index;
+  uint64_t incarnation;
+};
 
 CoordinatorRuntime::CoordinatorRuntime(Dependencies dependencies, Options options, ShardFactory factory)
     : dependencies_(std::move(dependencies)),
@@ -176,11 +184,12 @@ void CoordinatorRuntime::unload(PartitionIndex index) {
   for (auto& [key, timer] : partition.timers) timer_->cancel(*timer);
   partition.timers.clear();
   // Whoever waits for a commit cannot know whether it will come.
-  std::deque<Pending> pending = std::move(partition.pending);
+  if (partition.commitTimeout) timer_->cancel(*partition.commitTimeout);
   std::vector<Effects> last;
-  for (Pending& one : pending) {
-    timer_->cancel(*one.timeout);
-    last.push_back(one.whenCommitted(ErrorCode::NotCoordinator));
+  for (Effects::Committed& one : partition.inTurn) last.push_back(one(ErrorCode::NotCoordinator));
+  for (Pending& one : partition.pending) last.push_back(one.whenCommitted(ErrorCode::NotCoordinator));
+  for (Gathered& one : partition.gathered) {
+    if (one.whenCommitted) last.push_back(one.whenCommitted(ErrorCode::NotCoordinator));
   }
   last.push_back(partition.shard->onUnloaded());
   for (Effects& effects : last) {
@@ -199,12 +208,12 @@ bool CoordinatorRuntime::isLoading() const {
 
 // ---- serving
 
-void CoordinatorRuntime::run(PartitionIndex index, std::move_only_function<Effects(Shard&)> handler,
-                             std::move_only_function<void(ErrorCode)> unavailable) {
+std::expected<CoordinatorRuntime::Partition*, ErrorCode> CoordinatorRuntime::serving(PartitionIndex index, Sees sees) {
   const auto found = partitions_.find(index);
-  if (found == partitions_.end()) return unavailable(ErrorCode::NotCoordinator);
-  if (found->second->loading) return unavailable(ErrorCode::CoordinatorLoadInProgress);
-  perform(*found->second, handler(*found->second->shard));
+  if (found == partitions_.end()) return std::unexpected(ErrorCode::NotCoordinator);
+  if (found->second->loading) return std::unexpected(ErrorCode::CoordinatorLoadInProgress);
+  if (sees == Sees::All) writeGathered(*found->second);
+  return found->second.get();
 }
 
 void CoordinatorRuntime::forEach(const std::function<void(PartitionIndex, Shard&)>& visit) {
@@ -215,15 +224,24 @@ void CoordinatorRuntime::forEach(const std::function<void(PartitionIndex, Shard&
 
 void CoordinatorRuntime::runOnAll(const std::function<Effects(Shard&)>& handler) {
   for (auto& [index, partition] : partitions_) {
-    if (!partition->loading) perform(*partition, handler(*partition->shard));
+    if (partition->loading) continue;
+    writeGathered(*partition);
+    perform(*partition, handler(*partition->shard));
   }
 }
 
 void CoordinatorRuntime::perform(Partition& partition, Effects effects) {
+  const bool waits = effects.gather && !effects.records.empty();
   Result<void> written;
-  if (!effects.records.empty()) written = write(partition, effects);
+  if (!effects.records.empty() && !waits) {
+    // What was decided before stands before it in the log.
+    writeGathered(partition);
+    written = write(partition, effects);
+  }
   for (TimerChange& timer : effects.timers) change(partition, std::move(timer));
   for (platform::Task& reply : effects.replies) reply();
+  if (waits) return gather(partition, std::move(effects));
+  takeUpAnnounced(partition);
   if (!written) {
     dependencies_.log->warning(options_.name, "cannot write to partition {}: {}", partition.index,
                                written.error().message);
@@ -231,19 +249,75 @@ void CoordinatorRuntime::perform(Partition& partition, Effects effects) {
     return;
   }
   if (!effects.whenCommitted) return;
-  awaitCommit(partition, std::move(effects.whenCommitted));
+  if (!effects.inTurn) return awaitCommit(partition, std::move(effects.whenCommitted));
+  awaitCommit(partition, [this, &partition, whenCommitted = std::move(effects.whenCommitted)](ErrorCode code) mutable {
+    if (code != ErrorCode::None) return whenCommitted(code);
+    callInTurn(partition, std::move(whenCommitted));
+    return Effects();
+  });
+}
+
+void CoordinatorRuntime::callInTurn(Partition& partition, Effects::Committed whenCommitted) {
+  partition.inTurn.push_back(std::move(whenCommitted));
+  dependencies_.executor->post([weak = weak_from_this(), index = partition.index, incarnation = partition.incarnation] {
+    const auto self = weak.lock();
+    Partition* found = self ? self->find(index, incarnation) : nullptr;
+    if (found == nullptr) return;
+    Effects::Committed next = std::move(found->inTurn.front());
+    found->inTurn.pop_front();
+    self->perform(*found, next(ErrorCode::None));
+  });
+}
+
+void CoordinatorRuntime::gather(Partition& partition, Effects effects) {
+  size_t size = 0;
+  for (const CoordinatorRecord& record : effects.records) {
+    std::optional<ByteView> value;
+    if (record.value) value = *record.value;
+    size += records::BatchBuilder::recordSizeLimit(record.key, value);
+  }
+  if (!partition.gathered.empty() && records::kBatchHeaderSize + partition.gatheredSize + size >
+                                         dependencies_.partitions->maxBatchSize(partition.index)) {
+    writeGathered(partition);
+  }
+  const bool first = partition.gathered.empty();
+  partition.gathered.push_back({std::move(effects.records), std::move(effects.whenCommitted)});
+  partition.gatheredSize += size;
+  if (!first) return;
+  dependencies_.executor->post([weak = weak_from_this(), index = partition.index, incarnation = partition.incarnation] {
+    const auto self = weak.lock();
+    if (Partition* found = self ? self->find(index, incarnation) : nullptr) self->writeGathered(*found);
+  });
+}
+
+void CoordinatorRuntime::writeGathered(Partition& partition) {
+  if (partition.gathered.empty()) return;
+  std::vector<Gathered> gathered = std::exchange(partition.gathered, {});
+  partition.gatheredSize = 0;
+  Effects all;
+  for (Gathered& one : gathered) std::ranges::move(one.records, std::back_inserter(all.records));
+  const Result<void> written = write(partition, all);
+  takeUpAnnounced(partition);
+  if (!written) {
+    dependencies_.log->warning(options_.name, "cannot write to partition {}: {}", partition.index,
+                               written.error().message);
+  }
+  for (Gathered& one : gathered) {
+    if (!one.whenCommitted) continue;
+    if (written) {
+      awaitCommit(partition, std::move(one.whenCommitted));
+    } else {
+      perform(partition, one.whenCommitted(written.error().code));
+    }
+  }
 }
 
 void CoordinatorRuntime::awaitCommit(Partition& partition, Effects::Committed whenCommitted) {
   // Nothing is uncommitted that the answer could give away?
   if (partition.end <= partition.highWatermark) return perform(partition, whenCommitted(ErrorCode::None));
-  const uint64_t number = ++lastNumber_;
-  auto timeout = std::make_shared<CommitTimeout>(
-      [weak = weak_from_this(), index = partition.index, incarnation = partition.incarnation, number] {
-        if (const auto self = weak.lock()) self->onCommitTimeout(index, incarnation, number);
-      });
-  partition.pending.push_back({partition.end, std::move(whenCommitted), timeout, number});
-  timer_->add(timeout, options_.commitTimeout);
+  partition.pending.push_back(
+      {partition.end, std::move(whenCommitted), dependencies_.clock->monotonic() + options_.commitTimeout});
+  watchCommits(partition);
 }
 
 void CoordinatorRuntime::endTransaction(PartitionIndex index, const TransactionMarker& marker,
@@ -252,14 +326,18 @@ void CoordinatorRuntime::endTransaction(PartitionIndex index, const TransactionM
   if (found == partitions_.end()) return done(ErrorCode::NotCoordinator);
   Partition& partition = *found->second;
   if (partition.loading) return done(ErrorCode::CoordinatorLoadInProgress);
+  writeGathered(partition);
+  partition.appending = true;
   const auto end = dependencies_.partitions->appendTransactional(
       index, partition.epoch,
       records::buildEndTxnMarker(marker.producerId, marker.producerEpoch, {marker.commit, marker.coordinatorEpoch},
                                  dependencies_.clock->wallMs()),
       {.verification = std::nullopt, .transactionVersion = marker.transactionVersion});
+  partition.appending = false;
   if (!end) return done(end.error().code);
   partition.end = *end;
   partition.shard->replayEndTxn(*end - 1, marker.producerId, marker.commit);
+  takeUpAnnounced(partition);
   awaitCommit(partition, [done = std::move(done)](ErrorCode code) mutable {
     done(code);
     return Effects();
@@ -308,13 +386,15 @@ Result<void> CoordinatorRuntime::writeBatch(Partition& partition, std::span<cons
     return fail(ErrorCode::RecordListTooLarge,
                 fmt::format("a write of {} bytes where the topic takes {}", builder.uncompressedSize(), limit));
   }
-  if (effects.transaction) {
-    TIDEMARK_ASSIGN(partition.end, dependencies_.partitions->appendTransactional(
+  partition.appending = true;
+  const Result<Offset> end = effects.transaction
+                                 ? dependencies_.partitions->appendTransactional(
                                        partition.index, partition.epoch, builder.build(),
-                                       {.verification = effects.transaction->verification, .transactionVersion = 0}));
-  } else {
-    TIDEMARK_ASSIGN(partition.end, dependencies_.partitions->append(partition.index, partition.epoch, builder.build()));
-  }
+                                       {.verification = effects.transaction->verification, .transactionVersion = 0})
+                                 : dependencies_.partitions->append(partition.index, partition.epoch, builder.build());
+  partition.appending = false;
+  if (!end) return std::unexpected(end.error());
+  partition.end = *end;
   if (!effects.replay) return {};
   const ProducerId producerId = effects.transaction ? effects.transaction->producerId : kNoProducerId;
   Offset offset = partition.end - static_cast<int64_t>(records.size());
@@ -365,12 +445,20 @@ void CoordinatorRuntime::onTimer(PartitionIndex index, uint64_t incarnation, con
     return;
   }
   partition->timers.erase(found);
+  writeGathered(*partition);
   perform(*partition, partition->shard->onTimeout(timer->key));
 }
 
 // ---- commits
 
 void CoordinatorRuntime::onHighWatermark(PartitionIndex index, Offset highWatermark) {
+  if (dependencies_.executor->isCurrent()) {
+    const auto found = partitions_.find(index);
+    if (found != partitions_.end() && found->second->appending) {
+      found->second->announced = std::max(found->second->announced, highWatermark);
+      return;
+    }
+  }
   dependencies_.executor->post([weak = weak_from_this(), index, highWatermark] {
     const auto self = weak.lock();
     if (!self) return;
@@ -378,6 +466,10 @@ void CoordinatorRuntime::onHighWatermark(PartitionIndex index, Offset highWaterm
       self->advance(*found->second, highWatermark);
     }
   });
+}
+
+void CoordinatorRuntime::takeUpAnnounced(Partition& partition) {
+  advance(partition, partition.announced);
 }
 
 void CoordinatorRuntime::advance(Partition& partition, Offset highWatermark) {
@@ -392,21 +484,29 @@ void CoordinatorRuntime::completeUpTo(Partition& partition) {
   while (!partition.pending.empty() && partition.pending.front().end <= partition.highWatermark) {
     Pending done = std::move(partition.pending.front());
     partition.pending.pop_front();
-    timer_->cancel(*done.timeout);
     perform(partition, done.whenCommitted(ErrorCode::None));
   }
 }
 
-void CoordinatorRuntime::onCommitTimeout(PartitionIndex index, uint64_t incarnation, uint64_t number) {
+void CoordinatorRuntime::watchCommits(Partition& partition) {
+  if (partition.commitTimeout || partition.pending.empty()) return;
+  partition.commitTimeout = std::make_shared<CommitTimeout>(weak_from_this(), partition.index, partition.incarnation);
+  const platform::Duration left = partition.pending.front().deadline - dependencies_.clock->monotonic();
+  timer_->add(partition.commitTimeout, std::max(left, platform::Duration::zero()));
+}
+
+void CoordinatorRuntime::onCommitTimeout(PartitionIndex index, uint64_t incarnation) {
   Partition* partition = find(index, incarnation);
   if (partition == nullptr) return;
-  const auto found = std::find_if(partition->pending.begin(), partition->pending.end(),
-                                  [number](const Pending& one) { return one.number == number; });
-  if (found == partition->pending.end()) return;
-  Pending late = std::move(*found);
-  partition->pending.erase(found);
-  dependencies_.log->warning(options_.name, "a write to partition {} was not committed in time", index);
-  perform(*partition, late.whenCommitted(ErrorCode::RequestTimedOut));
+  partition->commitTimeout.reset();
+  const platform::MonotonicTime now = dependencies_.clock->monotonic();
+  while (!partition->pending.empty() && partition->pending.front().deadline <= now) {
+    Pending late = std::move(partition->pending.front());
+    partition->pending.pop_front();
+    dependencies_.log->warning(options_.name, "a write to partition {} was not committed in time", index);
+    perform(*partition, late.whenCommitted(ErrorCode::RequestTimedOut));
+  }
+  watchCommits(*partition);
 }
 
 }  // namespace tidemark::coordinator

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -81,10 +83,20 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
   /// Any thread.
   void onHighWatermark(PartitionIndex partition, Offset highWatermark);
 
-  /// Runs `handler` on the partition's shard. `unavailable` is called instead if there is none: with NotCoordinator, or
-  /// with CoordinatorLoadInProgress.
-  void run(PartitionIndex partition, std::move_only_function<Effects(Shard&)> handler,
-           std::move_only_function<void(ErrorCode)> unavailable);
+  /// Whether a handler sees what Effects::gather has put off.
+  enum class Sees : uint8_t {
+    All,            ///< That is appended before.
+    AllButGathered  ///< It neither asks for nor changes what such records are about.
+  };
+  /// Runs `handler(Shard&)`, which answers with Effects, on the partition's shard. `unavailable(ErrorCode)` is called
+  /// instead if there is none: with NotCoordinator, or with CoordinatorLoadInProgress. One of the two, before it
+  /// returns.
+  template <class Handler, class Unavailable>
+  void run(PartitionIndex index, Sees sees, Handler&& handler, Unavailable&& unavailable) {
+    const std::expected<Partition*, ErrorCode> partition = serving(index, sees);
+    if (!partition) return unavailable(partition.error());
+    perform(**partition, handler(*(*partition)->shard));
+  }
   /// Writes the marker that ends a producer's transaction in the partition and has the shard take it up. `done` at its
   /// commit or failure: as append(), NotCoordinator, CoordinatorLoadInProgress, InvalidProducerEpoch,
   /// TransactionCoordinatorFenced.
@@ -100,11 +112,15 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
 
  private:
   struct ArmedTimer;
+  struct CommitTimeout;
   struct Pending {
     Offset end;
     Effects::Committed whenCommitted;
-    std::shared_ptr<purgatory::TimerEntry> timeout;
-    uint64_t number = 0;
+    platform::MonotonicTime deadline;
+  };
+  struct Gathered {
+    std::vector<CoordinatorRecord> records;
+    Effects::Committed whenCommitted;
   };
   struct Partition {
     PartitionIndex index;
@@ -115,28 +131,45 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
     /// End of what was appended or loaded, and how much of it is committed.
     Offset end{0};
     Offset highWatermark{0};
-    /// In order of their ends.
+    /// How far it is committed, as told inside an append: taken up when what was appended has been replayed.
+    Offset announced{0};
+    bool appending = false;
+    /// In order of their ends, and so of their deadlines.
     std::deque<Pending> pending;
+    /// Asks for the first of them, if any is there; stays armed for a while when none is left.
+    std::shared_ptr<CommitTimeout> commitTimeout;
+    /// Not yet appended: what waits to be written with others. In all no more than a batch.
+    std::vector<Gathered> gathered;
+    size_t gatheredSize = 0;
+    /// Committed; called when all that was queued before has been handled.
+    std::deque<Effects::Committed> inTurn;
     std::unordered_map<TimerKey, std::shared_ptr<ArmedTimer>, TimerKey::Hash> timers;
     /// Tells a partition from one that was unloaded and loaded again.
     uint64_t incarnation = 0;
   };
 
   Partition* find(PartitionIndex index, uint64_t incarnation);
+  std::expected<Partition*, ErrorCode> serving(PartitionIndex index, Sees sees);
   void loadNext(PartitionIndex index, uint64_t incarnation);
   Result<bool> loadSome(Partition& partition);
   Result<void> replayBatch(Partition& partition, const records::BatchView& batch, ByteVector& buffer);
   void finishLoading(Partition& partition);
   void perform(Partition& partition, Effects effects);
+  void gather(Partition& partition, Effects effects);
+  /// Appends what was gathered, as one batch.
+  void writeGathered(Partition& partition);
   Result<void> write(Partition& partition, const Effects& effects);
   Result<void> writeBatch(Partition& partition, std::span<const CoordinatorRecord> records, const Effects& effects);
   /// Calls it once all that is written by now is committed.
   void awaitCommit(Partition& partition, Effects::Committed whenCommitted);
+  void callInTurn(Partition& partition, Effects::Committed whenCommitted);
+  void takeUpAnnounced(Partition& partition);
   void change(Partition& partition, TimerChange change);
   void advance(Partition& partition, Offset highWatermark);
   void completeUpTo(Partition& partition);
   void onTimer(PartitionIndex index, uint64_t incarnation, const std::shared_ptr<ArmedTimer>& timer);
-  void onCommitTimeout(PartitionIndex index, uint64_t incarnation, uint64_t number);
+  void watchCommits(Partition& partition);
+  void onCommitTimeout(PartitionIndex index, uint64_t incarnation);
 
   const Dependencies dependencies_;
   const Options options_;

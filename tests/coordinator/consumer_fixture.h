@@ -53,7 +53,8 @@ class ConsumerProtocolGroups : public Groups {
     start();
   }
 
-  Answer<Response> beat(const Beat& says) {
+  /// Asked, but not yet looked at.
+  Answer<Response> beatLater(const Beat& says) {
     protocol::ConsumerGroupHeartbeatRequest request;
     request.groupId = says.group;
     request.memberId = says.member;
@@ -77,16 +78,24 @@ class ConsumerProtocolGroups : public Groups {
     }
     Answer<Response> answer;
     coordinator_->consumerHeartbeat({says.version, "client", "127.0.0.1", {}}, request, answer.reply());
+    return answer;
+  }
+  Answer<Response> beat(const Beat& says) {
+    const auto answer = beatLater(says);
     executor_->drain();
     return answer;
   }
+  static Beat entering(const std::string& member, std::vector<std::string> topics = {"orders"},
+                       std::optional<std::string> instance = std::nullopt) {
+    return {.member = member,
+            .topics = std::move(topics),
+            .owned = Owned(),
+            .instance = std::move(instance),
+            .rebalanceMs = 60000};
+  }
   Answer<Response> enter(const std::string& member, std::vector<std::string> topics = {"orders"},
                          std::optional<std::string> instance = std::nullopt) {
-    return beat({.member = member,
-                 .topics = std::move(topics),
-                 .owned = Owned(),
-                 .instance = std::move(instance),
-                 .rebalanceMs = 60000});
+    return beat(entering(member, std::move(topics), std::move(instance)));
   }
   ErrorCode errorOf(const Beat& says) { return beat(says).error(); }
 

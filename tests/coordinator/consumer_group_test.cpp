@@ -383,6 +383,27 @@ TEST_F(ConsumerProtocolGroups, AnAnswerWaitsUntilItsRecordsAreCommitted) {
   EXPECT_EQ(a.error(), ErrorCode::None);
 }
 
+TEST_F(ConsumerProtocolGroups, MembersThatJoinAtOnceGetOneTarget) {
+  enter("a");
+  const auto b = beatLater(entering("b"));
+  const auto c = beatLater(entering("c"));
+  executor_->drain();
+  EXPECT_EQ(describe().groupEpoch, 4) << "each raised it";
+  EXPECT_EQ(b.get().memberEpoch, 4) << "made for both of them";
+  EXPECT_EQ(c.get().memberEpoch, 4);
+  EXPECT_EQ(stateOfConsumers(), "Reconciling");
+}
+
+TEST_F(ConsumerProtocolGroups, AMemberThatWaitsForItsTargetIsToldThatTheCoordinatorMoved) {
+  enter("a");
+  const auto b = beatLater(entering("b"));
+  resign();
+  EXPECT_EQ(b.error(), ErrorCode::NotCoordinator);
+  lead();
+  EXPECT_EQ(stateOfConsumers(), "Assigning") << "it is in";
+  EXPECT_EQ(enter("b").get().memberEpoch, 3);
+}
+
 TEST_F(ConsumerProtocolGroups, AreListedWithTheirTypeAndDescribedByTheirOwnRequestOnly) {
   enter("a");
   protocol::ListGroupsRequest request;
@@ -410,9 +431,11 @@ TEST_F(ConsumerProtocolGroups, TellARebalanceAndWhatEachMemberDoesInIt) {
   EXPECT_THAT(lines,
               testing::ElementsAre(
                   "MemberJoined group=\"cg\" member=\"b\" kind=Consumer isStatic=false epoch=3",
-                  "GroupStateChanged group=\"cg\" from=Stable to=Reconciling kind=Consumer cause=MemberJoined "
+                  "GroupStateChanged group=\"cg\" from=Stable to=Assigning kind=Consumer cause=MemberJoined "
                   "generation=3 members=2",
                   "RebalanceStarted group=\"cg\" member=\"b\" kind=Consumer cause=MemberJoined generation=3 members=2",
+                  "GroupStateChanged group=\"cg\" from=Assigning to=Reconciling kind=Consumer cause=Assigned "
+                  "generation=3 members=2",
                   "MemberProgressed group=\"cg\" member=\"b\" step=Waiting epoch=3 target=3 partitions=0 took=0ns",
                   "MemberProgressed group=\"cg\" member=\"a\" step=Revoking epoch=2 target=3 partitions=1 "
                   "took=2000000000ns",

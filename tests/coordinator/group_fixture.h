@@ -252,7 +252,8 @@ class Groups : public testing::Test {
     return answer;
   }
 
-  Answer<protocol::OffsetCommitResponse> commit(const Committing& committing) {
+  /// Asked, but not yet looked at.
+  Answer<protocol::OffsetCommitResponse> commitLater(const Committing& committing) {
     protocol::OffsetCommitRequest request;
     request.groupId = committing.group;
     request.memberId = committing.member;
@@ -267,6 +268,10 @@ class Groups : public testing::Test {
     partition.committedMetadata = committing.metadata;
     Answer<protocol::OffsetCommitResponse> answer;
     coordinator_->commitOffsets({committing.version, "client", "127.0.0.1"}, request, answer.reply());
+    return answer;
+  }
+  Answer<protocol::OffsetCommitResponse> commit(const Committing& committing) {
+    const auto answer = commitLater(committing);
     executor_->drain();
     return answer;
   }

@@ -105,6 +105,46 @@ TEST_F(Groups, ACommitThatCannotBeWrittenChangesNothing) {
             ErrorCode::UnknownServerError);
 }
 
+TEST_F(Groups, CommitsThatAreQueuedAreAppendedAsOneBatch) {
+  const size_t before = log_.appends;
+  const auto first = commitLater({.group = "simple", .offset = 1});
+  const auto second = commitLater({.group = "simple", .partition = 1, .offset = 2});
+  EXPECT_EQ(fetch("simple"), 1) << "whoever asks after them sees them";
+  EXPECT_EQ(errorOf(first), ErrorCode::None);
+  EXPECT_EQ(errorOf(second), ErrorCode::None);
+  EXPECT_EQ(log_.appends, before + 1);
+}
+
+TEST_F(Groups, QueuedCommitsThatDoNotFitABatchTakeSeveral) {
+  log_.batchLimit = 400;
+  const size_t before = log_.appends;
+  std::vector<Answer<protocol::OffsetCommitResponse>> answers;
+  for (int32_t i = 0; i < 4; ++i)
+    answers.push_back(commitLater({.group = "simple", .partition = i, .offset = i, .metadata = std::string(100, 'x')}));
+  executor_->drain();
+  for (const auto& answer : answers) EXPECT_EQ(errorOf(answer), ErrorCode::None);
+  EXPECT_EQ(log_.appends, before + 4);
+}
+
+TEST_F(Groups, QueuedCommitsFailTogether) {
+  log_.failWith = ErrorCode::NotEnoughReplicas;
+  const auto first = commitLater({.group = "simple", .offset = 1});
+  const auto second = commitLater({.group = "simple", .partition = 1, .offset = 2});
+  executor_->drain();
+  EXPECT_EQ(errorOf(first), ErrorCode::CoordinatorNotAvailable);
+  EXPECT_EQ(errorOf(second), ErrorCode::CoordinatorNotAvailable);
+  log_.failWith.reset();
+  EXPECT_EQ(fetch("simple"), -1);
+}
+
+TEST_F(Groups, ACommitThatIsNotYetAppendedWhenTheCoordinatorMovesIsRefused) {
+  const auto answer = commitLater({.group = "simple", .offset = 1});
+  resign();
+  EXPECT_EQ(errorOf(answer), ErrorCode::NotCoordinator);
+  lead();
+  EXPECT_EQ(fetch("simple"), -1);
+}
+
 TEST_F(Groups, MetadataThatIsTooLongIsRefusedAlone) {
   EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = std::string(4096, 'x')})), ErrorCode::None);
   EXPECT_EQ(errorOf(commit({.group = "simple", .metadata = std::string(4097, 'x')})),

@@ -145,7 +145,8 @@ void ConsumerGroups::tellAfter(const std::string& group, const std::string& memb
     Soft& soft = soft_[group];
     const ConsumerMember* one = now == nullptr ? nullptr : now->member(member);
     if (one != nullptr && !wasThere) {
-      teller_.joined(group, member, one->isStatic(), one->progress.epoch);
+      // Until its target is made it has no epoch of its own.
+      teller_.joined(group, member, one->isStatic(), std::max(one->progress.epoch, now->epoch()));
     }
     const events::GroupState state = now == nullptr ? events::GroupState::Dead : now->state();
     if (state != soft.state) {

@@ -89,6 +89,9 @@ class ConsumerGroups {
   Result<void> validate(const RequestInfo& info, const HeartbeatRequest& request) const;
   /// Whose heartbeat it is, if it says nothing new and there is nothing to tell or to do: nearly every one.
   const ConsumerMember* quietMember(const RequestInfo& info, const HeartbeatRequest& request) const;
+  /// The answer to a quiet member.
+  Effects confirm(const HeartbeatRequest& request, const ConsumerMember& member, ConsumerHeartbeatReply reply);
+  /// `out.inTurn`: the member has joined, and is to ask again once others who are queued have as well.
   Result<HeartbeatResponse> beat(const RequestInfo& info, const HeartbeatRequest& request, Effects& out);
   Result<HeartbeatResponse> away(const HeartbeatRequest& request, Effects& out);
   Result<void> openGroup(Change& change, bool create);
@@ -96,9 +99,15 @@ class ConsumerGroups {
   void replaceStatic(Change& change, const ConsumerMember& old);
   void resolveRegexes(Change& change, const RequestInfo& info);
   void updateEpoch(Change& change);
+  /// How long it is until the group's next target may be made; nothing if it has the one of its epoch.
+  std::optional<platform::milliseconds> untilTarget(const Change& change) const;
+  /// Whether the target for a new member of a group that exists is due: made for each of many that join at once, it
+  /// would be out of date as soon as it is made.
+  bool isToGetTargetWithOthers(const Change& change) const;
   void updateTarget(Change& change, Effects& out);
   Result<void> advance(Change& change, const std::optional<PartitionsByTopic>& owned, Effects& out);
   std::set<std::string> topicsOf(const Change& change, const MemberFacts& facts) const;
+  static void addTopicsOf(const Change& change, const MemberFacts& facts, std::set<std::string>& topics);
   std::map<std::string, TargetMember> membersOf(const Change& change) const;
   const Assignor& assignorOf(const Change& change) const;
 

@@ -29,6 +29,7 @@ std::optional<std::string> stringOf(const std::optional<protocol::Text>& text) {
 
 Effects ConsumerGroups::heartbeat(const RequestInfo& info, const HeartbeatRequest& request,
                                   ConsumerHeartbeatReply reply) {
+  if (const ConsumerMember* member = quietMember(info, request)) return confirm(request, *member, std::move(reply));
   Effects out;
   const auto decide = [&]() -> Result<HeartbeatResponse> {
     TIDEMARK_TRY(validate(info, request));
@@ -43,6 +44,19 @@ Effects ConsumerGroups::heartbeat(const RequestInfo& info, const HeartbeatReques
     only.replies.emplace_back(
         [reply = std::move(reply), refused = std::move(refused)]() mutable { reply(std::move(refused)); });
     return only;
+  }
+  if (out.inTurn) {
+    // It has joined; who else does so meanwhile gets the same target.
+    out.whenCommitted = [this, info, again = request, reply = std::move(reply),
+                         response = std::move(*response)](ErrorCode code) mutable {
+      again.memberId = *response.memberId;
+      if (code == ErrorCode::None) return heartbeat(info, again, std::move(reply));
+      response = {};
+      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
+      reply(std::move(response));
+      return Effects();
+    };
+    return out;
   }
   // What a downgrade is to do once it is committed comes first.
   out.whenCommitted = [reply = std::move(reply), response = std::move(*response), then = std::move(out.whenCommitted),
@@ -116,18 +130,29 @@ const ConsumerMember* ConsumerGroups::quietMember(const RequestInfo& info, const
   return sameClient ? member : nullptr;
 }
 
+Effects ConsumerGroups::confirm(const HeartbeatRequest& request, const ConsumerMember& member,
+                                ConsumerHeartbeatReply reply) {
+  Effects out;
+  const std::string groupId = request.groupId.str();
+  armSession(groupId, member, out);
+  HeartbeatResponse response;
+  response.memberId = request.memberId;
+  response.memberEpoch = member.progress.epoch;
+  response.heartbeatIntervalMs = static_cast<int32_t>(config_.consumer.heartbeatIntervalOf(groupId).count());
+  response.assignment.reset();
+  out.whenCommitted = [reply = std::move(reply), response = std::move(response)](ErrorCode code) mutable {
+    if (code != ErrorCode::None) {
+      response = {};
+      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
+    }
+    reply(std::move(response));
+    return Effects();
+  };
+  return out;
+}
+
 Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::beat(const RequestInfo& info, const HeartbeatRequest& request,
                                                                Effects& out) {
-  if (const ConsumerMember* member = quietMember(info, request)) {
-    const std::string groupId = request.groupId.str();
-    armSession(groupId, *member, out);
-    HeartbeatResponse response;
-    response.memberId = request.memberId;
-    response.memberEpoch = member->progress.epoch;
-    response.heartbeatIntervalMs = static_cast<int32_t>(config_.consumer.heartbeatIntervalOf(groupId).count());
-    response.assignment.reset();
-    return response;
-  }
   Change change(request.groupId.str());
   const bool joins = request.memberEpoch == kJoinEpoch;
   TIDEMARK_TRY(openGroup(change, joins));
@@ -159,6 +184,15 @@ Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::beat(const RequestInfo
   const MemberProgress progressBefore = change.after.progress;
   resolveRegexes(change, info);
   updateEpoch(change);
+  if (isToGetTargetWithOthers(change)) {
+    armSession(change.groupId, change.after, out);
+    tellAfter(change.groupId, change.memberId, change.cause, out);
+    out.records = std::move(change.records);
+    out.inTurn = true;
+    HeartbeatResponse response;
+    response.memberId = protocol::Text(change.memberId);
+    return response;
+  }
   updateTarget(change, out);
   TIDEMARK_TRY(advance(change, owned, out));
 

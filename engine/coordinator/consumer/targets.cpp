@@ -10,11 +10,21 @@
 
 namespace tidemark::coordinator {
 
+void ConsumerGroups::addTopicsOf(const Change& change, const MemberFacts& facts, std::set<std::string>& topics) {
+  // Most members of a group subscribe to the same.
+  const auto add = [&topics](const std::set<std::string>& some) {
+    for (const std::string& topic : some) {
+      if (!topics.contains(topic)) topics.insert(topic);
+    }
+  };
+  add(facts.topics);
+  if (facts.regex.empty()) return;
+  if (const auto regex = change.regexes.find(facts.regex); regex != change.regexes.end()) add(regex->second.topics);
+}
+
 std::set<std::string> ConsumerGroups::topicsOf(const Change& change, const MemberFacts& facts) const {
-  std::set<std::string> topics = facts.topics;
-  if (const auto regex = change.regexes.find(facts.regex); regex != change.regexes.end()) {
-    topics.insert(regex->second.topics.begin(), regex->second.topics.end());
-  }
+  std::set<std::string> topics;
+  addTopicsOf(change, facts, topics);
   return topics;
 }
 
@@ -77,7 +87,7 @@ void ConsumerGroups::updateEpoch(Change& change) {
   Soft& soft = soft_[change.groupId];
   if (!change.subscriptionChanged && !soft.refresh) return;
   std::set<std::string> topics;
-  change.visitMembers([&](const ConsumerMember& member) { topics.merge(topicsOf(change, member.facts)); });
+  change.visitMembers([&](const ConsumerMember& member) { addTopicsOf(change, member.facts, topics); });
   const int64_t hash = hashes_.ofGroup(topics);
   if (!change.subscriptionChanged && hash == change.hash) {
     soft.refresh = false;
@@ -103,16 +113,27 @@ const Assignor& ConsumerGroups::assignorOf(const Change& change) const {
   return chosen != nullptr ? *chosen : defaultAssignor();
 }
 
+std::optional<platform::milliseconds> ConsumerGroups::untilTarget(const Change& change) const {
+  if (change.epoch <= change.assignmentEpoch) return std::nullopt;
+  const platform::milliseconds interval = config_.consumer.assignmentIntervalOf(change.groupId);
+  const platform::milliseconds wait(change.group->assignmentTimestampMs() + interval.count() - clock_.wallMs());
+  // A clock that was set back must not hold it up for longer than that.
+  const bool isSoon = change.group->assignmentTimestampMs() > 0 && wait.count() > 0 && wait <= interval;
+  return isSoon ? wait : platform::milliseconds(0);
+}
+
+bool ConsumerGroups::isToGetTargetWithOthers(const Change& change) const {
+  const bool joins = !change.before && change.replaces.empty();
+  return joins && !change.made && !change.group->isEmpty() && untilTarget(change) == platform::milliseconds(0);
+}
+
 void ConsumerGroups::updateTarget(Change& change, Effects& out) {
   const std::string& holder = change.replaces.empty() ? change.memberId : change.replaces;
   change.target = change.group->target(holder);
-  if (change.epoch <= change.assignmentEpoch) return;
-  const int64_t nowMs = clock_.wallMs();
-  const platform::milliseconds interval = config_.consumer.assignmentIntervalOf(change.groupId);
-  const platform::milliseconds wait(change.group->assignmentTimestampMs() + interval.count() - nowMs);
-  // A clock that was set back must not hold it up for longer than that.
-  if (change.group->assignmentTimestampMs() > 0 && wait.count() > 0 && wait <= interval) {
-    out.arm({TimerKey::Kind::Assignment, change.groupId, ""}, wait);
+  const std::optional<platform::milliseconds> wait = untilTarget(change);
+  if (!wait) return;
+  if (wait->count() > 0) {
+    out.arm({TimerKey::Kind::Assignment, change.groupId, ""}, *wait);
     return;
   }
   const std::map<std::string, PartitionsByTopic>* before = &change.group->targets();
@@ -124,13 +145,14 @@ void ConsumerGroups::updateTarget(Change& change, Effects& out) {
     renamed.insert(std::move(node));
     before = &renamed;
   }
+  if (change.cause == events::GroupCause::Unknown) change.cause = events::GroupCause::Assigned;
   const Assignor& assignor = assignorOf(change);
   TargetAssignment target = buildTarget(membersOf(change), *before, topics_, assignor);
   for (const std::string& id : target.changed) {
     change.records.push_back(targetRecord(change.groupId, id, target.members[id]));
   }
   change.assignmentEpoch = change.epoch;
-  change.records.push_back(targetEpochRecord(change.groupId, change.epoch, nowMs));
+  change.records.push_back(targetEpochRecord(change.groupId, change.epoch, clock_.wallMs()));
   log_.info("group-coordinator", "group {} has a target for epoch {} by {}", change.groupId, change.epoch,
             assignor.name());
   if (!change.memberId.empty()) change.target = std::move(target.members[change.memberId]);

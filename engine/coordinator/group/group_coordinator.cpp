@@ -8,6 +8,7 @@
 #include "coordinator/key_partition.h"
 #include "coordinator/offsets/offset_requests.h"
 #include "coordinator/runtime.h"
+#include "coordinator/turns.h"
 #include "protocol/generated/consumer_group_describe_request.h"
 #include "protocol/generated/delete_groups_request.h"
 #include "protocol/generated/describe_groups_request.h"
@@ -43,6 +44,8 @@ using protocol::TxnOffsetCommitResponse;
 
 namespace {
 
+using Sees = CoordinatorRuntime::Sees;
+
 constexpr std::string_view kName = "group-coordinator";
 /// Before it the name of the protocol may not be null.
 constexpr int16_t kFirstJoinVersionWithNullProtocol = 7;
@@ -51,12 +54,6 @@ constexpr int16_t kFirstLeaveVersionWithMembers = 3;
 
 int16_t number(ErrorCode code) {
   return static_cast<int16_t>(code);
-}
-
-/// Shares a reply between those of whom one will call it.
-template <class Response>
-std::shared_ptr<Reply<Response>> shared(Reply<Response> reply) {
-  return std::make_shared<Reply<Response>>(std::move(reply));
 }
 
 /// Answers once the last of several groups has been answered for, each in its place of the response's list.
@@ -110,9 +107,19 @@ struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
   /// Runs `task(impl)` on the executor, unless the coordinator is gone by then.
   template <class Task>
   void post(Task task) {
-    dependencies.executor->post([weak = weak_from_this(), task = std::move(task)]() mutable {
+    dependencies.executor->post(bound(std::move(task)));
+  }
+  /// The same, perhaps inside the call: for what members ask again and again.
+  template <class Task>
+  void runOrPost(Task task) {
+    if (dependencies.turns == nullptr) return post(std::move(task));
+    dependencies.turns->runOrPost(bound(std::move(task)));
+  }
+  template <class Task>
+  platform::Task bound(Task task) {
+    return [weak = weak_from_this(), task = std::move(task)]() mutable {
       if (const std::shared_ptr<Impl> self = weak.lock()) task(*self);
-    });
+    };
   }
 
   std::optional<PartitionIndex> partitionFor(std::string_view groupId) const {
@@ -123,13 +130,11 @@ struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
 
   /// Runs `handler(shard)` on the shard of the group; `unavailable(code)` if that is not here.
   template <class Handler, class Unavailable>
-  void run(std::string_view groupId, Handler handler, Unavailable unavailable) {
+  void run(std::string_view groupId, Handler&& handler, Unavailable&& unavailable, Sees sees = Sees::All) {
     const std::optional<PartitionIndex> partition = partitionFor(groupId);
     if (!partition) return unavailable(ErrorCode::CoordinatorNotAvailable);
     runtime->run(
-        *partition,
-        [handler = std::move(handler)](Shard& shard) mutable { return handler(static_cast<GroupShard&>(shard)); },
-        std::move(unavailable));
+        *partition, sees, [&handler](Shard& shard) { return handler(static_cast<GroupShard&>(shard)); }, unavailable);
   }
 
   void fetchGroup(std::shared_ptr<OffsetFetchGather> gather, size_t index);
@@ -193,127 +198,102 @@ void GroupCoordinator::stop() {
 
 // ---- membership
 
-void GroupCoordinator::joinGroup(const RequestInfo& info, const JoinGroupRequest& request,
-                                 Reply<JoinGroupResponse> reply) {
-  impl_->post([info, request, reply = std::move(reply)](Impl& impl) mutable {
-    Reply<JoinGroupResponse> answer = [version = info.apiVersion,
-                                       reply = std::move(reply)](JoinGroupResponse response) mutable {
-      if (version < kFirstJoinVersionWithNullProtocol && !response.protocolName) response.protocolName = "";
-      reply(std::move(response));
-    };
-    const auto refuse = [memberId = request.memberId](Reply<JoinGroupResponse>& to, ErrorCode code) {
+void GroupCoordinator::joinGroup(RequestInfo info, JoinGroupRequest request, Reply<JoinGroupResponse> reply) {
+  impl_->runOrPost([info = std::move(info), request = std::move(request),
+                    reply = std::move(reply)](Impl& impl) mutable {
+    if (info.apiVersion < kFirstJoinVersionWithNullProtocol) {
+      reply = [told = std::move(reply)](JoinGroupResponse response) mutable {
+        if (!response.protocolName) response.protocolName = "";
+        told(std::move(response));
+      };
+    }
+    const auto refuse = [&](ErrorCode code) {
       JoinGroupResponse response;
-      response.memberId = memberId;
+      response.memberId = request.memberId;
       response.protocolName.reset();
       response.errorCode = number(code);
-      to(std::move(response));
+      reply(std::move(response));
     };
-    if (request.groupId.empty()) return refuse(answer, ErrorCode::InvalidGroupId);
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
     const platform::milliseconds session(request.sessionTimeoutMs);
     if (session < impl.config.minSessionTimeout || session > impl.config.maxSessionTimeout) {
-      return refuse(answer, ErrorCode::InvalidSessionTimeout);
+      return refuse(ErrorCode::InvalidSessionTimeout);
     }
-    const auto to = shared(std::move(answer));
-    impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.join(info, request, [to](JoinGroupResponse response) { (*to)(std::move(response)); });
-        },
-        [&](ErrorCode code) { refuse(*to, code); });
+    impl.run(request.groupId, [&](GroupShard& shard) { return shard.join(info, request, std::move(reply)); }, refuse);
   });
 }
 
-void GroupCoordinator::syncGroup(const RequestInfo&, const SyncGroupRequest& request, Reply<SyncGroupResponse> reply) {
-  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
-    const auto to = shared(std::move(reply));
-    const auto refuse = [&](ErrorCode code) {
-      SyncGroupResponse response;
-      response.errorCode = number(code);
-      (*to)(std::move(response));
-    };
-    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-    impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.sync(request, [to](SyncGroupResponse response) { (*to)(std::move(response)); });
-        },
-        refuse);
-  });
-}
-
-void GroupCoordinator::heartbeat(const RequestInfo&, const HeartbeatRequest& request, Reply<HeartbeatResponse> reply) {
-  impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
-    const auto to = shared(std::move(reply));
-    const auto refuse = [&](ErrorCode code) {
-      HeartbeatResponse response;
-      // Nobody is thrown out while the group is being read.
-      if (code != ErrorCode::CoordinatorLoadInProgress) response.errorCode = number(code);
-      (*to)(response);
-    };
-    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-    impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.heartbeat(request, [to](HeartbeatResponse response) { (*to)(response); });
-        },
-        refuse);
-  });
-}
-
-void GroupCoordinator::leaveGroup(const RequestInfo& info, const LeaveGroupRequest& request,
-                                  Reply<LeaveGroupResponse> reply) {
-  impl_->post([version = info.apiVersion, request = LeaveGroupRequest(request),
-               reply = std::move(reply)](Impl& impl) mutable {
-    const bool single = version < kFirstLeaveVersionWithMembers;
-    if (single) {
-      auto& member = request.members.emplace_back();
-      member.memberId = request.memberId;
-    }
-    const auto to = shared<LeaveGroupResponse>([single, reply = std::move(reply)](LeaveGroupResponse response) mutable {
-      if (single) {
-        if (response.errorCode == 0 && !response.members.empty())
-          response.errorCode = response.members.front().errorCode;
-        response.members.clear();
-      }
-      reply(std::move(response));
-    });
-    const auto refuse = [&](ErrorCode code) {
-      LeaveGroupResponse response;
-      response.errorCode = number(code);
-      (*to)(std::move(response));
-    };
-    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-    impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.leave(request, [to](LeaveGroupResponse response) { (*to)(std::move(response)); });
-        },
-        refuse);
-  });
-}
-
-void GroupCoordinator::consumerHeartbeat(const RequestInfo& info,
-                                         const protocol::ConsumerGroupHeartbeatRequest& request,
-                                         Reply<protocol::ConsumerGroupHeartbeatResponse> reply) {
-  impl_->post(
-      [info, request = protocol::ConsumerGroupHeartbeatRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-        using Response = protocol::ConsumerGroupHeartbeatResponse;
-        const auto to = shared(std::move(reply));
+void GroupCoordinator::syncGroup(RequestInfo info, SyncGroupRequest request, Reply<SyncGroupResponse> reply) {
+  impl_->runOrPost(
+      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
         const auto refuse = [&](ErrorCode code) {
-          Response response;
+          SyncGroupResponse response;
           response.errorCode = number(code);
-          response.memberId.reset();
-          response.assignment.reset();
-          (*to)(std::move(response));
+          reply(std::move(response));
         };
-        if (request.groupId.empty()) return refuse(ErrorCode::InvalidRequest);
-        impl.run(
-            request.groupId,
-            [&](GroupShard& shard) {
-              return shard.consumerHeartbeat(info, request, [to](Response response) { (*to)(std::move(response)); });
-            },
-            refuse);
+        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+        impl.run(request.groupId, [&](GroupShard& shard) { return shard.sync(request, std::move(reply)); }, refuse);
       });
+}
+
+void GroupCoordinator::heartbeat(RequestInfo info, HeartbeatRequest request, Reply<HeartbeatResponse> reply) {
+  impl_->runOrPost(
+      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
+        const auto refuse = [&](ErrorCode code) {
+          HeartbeatResponse response;
+          // Nobody is thrown out while the group is being read.
+          if (code != ErrorCode::CoordinatorLoadInProgress) response.errorCode = number(code);
+          reply(response);
+        };
+        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+        impl.run(
+            request.groupId, [&](GroupShard& shard) { return shard.heartbeat(request, std::move(reply)); }, refuse,
+            Sees::AllButGathered);
+      });
+}
+
+void GroupCoordinator::leaveGroup(RequestInfo info, LeaveGroupRequest request, Reply<LeaveGroupResponse> reply) {
+  impl_->runOrPost(
+      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
+        const bool single = info.apiVersion < kFirstLeaveVersionWithMembers;
+        if (single) {
+          auto& member = request.members.emplace_back();
+          member.memberId = request.memberId;
+          reply = [told = std::move(reply)](LeaveGroupResponse response) mutable {
+            if (response.errorCode == 0 && !response.members.empty())
+              response.errorCode = response.members.front().errorCode;
+            response.members.clear();
+            told(std::move(response));
+          };
+        }
+        const auto refuse = [&](ErrorCode code) {
+          LeaveGroupResponse response;
+          response.errorCode = number(code);
+          reply(std::move(response));
+        };
+        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+        impl.run(request.groupId, [&](GroupShard& shard) { return shard.leave(request, std::move(reply)); }, refuse);
+      });
+}
+
+void GroupCoordinator::consumerHeartbeat(RequestInfo info, protocol::ConsumerGroupHeartbeatRequest request,
+                                         Reply<protocol::ConsumerGroupHeartbeatResponse> reply) {
+  impl_->runOrPost([info = std::move(info), request = std::move(request),
+                    reply = std::move(reply)](Impl& impl) mutable {
+    using Response = protocol::ConsumerGroupHeartbeatResponse;
+    const auto refuse = [&](ErrorCode code) {
+      Response response;
+      response.errorCode = number(code);
+      response.memberId.reset();
+      response.assignment.reset();
+      reply(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidRequest);
+    impl.run(
+        request.groupId, [&](GroupShard& shard) { return shard.consumerHeartbeat(info, request, std::move(reply)); },
+        // Who joins may find a group that is made by a commit.
+        refuse, request.memberEpoch > 0 ? Sees::AllButGathered : Sees::All);
+  });
 }
 
 void GroupCoordinator::describeConsumerGroups(const RequestInfo&, const protocol::ConsumerGroupDescribeRequest& request,
@@ -346,54 +326,45 @@ void GroupCoordinator::describeConsumerGroups(const RequestInfo&, const protocol
 void GroupCoordinator::streamsHeartbeat(const RequestInfo& info, const StreamsGroupHeartbeatRequest& request,
                                         Reply<StreamsHeartbeatAnswer> reply) {
   impl_->post([info, request = StreamsGroupHeartbeatRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-    const auto to = shared(std::move(reply));
     const auto refuse = [&](ErrorCode code, std::string_view message) {
       StreamsHeartbeatAnswer answer;
       answer.response.errorCode = number(code);
       if (!message.empty()) answer.response.errorMessage = protocol::Text(message);
-      (*to)(std::move(answer));
+      reply(std::move(answer));
     };
     if (const Result<void> valid = validateHeartbeat(request); !valid) {
       return refuse(valid.error().code, valid.error().message);
     }
     impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.streamsHeartbeat(info, request,
-                                        [to](StreamsHeartbeatAnswer answer) { (*to)(std::move(answer)); });
-        },
+        request.groupId, [&](GroupShard& shard) { return shard.streamsHeartbeat(info, request, std::move(reply)); },
         [&](ErrorCode code) { refuse(code, {}); });
   });
 }
 
 // ---- offsets
 
-void GroupCoordinator::commitOffsets(const RequestInfo& info, const OffsetCommitRequest& request,
-                                     Reply<OffsetCommitResponse> reply) {
-  impl_->post([info, request = OffsetCommitRequest(request), reply = std::move(reply)](Impl& impl) mutable {
-    // What names no topic is answered beside the rest.
-    OffsetCommitResponse unknown = takeUnknownTopics(request, info.apiVersion, *impl.dependencies.topics);
-    if (request.topics.empty()) return reply(std::move(unknown));
-    const auto to = shared<OffsetCommitResponse>(
-        [unknown = std::move(unknown), reply = std::move(reply)](OffsetCommitResponse response) mutable {
-          for (auto& topic : response.topics) unknown.topics.push_back(std::move(topic));
-          reply(std::move(unknown));
-        });
-    impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.commitOffsets(info, request,
-                                     [to](OffsetCommitResponse response) { (*to)(std::move(response)); });
-        },
-        [&](ErrorCode code) { (*to)(refusedCommit(request, code)); });
-  });
+void GroupCoordinator::commitOffsets(RequestInfo info, OffsetCommitRequest request, Reply<OffsetCommitResponse> reply) {
+  impl_->runOrPost(
+      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
+        // What names no topic is answered beside the rest.
+        OffsetCommitResponse unknown = takeUnknownTopics(request, info.apiVersion, *impl.dependencies.topics);
+        if (request.topics.empty()) return reply(std::move(unknown));
+        if (!unknown.topics.empty()) {
+          reply = [unknown = std::move(unknown), told = std::move(reply)](OffsetCommitResponse response) mutable {
+            for (auto& topic : response.topics) unknown.topics.push_back(std::move(topic));
+            told(std::move(unknown));
+          };
+        }
+        impl.run(
+            request.groupId, [&](GroupShard& shard) { return shard.commitOffsets(info, request, std::move(reply)); },
+            [&](ErrorCode code) { reply(refusedCommit(request, code)); }, Sees::AllButGathered);
+      });
 }
 
 void GroupCoordinator::commitTransactionalOffsets(const RequestInfo& info, const TxnOffsetCommitRequest& request,
                                                   std::optional<uint64_t> verification,
                                                   Reply<TxnOffsetCommitResponse> reply) {
   impl_->post([apiVersion = info.apiVersion, request, verification, reply = std::move(reply)](Impl& impl) mutable {
-    const auto to = shared(std::move(reply));
     const auto refuse = [&](ErrorCode code) {
       TxnOffsetCommitResponse response;
       for (const auto& topic : request.topics) {
@@ -403,15 +374,13 @@ void GroupCoordinator::commitTransactionalOffsets(const RequestInfo& info, const
         for (const auto& partition : topic.partitions)
           answered.partitions.push_back({.partitionIndex = partition.partitionIndex, .errorCode = number(code)});
       }
-      (*to)(std::move(response));
+      reply(std::move(response));
     };
     if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
     impl.run(
         request.groupId,
         [&](GroupShard& shard) {
-          return shard.commitTransactionalOffsets(
-              apiVersion, request, verification,
-              [to](TxnOffsetCommitResponse response) { (*to)(std::move(response)); });
+          return shard.commitTransactionalOffsets(apiVersion, request, verification, std::move(reply));
         },
         refuse);
   });
@@ -451,19 +420,14 @@ void GroupCoordinator::Impl::fetchGroup(std::shared_ptr<OffsetFetchGather> gathe
 void GroupCoordinator::deleteOffsets(const RequestInfo&, const OffsetDeleteRequest& request,
                                      Reply<OffsetDeleteResponse> reply) {
   impl_->post([request, reply = std::move(reply)](Impl& impl) mutable {
-    const auto to = shared(std::move(reply));
     const auto refuse = [&](ErrorCode code) {
       OffsetDeleteResponse response;
       response.errorCode = number(code);
-      (*to)(std::move(response));
+      reply(std::move(response));
     };
     if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
     impl.run(
-        request.groupId,
-        [&](GroupShard& shard) {
-          return shard.deleteOffsets(request, [to](OffsetDeleteResponse response) { (*to)(std::move(response)); });
-        },
-        refuse);
+        request.groupId, [&](GroupShard& shard) { return shard.deleteOffsets(request, std::move(reply)); }, refuse);
   });
 }
 

@@ -22,12 +22,14 @@
 namespace tidemark::coordinator {
 
 class GroupShard;
+class Turns;
 struct StreamsHeartbeatAnswer;
 struct TransactionMarker;
 
 /// The group coordinator of one broker: members, generations and committed offsets of the groups whose partition of
 /// `__consumer_offsets` it leads. Event-sourced: a handler decides and gives records, the state follows the log, and an
 /// answer waits until its records are committed. Everything runs on one serial executor; all calls from any thread.
+/// With Dependencies::turns a member's request may be answered inside the call.
 ///
 /// Error codes are Kafka's: NOT_COORDINATOR for a partition that is not led here, COORDINATOR_LOAD_IN_PROGRESS while it
 /// is read, and those of the protocols. Authorization, and whether topics exist, is the broker's to ask before.
@@ -43,6 +45,8 @@ class GroupCoordinator {
     const TopicLookup* topics = nullptr;
     /// What is in force for a streams group; Kafka's defaults without it.
     StreamsConfigOf streamsConfigOf = [](std::string_view) { return StreamsGroupConfig(); };
+    /// `executor`, if members' requests may be handled inside the call; else null.
+    Turns* turns = nullptr;
   };
 
   GroupCoordinator(Dependencies dependencies, GroupConfig config);
@@ -66,18 +70,16 @@ class GroupCoordinator {
   /// Clean stop: as if it resigned from all partitions.
   void stop();
 
+  // A request's texts may be borrowed from `info.body`.
+
   // JoinGroup and SyncGroup stay parked until the group has gathered or its leader has assigned.
-  void joinGroup(const RequestInfo& info, const protocol::JoinGroupRequest& request,
-                 Reply<protocol::JoinGroupResponse> reply);
-  void syncGroup(const RequestInfo& info, const protocol::SyncGroupRequest& request,
-                 Reply<protocol::SyncGroupResponse> reply);
-  void heartbeat(const RequestInfo& info, const protocol::HeartbeatRequest& request,
-                 Reply<protocol::HeartbeatResponse> reply);
-  void leaveGroup(const RequestInfo& info, const protocol::LeaveGroupRequest& request,
-                  Reply<protocol::LeaveGroupResponse> reply);
+  void joinGroup(RequestInfo info, protocol::JoinGroupRequest request, Reply<protocol::JoinGroupResponse> reply);
+  void syncGroup(RequestInfo info, protocol::SyncGroupRequest request, Reply<protocol::SyncGroupResponse> reply);
+  void heartbeat(RequestInfo info, protocol::HeartbeatRequest request, Reply<protocol::HeartbeatResponse> reply);
+  void leaveGroup(RequestInfo info, protocol::LeaveGroupRequest request, Reply<protocol::LeaveGroupResponse> reply);
 
   /// Joins, goes on, leaves (KIP-848).
-  void consumerHeartbeat(const RequestInfo& info, const protocol::ConsumerGroupHeartbeatRequest& request,
+  void consumerHeartbeat(RequestInfo info, protocol::ConsumerGroupHeartbeatRequest request,
                          Reply<protocol::ConsumerGroupHeartbeatResponse> reply);
   void describeConsumerGroups(const RequestInfo& info, const protocol::ConsumerGroupDescribeRequest& request,
                               Reply<protocol::ConsumerGroupDescribeResponse> reply);
@@ -90,7 +92,7 @@ class GroupCoordinator {
 
   /// Topics may come by name or (version 10) by id; ids that are unknown get UNKNOWN_TOPIC_ID, names that are unknown
   /// UNKNOWN_TOPIC_OR_PARTITION.
-  void commitOffsets(const RequestInfo& info, const protocol::OffsetCommitRequest& request,
+  void commitOffsets(RequestInfo info, protocol::OffsetCommitRequest request,
                      Reply<protocol::OffsetCommitResponse> reply);
   /// TxnOffsetCommit: offsets that count once the producer's transaction is committed. Topics carry name and, where it
   /// is known, id. `verification`: as in TransactionalWriter.

@@ -183,6 +183,7 @@ Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitReq
   groups_.keepAlive(request.groupId, request.memberId, out);
   Offsets::Commit commit = offsets_.commit(request, clock_.wallMs());
   out.records = std::move(commit.records);
+  out.gather = true;
   if (isMutated(Mutation::CommitAnsweredAtOnce)) {
     out.replies.emplace_back(
         [reply = std::move(reply), response = std::move(commit.response)]() mutable { reply(std::move(response)); });

@@ -82,7 +82,7 @@ struct ShareStateCoordinator::Impl : std::enable_shared_from_this<Impl> {
     const std::optional<PartitionIndex> partition = partitionFor(key);
     if (!partition) return unavailable(ErrorCode::CoordinatorNotAvailable);
     runtime->run(
-        *partition,
+        *partition, CoordinatorRuntime::Sees::All,
         [&](Shard& shard) {
           return handler(static_cast<ShareStateShard&>(shard), [to](Answer answer) { (*to)(std::move(answer)); });
         },

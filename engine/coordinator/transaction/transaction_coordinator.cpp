@@ -54,9 +54,8 @@ struct TransactionCoordinator::Impl : std::enable_shared_from_this<Impl> {
     const std::optional<PartitionIndex> partition = partitionFor(transactionalId);
     if (!partition) return unavailable(ErrorCode::CoordinatorNotAvailable);
     runtime->run(
-        *partition,
-        [handler = std::move(handler)](Shard& shard) mutable { return handler(static_cast<TransactionShard&>(shard)); },
-        std::move(unavailable));
+        *partition, CoordinatorRuntime::Sees::All,
+        [&handler](Shard& shard) { return handler(static_cast<TransactionShard&>(shard)); }, unavailable);
   }
 
   std::vector<TransactionSnapshot> snapshot() {
@@ -177,7 +176,7 @@ void TransactionCoordinator::addPartitions(AddPartitions request, Reply<Partitio
 
 void TransactionCoordinator::markersWritten(const MarkerOrder& order, const std::vector<TopicPartition>& partitions) {
   impl_->runtime->run(
-      order.coordinatorPartition,
+      order.coordinatorPartition, CoordinatorRuntime::Sees::All,
       [&](Shard& shard) {
         return static_cast<TransactionShard&>(shard).markersWritten(
             order.transactionalId, {order.producerId, order.producerEpoch}, partitions);
