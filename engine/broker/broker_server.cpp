@@ -105,6 +105,8 @@ replication::MetadataChange everything(const metadata::ImagePtr& image) {
   for (const auto& [id, topic] : image->topics.byId)
     for (const auto& [index, partition] : topic->partitions) change.partitions.push_back({id, index});
   for (const auto& [node, broker] : image->cluster.brokers) change.brokers.insert(node);
+  for (const auto& [resource, set] : image->configs.resources)
+    if (resource.type == config::ResourceType::Group) change.configuredGroups.push_back(resource.name);
   change.brokerConfigChanged = true;
   return change;
 }

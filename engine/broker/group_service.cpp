@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "broker/group_settings.h"
+#include "broker/settings_without_effect.h"
 
 namespace tidemark::broker {
 namespace {
@@ -19,7 +20,8 @@ std::set<std::string, std::less<>> protocolsOf(const config::BrokerConfig& confi
 GroupService::GroupService(platform::Process& process, replication::ReplicaManager& replicas,
                            coordinator::GroupConfig config, Config brokerConfig,
                            coordinator::ShareStatePersister& persister, LatestOffsets& latestOffsets)
-    : replicas_(replicas),
+    : log_(process.log()),
+      replicas_(replicas),
       brokerConfig_(std::move(brokerConfig)),
       protocols_(protocolsOf(*brokerConfig_())),
       topic_(replicas, "__consumer_offsets",
@@ -81,6 +83,10 @@ std::optional<coordinator::ShareTopic> GroupService::shareTopic(std::string_view
 void GroupService::apply(const replication::MetadataChange& change, NodeId self) {
   if (change.brokerConfigChanged)
     assignmentIntervalMs_.store(brokerConfig_()->getLong("group.consumer.assignment.interval.ms"));
+  for (const std::string& group : change.configuredGroups)
+    for (const std::string& warning :
+         groupSettingsWithoutEffect(change.after->configs.of(config::ResourceType::Group, group)))
+      log_.warning("group-coordinator", "of group {}: {}", group, warning);
   topic_.apply(change, self);
   std::vector<coordinator::DeletedTopic> deleted;
   std::set<std::string, std::less<>> changed;

@@ -47,6 +47,7 @@ class GroupService final : private coordinator::TopicLookup {
   coordinator::GroupConfig complete(coordinator::GroupConfig config);
   std::optional<coordinator::ShareTopic> shareTopic(std::string_view name) const;
 
+  platform::Logger& log_;
   replication::ReplicaManager& replicas_;
   const Config brokerConfig_;
   const std::set<std::string, std::less<>> protocols_;

@@ -24,6 +24,7 @@ MetadataChange MetadataChange::of(const metadata::Delta& delta, metadata::ImageP
   change.brokers = delta.changedBrokers();
   for (const metadata::ConfigResource& resource : delta.changedConfigs()) {
     if (resource.type == config::ResourceType::Topic) change.configuredTopics.push_back(resource.name);
+    if (resource.type == config::ResourceType::Group) change.configuredGroups.push_back(resource.name);
     if (resource.type == config::ResourceType::Broker &&
         (resource.name.empty() || resource.name == std::to_string(self.value())))
       change.brokerConfigChanged = true;

@@ -75,6 +75,7 @@ struct MetadataChange {
   std::vector<TopicIdPartition> partitions;
   std::set<NodeId> brokers;
   std::vector<std::string> configuredTopics;
+  std::vector<std::string> configuredGroups;
   /// The default of all brokers or this broker's own configuration changed.
   bool brokerConfigChanged = false;
 

@@ -19,5 +19,14 @@ TEST(SettingsWithoutEffect, AreToldWhereTheyAreSetToSomethingElse) {
                           HasSubstr("group.coordinator.append.linger.ms=5 has no effect")));
 }
 
+TEST(SettingsWithoutEffect, AreToldOfAGroupAsWell) {
+  EXPECT_THAT(
+      groupSettingsWithoutEffect({{"streams.num.standby.replicas", "1"}, {"consumer.assignor.offload.enable", "true"}}),
+      IsEmpty())
+      << "one has an effect, the other is as by default";
+  EXPECT_THAT(groupSettingsWithoutEffect({{"streams.num.warmup.replicas", "3"}}),
+              ElementsAre(HasSubstr("streams.num.warmup.replicas=3 has no effect")));
+}
+
 }  // namespace
 }  // namespace tidemark::broker

@@ -27,7 +27,9 @@ struct TaskCandidate {
 /// Where the tasks of a topology go (Kafka's StickyTaskAssignor): a task stays where it is, else goes where a copy of
 /// its state is, unless that member has its share already; what is left goes to the process with the least load for
 /// each of its threads. `standbyReplicas` copies of each stateful task, never two of one task in a process; fewer if
-/// there are too few processes. Every member is in the result. Deterministic: among equals the smallest id wins.
+/// there are too few processes. No warm-up tasks, as in Kafka 4.4, whose AssignmentRefiner, which may turn a target
+/// into one with them, gives back what it is given. Every member is in the result. Deterministic: among equals the
+/// smallest id wins.
 std::map<std::string, StreamsTasks> assignTasks(
     const std::vector<TaskCandidate>& members,
     const std::map<std::string, ConfiguredSubtopology, std::less<>>& subtopologies, int32_t standbyReplicas);
