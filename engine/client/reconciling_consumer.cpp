@@ -51,9 +51,15 @@ class ReconcilingConsumer::Core final : public MemberConsumer::Core {
 
   const ReconcilingOptions options_;
   platform::Duration interval_ = std::chrono::seconds(1);
+  /// Where to begin in them is being asked. To the coordinator they are owned from now on: of what a member does not
+  /// name it takes for given that it may go to somebody else at once.
+  Partitions taking_;
+  uint64_t takings_ = 0;
   /// As it was told last; by topic id.
   std::map<Uuid, std::set<int32_t>> target_;
-  bool fetching_ = false;
+  bool beating_ = false;
+  /// One heartbeat at a time: of two the second might not name yet what the answer to the first gives.
+  bool beatsAgain_ = false;
 };
 
 protocol::ConsumerGroupHeartbeatRequest ReconcilingConsumer::Core::heartbeat() const {
@@ -66,7 +72,9 @@ protocol::ConsumerGroupHeartbeatRequest ReconcilingConsumer::Core::heartbeat() c
   request.subscribedTopicNames.emplace();
   for (const std::string& topic : options_.topics) request.subscribedTopicNames->emplace_back(topic);
   request.topicPartitions.emplace();
-  for (const auto& each : owned_) {
+  Partitions held = owned_;
+  held.insert(taking_.begin(), taking_.end());
+  for (const auto& each : held) {
     const auto* topic = client_.metadata().find(each.topic);
     if (topic == nullptr) continue;
     if (request.topicPartitions->empty() || request.topicPartitions->back().topicId != topic->id)
@@ -79,14 +87,20 @@ protocol::ConsumerGroupHeartbeatRequest ReconcilingConsumer::Core::heartbeat() c
 void ReconcilingConsumer::Core::beat() {
   step_.cancel();
   if (left_) return;
+  if (beating_) {
+    beatsAgain_ = true;
+    return;
+  }
+  beating_ = true;
   ask(heartbeat(), {.timeout = client_.options().requestTimeout / 10},
-      [this, sent = epoch_](const Result<network::Received<protocol::ConsumerGroupHeartbeatResponse>>& received) {
+      [this](const Result<network::Received<protocol::ConsumerGroupHeartbeatResponse>>& received) {
+        beating_ = false;
+        const bool again = std::exchange(beatsAgain_, false);
         if (!received) return refused(received.error());
         const auto& response = received->message;
         if (response.errorCode != 0) return refused(errorOf(response.errorCode, response.errorMessage, "a heartbeat"));
-        // It has another epoch by now: this one was asked before.
-        if (sent != epoch_) return;
         answered(response);
+        if (again && !stopped_) later({}, &Core::beat);
       });
 }
 
@@ -108,6 +122,8 @@ void ReconcilingConsumer::Core::refused(const Error& error) {
 void ReconcilingConsumer::Core::giveUpAll() {
   epoch_ = kJoining;
   owned_.clear();
+  taking_.clear();
+  ++takings_;
   target_.clear();
   consumer_.assign({});
   tellAssignment();
@@ -152,9 +168,16 @@ void ReconcilingConsumer::Core::reconcile() {
                              if (refreshed && wanted()) reconcile();
                            }));
   }
-  Partitions kept;
-  std::ranges::set_intersection(owned_, *target, std::inserter(kept, kept.end()));
-  if (kept != owned_) {
+  const auto wantedOf = [&](const Partitions& held) {
+    Partitions kept;
+    std::ranges::set_intersection(held, *target, std::inserter(kept, kept.end()));
+    return kept;
+  };
+  if (Partitions still = wantedOf(taking_); still != taking_) {
+    taking_ = std::move(still);
+    later({}, &Core::beat);
+  }
+  if (Partitions kept = wantedOf(owned_); kept != owned_) {
     owned_ = std::move(kept);
     consumer_.assign(ownPositions());
     tellAssignment();
@@ -164,7 +187,8 @@ void ReconcilingConsumer::Core::reconcile() {
   }
   Partitions added;
   std::ranges::set_difference(*target, owned_, std::inserter(added, added.end()));
-  if (!added.empty() && !fetching_) fetchOffsets(added);
+  // Not while the coordinator is told what is owned without them.
+  if (!added.empty() && taking_.empty() && !beating_) fetchOffsets(added);
 }
 
 void ReconcilingConsumer::Core::fetchOffsets(const Partitions& added) {
@@ -179,15 +203,16 @@ void ReconcilingConsumer::Core::fetchOffsets(const Partitions& added) {
       group.topics->emplace_back().name = each.topic;
     group.topics->back().partitionIndexes.push_back(each.partition.value());
   }
-  fetching_ = true;
+  taking_ = added;
   ask(std::move(request), {.version = int16_t{9}, .timeout = client_.options().requestTimeout / 10},
-      [this, added, asked = epoch_](const Result<network::Received<protocol::OffsetFetchResponse>>& received) {
-        fetching_ = false;
+      [this, added, number = ++takings_](const Result<network::Received<protocol::OffsetFetchResponse>>& received) {
+        // It was fenced meanwhile.
+        if (number != takings_) return;
+        const bool wantsAll = std::exchange(taking_, {}) == added;
         // The next heartbeat's answer comes here again.
-        if (!received || received->message.groups.size() != 1 || received->message.groups[0].errorCode != 0) return;
-        // It was fenced meanwhile, or is to do without some of them.
-        const auto target = wanted();
-        if (asked != epoch_ || !target || !std::ranges::includes(*target, added)) return;
+        if (!wantsAll || !received || received->message.groups.size() != 1 ||
+            received->message.groups[0].errorCode != 0)
+          return;
         take(received->message, added);
       });
 }

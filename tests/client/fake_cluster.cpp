@@ -39,12 +39,14 @@ class FakeCluster::Broker final : public network::RequestHandler {
     options.listeners = {
         {.name = "PLAINTEXT",
          .endpoint = {cluster_.stage_.isSimulated() ? fmt::format("broker-{}", node_) : std::string("127.0.0.1"), 0}}};
-    options.apis =
-        network::ApiTable{{ApiKey::Produce, 3, 13},     {ApiKey::Fetch, 4, 18},         {ApiKey::ListOffsets, 1, 10},
-                          {ApiKey::Metadata, 0, 13},    {ApiKey::ApiVersions, 0, 4},    {ApiKey::CreateTopics, 2, 7},
-                          {ApiKey::DeleteTopics, 1, 6}, {ApiKey::InitProducerId, 0, 5}, {ApiKey::FindCoordinator, 0, 6},
-                          {ApiKey::JoinGroup, 0, 9},    {ApiKey::SyncGroup, 0, 5},      {ApiKey::Heartbeat, 0, 4},
-                          {ApiKey::LeaveGroup, 0, 5},   {ApiKey::OffsetCommit, 2, 10},  {ApiKey::OffsetFetch, 1, 10}};
+    options.apis = network::ApiTable{{ApiKey::Produce, 3, 13},        {ApiKey::Fetch, 4, 18},
+                                     {ApiKey::ListOffsets, 1, 10},    {ApiKey::Metadata, 0, 13},
+                                     {ApiKey::ApiVersions, 0, 4},     {ApiKey::CreateTopics, 2, 7},
+                                     {ApiKey::DeleteTopics, 1, 6},    {ApiKey::InitProducerId, 0, 5},
+                                     {ApiKey::FindCoordinator, 0, 6}, {ApiKey::JoinGroup, 0, 9},
+                                     {ApiKey::SyncGroup, 0, 5},       {ApiKey::Heartbeat, 0, 4},
+                                     {ApiKey::LeaveGroup, 0, 5},      {ApiKey::OffsetCommit, 2, 10},
+                                     {ApiKey::OffsetFetch, 1, 10},    {ApiKey::ConsumerGroupHeartbeat, 0, 1}};
     options.numProcessors = 1;
     options.numHandlers = 2;
     server_ = std::make_unique<network::Server>(*process_, std::move(options), *this);
@@ -100,6 +102,8 @@ void FakeCluster::Broker::serve(RequestPtr& request) {
   ++cluster_.requests[request->apiKey()];
   const Mishap happens = cluster_.mishap ? cluster_.mishap(node_, request->apiKey()) : Mishap::None;
   if (happens == Mishap::Close) return request->close();
+  if (cluster_.takes) cluster_.takes(request);
+  if (request == nullptr) return;
   if (happens == Mishap::Silence) {
     parked_.push_back({std::move(request), platform::MonotonicTime::max(), nullptr});
     return;

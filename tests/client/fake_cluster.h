@@ -69,6 +69,8 @@ class FakeCluster {
   bool autoCreate = true;
   /// Asked before each request is served.
   std::function<Mishap(int node, protocol::ApiKey key)> mishap;
+  /// Takes requests that a test answers itself, and leaves the others alone.
+  std::function<void(network::RequestPtr&)> takes;
   /// Instead of appending or reading.
   std::function<ErrorCode(int node, const TopicPartition&)> produceError;
   std::function<ErrorCode(int node, const TopicPartition&)> fetchError;

@@ -1,0 +1,124 @@
+#include "client/reconciling_consumer.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "client/client_fixture.h"
+#include "protocol/generated/consumer_group_heartbeat_request.h"
+#include "protocol/generated/consumer_group_heartbeat_response.h"
+#include "protocol/generated/offset_fetch_request.h"
+#include "protocol/generated/offset_fetch_response.h"
+
+namespace tidemark::test {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::ApiKey;
+
+/// A member whose coordinator is the test: it answers heartbeats and what is asked of committed offsets.
+class ReconcilingConsumerTest : public ClientTest {
+ protected:
+  void SetUp() override {
+    cluster.createTopic("t", 2);
+    cluster.takes = [this](network::RequestPtr& request) {
+      if (request->apiKey() == ApiKey::ConsumerGroupHeartbeat) beats_.push_back(std::move(request));
+      if (request != nullptr && request->apiKey() == ApiKey::OffsetFetch) fetches_.push_back(std::move(request));
+    };
+    start({.retryBackoff = 5ms});
+    run([&] {
+      consumer_ = std::make_unique<client::ReconcilingConsumer>(
+          *client, client::ReconcilingOptions{.groupId = "g", .instanceId = {}, .topics = {"t"}},
+          [](const client::ConsumedRecord&) {},
+          [this](int32_t, const std::vector<TopicPartition>& owned) { change([&] { owned_ = owned; }); });
+    });
+  }
+  void release() override {
+    consumer_.reset();
+    beats_.clear();
+    fetches_.clear();
+  }
+
+  /// Waits for heartbeat `number`, the first being 1; which partitions it names.
+  std::vector<int32_t> beat(size_t number) {
+    EXPECT_TRUE(await([&] { return beats_.size() >= number; }));
+    std::vector<int32_t> named;
+    change([&] {
+      const auto asked = beats_.at(number - 1)->decode<protocol::ConsumerGroupHeartbeatRequest>();
+      ASSERT_TRUE(asked && asked->topicPartitions);
+      for (const auto& topic : *asked->topicPartitions)
+        named.insert(named.end(), topic.partitions.begin(), topic.partitions.end());
+    });
+    return named;
+  }
+  void give(size_t number, int32_t epoch, std::vector<int32_t> partitions) {
+    change([&] {
+      protocol::ConsumerGroupHeartbeatResponse response;
+      response.memberEpoch = epoch;
+      response.heartbeatIntervalMs = 10;
+      response.assignment.emplace();
+      response.assignment->topicPartitions.emplace_back();
+      response.assignment->topicPartitions.back().topicId = cluster.topics.at("t").id;
+      response.assignment->topicPartitions.back().partitions = std::move(partitions);
+      beats_.at(number - 1)->respond(response);
+    });
+  }
+  /// Nothing is committed.
+  void answerFetch(size_t number) {
+    ASSERT_TRUE(await([&] { return fetches_.size() >= number; }));
+    change([&] {
+      const auto asked = fetches_.at(number - 1)->decode<protocol::OffsetFetchRequest>();
+      ASSERT_TRUE(asked && asked->groups.size() == 1);
+      protocol::OffsetFetchResponse response;
+      auto& group = response.groups.emplace_back();
+      group.groupId = asked->groups[0].groupId;
+      for (const auto& topic : *asked->groups[0].topics) {
+        group.topics.emplace_back().name = topic.name;
+        for (const int32_t index : topic.partitionIndexes) {
+          auto& partition = group.topics.back().partitions.emplace_back();
+          partition.partitionIndex = index;
+          partition.committedOffset = -1;
+        }
+      }
+      fetches_.at(number - 1)->respond(response);
+    });
+  }
+
+  std::unique_ptr<client::ReconcilingConsumer> consumer_;
+  std::vector<TopicPartition> owned_;
+  std::vector<network::RequestPtr> beats_;
+  std::vector<network::RequestPtr> fetches_;
+};
+
+TIDEMARK_ON_EACH_PLATFORM(ReconcilingConsumerTest);
+
+// Simulated time alone lets the next heartbeat leave while the test keeps an answer back.
+
+TEST_P(ReconcilingConsumerTest, NamesWhatItIsAboutToTakeAsOwned) {
+  EXPECT_EQ(beat(1), std::vector<int32_t>());
+  give(1, 1, {0});
+  ASSERT_TRUE(await([&] { return fetches_.size() == 1; }));
+  stage->pass(1s);
+  answerFetch(1);
+  // This one left before it began to read. Did it not name the partition, the coordinator would take it for given back
+  // and give it to somebody else.
+  EXPECT_EQ(beat(2), std::vector<int32_t>{0});
+  EXPECT_TRUE(await([&] { return owned_ == std::vector<TopicPartition>{{"t", PartitionIndex(0)}}; }));
+}
+
+TEST_P(ReconcilingConsumerTest, SendsNoHeartbeatThatCannotNameWhatTheLastOneGave) {
+  beat(1);
+  give(1, 1, {0});
+  ASSERT_TRUE(await([&] { return fetches_.size() == 1; }));
+  stage->pass(1s);
+  answerFetch(1);
+  beat(2);
+  ASSERT_TRUE(await([&] { return owned_.size() == 1; }));
+  stage->pass(1s);
+  give(2, 1, {0, 1});
+  answerFetch(2);
+  EXPECT_EQ(beat(3), (std::vector<int32_t>{0, 1}));
+}
+
+}  // namespace
+}  // namespace tidemark::test
