@@ -86,4 +86,18 @@ void GroupHistory::begins(const std::string& member, const TopicPartition& parti
                              member, from, partition, known, group_));
 }
 
+void GroupHistory::atRest(const Offsets& knownBefore, const Offsets& committed) const {
+  for (const auto& [partition, known] : knownBefore) {
+    // The group was empty since: what was known then may be gone.
+    if (!offsets_.contains(partition)) continue;
+    const auto told = committed.find(partition);
+    if (told == committed.end())
+      breach("G5", fmt::format("{} has no offset of {} any more, although it has members and {} was committed", group_,
+                               partition, known));
+    else if (told->second < known)
+      breach("G4", fmt::format("{} stands at offset {} of {}, although {} was committed", group_, told->second,
+                               partition, known));
+  }
+}
+
 }  // namespace tidemark::sim

@@ -14,13 +14,23 @@ namespace tidemark::sim {
 
 /// What the members of one group were told, as it happens. Members are known by name, static ones by their instance.
 /// G1: no partition belongs to two members in one generation or epoch. G3: generation and epoch of a member only rise,
-/// and who has lost a partition commits no more for it. G4: what was committed is where the next owner begins.
+/// and who has lost a partition commits no more for it. G4: what was committed is where the next owner begins. G5: it
+/// is still there in the end.
 class GroupHistory {
  public:
+  using Offsets = std::map<TopicPartition, Offset>;
+
   GroupHistory(Judge& judge, std::string group) : judge_(judge), group_(std::move(group)) {}
 
   /// Records that the coordinator goes by, or that members read, are lost: nothing of all this is asked any more.
   void lost() noexcept { whole_ = false; }
+
+  /// The group had no members for a moment, and what it has committed may expire.
+  void emptied() {
+    offsets_.clear();
+    ++timesEmptied_;
+  }
+  uint64_t timesEmptied() const noexcept { return timesEmptied_; }
 
   /// In a classic group: what a member has in a generation.
   void assigned(const std::string& member, int32_t generation, const std::vector<TopicPartition>& partitions);
@@ -36,6 +46,11 @@ class GroupHistory {
   Offset offset(const TopicPartition& partition) const;
   /// The first record that a member was given of a partition; `known`: offset() when it got it.
   void begins(const std::string& member, const TopicPartition& partition, Offset from, Offset known);
+  /// What is known to be committed; the group may have more.
+  const Offsets& offsets() const noexcept { return offsets_; }
+  /// What the group has committed, as its coordinator says while nothing breaks; `knownBefore`: offsets() as it was
+  /// asked, for its members go on.
+  void atRest(const Offsets& knownBefore, const Offsets& committed) const;
 
  private:
   /// Epochs, the first and the last, in which somebody owned a partition without a break.
@@ -58,7 +73,8 @@ class GroupHistory {
   std::map<TopicPartition, std::vector<Span>> spans_;
   /// Whom it was given last, and in which generation.
   std::map<TopicPartition, std::pair<std::string, int32_t>> last_;
-  std::map<TopicPartition, Offset> offsets_;
+  Offsets offsets_;
+  uint64_t timesEmptied_ = 0;
 };
 
 }  // namespace tidemark::sim

@@ -28,6 +28,8 @@ GroupPlan drawGroups(uint64_t seed) {
   plan.hasWatchers = dice.chance(50);
   plan.hasStatic = dice.chance(40);
   plan.politeGuests = dice.chance(50);
+  plan.hasStaticReader = dice.chance(40);
+  plan.offsetsExpire = dice.chance(30);
   return plan;
 }
 
@@ -35,14 +37,17 @@ GroupPlan drawGroups(uint64_t seed) {
 // -----------------------------------------------------------------------------------------------------------
 
 Member::Member(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-               Options options, const std::string& group, Judge& judge, Journal& journal, GroupHistory& history)
+               Options options, const std::string& group, Judge& judge, Tally& tally, Journal& journal,
+               GroupHistory& history)
     : Application(world, name, bootstrap),
       options_(std::move(options)),
       group_(group),
       judge_(judge),
+      tally_(tally),
       journal_(journal),
       history_(history) {
   executor_->post([this] {
+    admin_ = std::make_unique<client::GroupAdmin>(*client_, seconds(15));
     start();
     commit();
   });
@@ -58,6 +63,8 @@ void Member::start() {
     assigned(generation, partitions);
   };
   const auto onError = [this](const Error& error) {
+    if (error.code == ErrorCode::FencedInstanceId && !options_.instanceId.empty())
+      return executor_->post([this] { startAgain(); });
     error_ = error.message;
     if (error.code == ErrorCode::IllegalGeneration) judge_.breach("G6", fmt::format("{}: {}", name_, error.message));
   };
@@ -82,6 +89,19 @@ void Member::start() {
   classic_ = std::make_unique<client::GroupConsumer>(*client_, std::move(options), onRecord, onAssignment, onError);
 }
 
+void Member::startAgain() {
+  tally_.count("static member told that it is fenced");
+  // What it has asked for may still come to pass, but not after it is a member again.
+  committing_ = false;
+  owned_.clear();
+  positions_.clear();
+  begins_.clear();
+  if (reconciling_) history_.owns(identity(), 0, {});
+  classic_.reset();
+  reconciling_.reset();
+  start();
+}
+
 int32_t Member::generation() const {
   if (reconciling_) return reconciling_->epoch() > 0 ? reconciling_->epoch() : -1;
   return classic_ ? classic_->generation() : -1;
@@ -97,6 +117,22 @@ void Member::leave() {
     timer_.cancel();
     if (reconciling_) return reconciling_->leave([] {});
     if (classic_) classic_->leave([] {});
+  });
+}
+
+void Member::askForOffsets() {
+  executor_->post([this] {
+    knownBefore_ = history_.offsets();
+    admin_->committedOffsets(group_, client::GroupType::Classic,
+                             [this](const Result<std::vector<client::CommittedOffset>>& committed) {
+                               if (!committed) {
+                                 asking_ = executor_->schedule(milliseconds(500), [this] { askForOffsets(); });
+                                 return;
+                               }
+                               offsets_.emplace();
+                               for (const client::CommittedOffset& each : *committed)
+                                 (*offsets_)[each.partition] = each.offset;
+                             });
   });
 }
 
@@ -136,15 +172,16 @@ void Member::commit() {
     std::map<TopicPartition, bool> owner;
     for (const auto& [partition, offset] : positions_)
       owner[partition] = history_.isOwner(identity(), generation(), partition);
-    auto answered = [this, sent = positions_, owner = std::move(owner),
-                     generation = generation()](const Result<void>& result) {
+    auto answered = [this, sent = positions_, owner = std::move(owner), generation = generation(),
+                     emptied = history_.timesEmptied()](const Result<void>& result) {
       // In another generation of a classic group the next may be under way.
       if (options_.reconciles || generation == this->generation()) committing_ = false;
       for (const auto& [partition, offset] : sent) {
         if (!result) inDoubt_.insert(partition);
         if (result)
-          history_.committed(name_, partition, offset, owner.at(partition),
-                             !inDoubt_.contains(partition) && owned_.contains(partition));
+          history_.committed(
+              name_, partition, offset, owner.at(partition),
+              !inDoubt_.contains(partition) && owned_.contains(partition) && emptied == history_.timesEmptied());
       }
     };
     if (reconciling_) {
@@ -176,7 +213,7 @@ std::unique_ptr<Member> GroupLoad::member(Group& group, const std::string& name,
   return std::make_unique<Member>(
       setup_.world, name, bootstrap_,
       Member::Options{.topic = setup_.topic, .reconciles = group.reconciles, .instanceId = instanceId}, group.name,
-      setup_.judge, setup_.journal, group.history);
+      setup_.judge, setup_.tally, setup_.journal, group.history);
 }
 
 void GroupLoad::begin(const std::vector<platform::Endpoint>& bootstrap) {
@@ -184,7 +221,7 @@ void GroupLoad::begin(const std::vector<platform::Endpoint>& bootstrap) {
   for (const auto& group : groups_) {
     for (int i = 1; i <= 2; ++i)
       group->members.push_back(member(*group, fmt::format("{}-{}", group->reconciles ? "watcher" : "member", i)));
-    if (plan_.hasStatic && group->reconciles)
+    if (group->reconciles ? plan_.hasStatic : plan_.hasStaticReader)
       group->isStatic = member(*group, group->name + "-static-0", group->name + "-static");
   }
 }
@@ -206,6 +243,30 @@ void GroupLoad::third(int number) {
       group->isStatic = member(*group, group->name + "-static-1", group->name + "-static");
       setup_.tally.count("static member comes back");
     }
+  }
+}
+
+void GroupLoad::on(const Seen& seen) {
+  const auto* changed = as<events::GroupStateChanged>(seen);
+  if (!plan_.offsetsExpire || changed == nullptr || changed->to != events::GroupState::Empty) return;
+  for (const auto& group : groups_)
+    if (group->name == changed->group.view()) group->history.emptied();
+}
+
+void GroupLoad::askForOffsets() {
+  for (const auto& group : groups_) group->members.front()->askForOffsets();
+}
+
+std::string GroupLoad::whatIsNotTold() const {
+  for (const auto& group : groups_)
+    if (!group->members.front()->offsets()) return fmt::format("the offsets of {} are not to be had", group->name);
+  return {};
+}
+
+void GroupLoad::judgeAtRest() {
+  for (const auto& group : groups_) {
+    const Member& asked = *group->members.front();
+    group->history.atRest(asked.knownBefore(), *asked.offsets());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/group_admin.h"
 #include "client/reconciling_consumer.h"
 #include "sim/applications.h"
 #include "sim/group_history.h"
@@ -20,6 +21,10 @@ struct GroupPlan {
   bool hasWatchers = false;
   /// In that group a static member, which dies and comes back before it is missed.
   bool hasStatic = false;
+  /// In the classic one, too.
+  bool hasStaticReader = false;
+  /// Offsets of a group without members are kept for a minute only, which a clock can jump over.
+  bool offsetsExpire = false;
   /// Guests say that they leave.
   bool politeGuests = false;
 
@@ -40,7 +45,8 @@ class Member final : public Application {
     std::string instanceId;
   };
   Member(platform::World& world, const std::string& name, const std::vector<platform::Endpoint>& bootstrap,
-         Options options, const std::string& group, Judge& judge, Journal& journal, GroupHistory& history);
+         Options options, const std::string& group, Judge& judge, Tally& tally, Journal& journal,
+         GroupHistory& history);
   ~Member() override;
 
   /// Generation or member epoch; −1 or 0 while it is no member.
@@ -49,9 +55,16 @@ class Member final : public Application {
   const std::string& error() const noexcept { return error_; }
   /// Says so and reads no more.
   void leave();
+  /// Asks what its group has committed, until it is known.
+  void askForOffsets();
+  const std::optional<GroupHistory::Offsets>& offsets() const noexcept { return offsets_; }
+  /// What was known to be committed when it asked: more may have been since.
+  const GroupHistory::Offsets& knownBefore() const noexcept { return knownBefore_; }
 
  private:
   void start();
+  /// Another process took its instance id, or one whose answer was lost: as whoever looks after a process would.
+  void startAgain();
   void consumed(const client::ConsumedRecord& record);
   void assigned(int32_t generation, const std::vector<TopicPartition>& partitions);
   void commit();
@@ -60,6 +73,7 @@ class Member final : public Application {
   const Options options_;
   const std::string group_;
   Judge& judge_;
+  Tally& tally_;
   Journal& journal_;
   GroupHistory& history_;
   bool committing_ = false;
@@ -73,10 +87,14 @@ class Member final : public Application {
   std::map<TopicPartition, Offset> begins_;
   platform::Timer timer_;
   std::string error_;
+  std::unique_ptr<client::GroupAdmin> admin_;
+  platform::Timer asking_;
+  GroupHistory::Offsets knownBefore_;
+  std::optional<GroupHistory::Offsets> offsets_;
 };
 
 /// The groups of a scenario: members that stay, guests that come and go, static ones that die and come back.
-class GroupLoad {
+class GroupLoad final : public Checker {
  public:
   struct Setup {
     platform::World& world;
@@ -96,6 +114,13 @@ class GroupLoad {
   void lost();
   /// "L4: …"; empty if in each group every partition belongs to one member.
   std::string whatIsNotWhole() const;
+  /// Once it is whole: asks what is committed.
+  void askForOffsets();
+  /// What is not known of that yet; empty if all is.
+  std::string whatIsNotTold() const;
+  /// G5, once all is told: nothing that was committed is gone, of a group that had members all the time.
+  void judgeAtRest();
+  void on(const Seen& seen) override;
 
  private:
   struct Group {

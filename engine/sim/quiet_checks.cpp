@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/snapshot_check.h"
+
 namespace tidemark::sim {
 namespace {
 
@@ -79,6 +81,8 @@ void checkWhenQuiet(Judge& judge, const std::vector<broker::Node*>& nodes, const
                                            partition, endOf(held), endOf(logs.of(node->id(), partition))));
       checkEpochs(judge, node->id(), *log, *batches);
       checkIndexes(judge, node->id(), *log, *batches, isFlipped);
+      if (partition != metadataPartition())
+        checkSnapshots(judge, node->id(), node->shared().process.files(), *log, *batches);
     }
   }
   checkImages(judge, nodes);

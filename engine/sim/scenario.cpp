@@ -91,8 +91,9 @@ class Scenario {
                  .only = options.faults,
                  .note = [this](const std::string& text) { note(text); },
                  .stopped = [this] { journal_.windowsMayBeShort(); }}) {
-    for (Checker* checker : std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_,
-                                                            &inSync_, &quorum_, &stableOffsets_, &tally_, &faults_})
+    for (Checker* checker :
+         std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_, &inSync_,
+                                         &quorum_, &stableOffsets_, &groups_, &tally_, &faults_})
       watch_.add(*checker);
     if (options.record) watch_.add(tape_.emplace(cluster_, options.record));
     cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
@@ -235,8 +236,13 @@ class Scenario {
                         {"transaction.state.log.min.isr", std::to_string(topology_.minInsyncReplicas)},
                         {"transaction.state.log.num.partitions", "2"},
                         {"transaction.abort.timed.out.transaction.cleanup.interval.ms", "1000"}};
+    // A group without members, which only has offsets, would lose them as well.
+    if (groups_.plan().offsetsExpire && !transactions_.plan().hasSecondTopic())
+      options.settings.push_back({"offsets.retention.minutes", "1"});
     options.firstTopic = observe::TopicOptions{
         .name = kTopic, .partitions = topology_.partitions, .replicationFactor = topology_.copies, .configs = {}};
+    if (topology_.segmentBytes > 0)
+      options.firstTopic->configs.push_back({"internal.segment.bytes", std::to_string(topology_.segmentBytes)});
     perform([&](auto done) { cluster_.launch(options, std::move(done)); });
     if (transactions_.plan().hasSecondTopic()) {
       observe::TopicOptions second = *options.firstTopic;
@@ -274,10 +280,13 @@ class Scenario {
     // Whoever reads from the beginning now sees everything that was acknowledged.
     late_ = reader("reader-of-all");
     transactions_.readAgain();
+    groups_.askForOffsets();
     if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = journal_.missing(late_->records()); }))
       return late("L5", wrong);
     if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = transactions_.whatIsNotRead(); }))
       return late("T3", wrong);
+    if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = groups_.whatIsNotTold(); }))
+      return late("G5", wrong);
     quiet();
     if (judge_.first()) throw Stop();
   }
@@ -340,6 +349,7 @@ class Scenario {
                    [this](NodeId broker, const std::string& path) { return faults_.flipped(broker, path); });
     for (const Losses::Loss& loss : losses_.all())
       if (!loss.told) judge_.breach("R2", fmt::format("nobody told that {} are lost", textOf(loss)));
+    groups_.judgeAtRest();
     transactions_.judgeAtRest();
   }
 

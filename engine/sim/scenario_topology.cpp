@@ -29,14 +29,16 @@ ScenarioTopology drawTopology(uint64_t seed, std::optional<int> brokers) {
   // Whoever is away leaves too few: it stays eligible.
   if (topology.brokers > 1 && dice.chance(20)) topology.copies = 2;
   topology.minInsyncReplicas = std::min(topology.copies, topology.copies > 3 ? 3 : 2);
+  if (dice.chance(40)) topology.segmentBytes = static_cast<int>(4000 + dice.below(16'000));
   return topology;
 }
 
 std::string textOf(const ScenarioTopology& topology) {
-  return fmt::format("{} broker{}, {} {}, {} partitions, copies {}, in sync at least {}", topology.brokers,
+  return fmt::format("{} broker{}, {} {}, {} partitions, copies {}, in sync at least {}{}", topology.brokers,
                      topology.brokers == 1 ? "" : "s", topology.controllers,
                      topology.separate ? "separate controllers" : "of them controllers", topology.partitions,
-                     topology.copies, topology.minInsyncReplicas);
+                     topology.copies, topology.minInsyncReplicas,
+                     topology.segmentBytes > 0 ? fmt::format(", segments of {} bytes", topology.segmentBytes) : "");
 }
 
 }  // namespace tidemark::sim

@@ -18,6 +18,8 @@ struct ScenarioTopology {
   int copies = 3;
   int minInsyncReplicas = 2;
   int partitions = 3;
+  /// Of the load's topics; 0: one segment holds all.
+  int segmentBytes = 0;
 
   int nodes() const noexcept { return separate ? brokers + controllers : brokers; }
   NodeId firstController() const noexcept { return NodeId(separate ? brokers + 1 : 1); }

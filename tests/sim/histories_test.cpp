@@ -67,6 +67,32 @@ TEST_F(GroupHistoryTest, TheNextOwnerBeginsWhereTheLastOneCommitted) {
   EXPECT_EQ(breach(), "G4");
 }
 
+TEST_F(GroupHistoryTest, WhatWasCommittedIsThereInTheEnd) {
+  group_.committed("a", kP, Offset(7), true, true);
+  group_.atRest(group_.offsets(), {{kP, Offset(7)}});
+  const GroupHistory::Offsets before = group_.offsets();
+  group_.committed("a", kP, Offset(8), true, true);
+  group_.atRest(before, {{kP, Offset(7)}});
+  EXPECT_EQ(breach(), "none");
+  group_.atRest(before, {{kP, Offset(6)}});
+  EXPECT_EQ(breach(), "G4");
+}
+
+TEST_F(GroupHistoryTest, OffsetsOfAGroupThatHadMembersAllTheTimeDoNotGo) {
+  group_.committed("a", kP, Offset(7), true, true);
+  group_.atRest(group_.offsets(), {});
+  EXPECT_EQ(breach(), "G5");
+}
+
+TEST_F(GroupHistoryTest, OffsetsOfAGroupThatHadNoMembersMayGo) {
+  group_.committed("a", kP, Offset(7), true, true);
+  const GroupHistory::Offsets before = group_.offsets();
+  group_.emptied();
+  group_.atRest(before, {});
+  group_.begins("b", kP, Offset(0), group_.offset(kP));
+  EXPECT_EQ(breach(), "none");
+}
+
 class TransactionHistoryTest : public testing::Test {
  protected:
   static constexpr ProducerId kProducer{7};
