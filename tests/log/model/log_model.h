@@ -32,6 +32,7 @@ struct Counts {
   int64_t passes = 0;
   int compactedAway = 0;
   int abortedSeen = 0;
+  int retries = 0;
   int64_t segmentsScanned = 0;
 };
 
@@ -96,6 +97,9 @@ class LogModel : public LogFixture {
   /// R11: every record lies in its epoch. Without compaction as rebuilt from the records, but for an entry at the log
   /// end and the first one, which is cut at the log start.
   void checkEpochs(const std::vector<ModelRecord>& found);
+
+  /// T2: each of the last five batches of a producer that lie in the log is known as sent before.
+  void checkRetries();
 
   /// T4 and T8 as a read_committed reader notices them.
   void checkStable(const std::vector<ModelRecord>& found);

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <deque>
+#include <utility>
 
+#include "log/producer_state.h"
 #include "log_model.h"
 #include "records/control.h"
 
@@ -66,6 +69,9 @@ void LogModel::check() {
   checkStable(found);
   if (HasFatalFailure()) return;
   checkLookups(found);
+  // What compaction took is still remembered, and may stand in for an older batch that is there.
+  if (HasFatalFailure() || config_.compact || counts_.steps % 4 != 0) return;
+  checkRetries();
 }
 
 void LogModel::checkEpochs(const std::vector<ModelRecord>& found) {
@@ -108,6 +114,33 @@ void LogModel::checkStable(const std::vector<ModelRecord>& found) {
     ASSERT_EQ(told1, aborted.contains(record.offset)) << described(record);
     counts_.abortedSeen += told1;
   }
+}
+
+void LogModel::checkRetries() {
+  std::map<ProducerId, std::deque<std::pair<Offset, ByteVector>>> last;
+  for (Offset from = model_.start(); from < model_.end();) {
+    const auto read = log_->readBytes(from, 1 << 20, FetchIsolation::LogEnd);
+    ASSERT_TRUE(read) << read.error().message;
+    records::BatchCursor cursor(*read, records::BatchCursor::Check::Structure);
+    while (cursor.next() == records::Step::Next) {
+      const records::BatchView& batch = cursor.batch();
+      from = batch.header.nextOffset();
+      if (!batch.header.hasProducerId() || batch.header.isControl() || batch.header.baseOffset < model_.start())
+        continue;
+      auto& batches = last[batch.header.producerId];
+      batches.emplace_back(batch.header.baseOffset, ByteVector(batch.bytes.begin(), batch.bytes.end()));
+      if (batches.size() > ProducerEntry::kWindow) batches.pop_front();
+    }
+  }
+  for (auto& [producer, batches] : last)
+    for (auto& [offset, batch] : batches) {
+      records::stamp(batch, Offset(0), LeaderEpoch(0));  // as clients do
+      const auto retry = log_->appendAsLeader(batch, LeaderEpoch(epoch_));
+      ASSERT_TRUE(retry) << retry.error().error.message;
+      ASSERT_TRUE(retry->duplicate) << "the batch at " << offset.value();
+      ASSERT_EQ(retry->firstOffset, offset);
+      ++counts_.retries;
+    }
 }
 
 std::string LogModel::lookupStory(const std::vector<ModelRecord>& found) {
