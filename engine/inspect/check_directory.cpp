@@ -67,7 +67,10 @@ class DirectoryCheck {
     }
     if (!formatted)
       tell(FindingKind::MetaPropertiesMissing, Severity::Error, path + "/meta.properties", "whose directory this is",
-           "no such file", "`tidemark format` or kafka-storage.sh makes it; is this a log directory?");
+           "no such file",
+           log::partitionOfFolder(path.substr(path.rfind('/') + 1))
+               ? "this is the folder of a partition: name the log directory that holds it"
+               : "`tidemark format` or kafka-storage.sh makes it; is this a log directory?");
     return std::move(facts_);
   }
 

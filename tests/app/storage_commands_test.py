@@ -69,6 +69,12 @@ class StorageCommands(unittest.TestCase):
         self.assertIn("while the other brokers of the cluster run, or with the marker removed as well", text)
         self.assertIn(".kafka_cleanshutdown", text)
 
+    def test_verify_of_a_partitions_folder_names_what_is_wanted(self):
+        d0, _ = self.unpack("single-clean")
+        verified = run("verify", d0 / "__consumer_offsets-1")
+        self.assertEqual(verified.returncode, 1)
+        self.assertIn("name the log directory that holds it", verified.stdout)
+
     def test_verify_of_no_log_directory_is_one_error(self):
         verified = run("verify", "/etc")
         self.assertEqual(verified.returncode, 1)
