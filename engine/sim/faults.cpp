@@ -202,7 +202,6 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
     case Harm::Stop: {
       happened(strike, "controlled stop", fmt::format("broker {} is stopped", broker));
       budget_.troubled(broker, seconds(10));
-      setup_.stopped();
       const auto pause = dice.between(milliseconds(20), seconds(2));
       setup_.cluster.stopBroker(broker, [this, active = std::weak_ptr(active_), broker, pause](const Result<void>&) {
         if (active.lock()) later(pause, [this, broker] { restart(broker); });

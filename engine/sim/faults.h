@@ -43,8 +43,6 @@ class Faults final : public Checker {
     std::optional<std::set<size_t>> only;
     /// Told in words what is done.
     std::function<void(const std::string&)> note;
-    /// A broker is stopped in control.
-    std::function<void()> stopped;
   };
   explicit Faults(Setup setup);
 

@@ -47,7 +47,7 @@ void Journal::lost(const TopicPartition& partition, Offset from, Offset to) {
   for (Records* records : {&acknowledged_[partition], &consumed_[partition]})
     records->erase(records->lower_bound(from), records->lower_bound(to));
   // A leader that lacks what it acknowledged refuses what follows it.
-  windowsMayBeShort();
+  windowsWhole_ = false;
 }
 
 bool Journal::isLost(const TopicPartition& partition, Offset offset) const {

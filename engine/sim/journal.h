@@ -21,11 +21,9 @@ class Journal {
   void acknowledged(const TopicPartition& partition, Offset offset, std::string_view value, bool byAll);
   void consumed(const TopicPartition& partition, Offset offset, std::string_view value);
 
-  /// T2: with five batches on their way at most, an idempotent writer is never told that one is out of order.
+  /// T2: with five batches on their way at most, an idempotent writer is never told that one is out of order, though
+  /// brokers stop and start and logs are truncated.
   void refused(const std::string& writer, const Error& error);
-  /// A broker that was stopped in control remembers of each producer the last batch alone, as Kafka does: so says its
-  /// snapshot.
-  void windowsMayBeShort() noexcept { windowsWhole_ = false; }
   /// What stood at [from, to) is lost: what applications say of these offsets, before or from now on, is not asked any
   /// more.
   void lost(const TopicPartition& partition, Offset from, Offset to);

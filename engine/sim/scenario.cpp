@@ -89,8 +89,7 @@ class Scenario {
                  .clients = clients(),
                  .seed = options.seed,
                  .only = options.faults,
-                 .note = [this](const std::string& text) { note(text); },
-                 .stopped = [this] { journal_.windowsMayBeShort(); }}) {
+                 .note = [this](const std::string& text) { note(text); }}) {
     for (Checker* checker :
          std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_, &inSync_,
                                          &quorum_, &stableOffsets_, &groups_, &tally_, &faults_})
