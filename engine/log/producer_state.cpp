@@ -42,8 +42,12 @@ int32_t ProducerBatch::firstSequence() const noexcept {
 const ProducerBatch* ProducerEntry::findDuplicate(ProducerEpoch epoch, int32_t firstSequence,
                                                   int32_t lastSequence) const noexcept {
   if (epoch != epoch_) return nullptr;
-  for (size_t i = isMutated(Mutation::DuplicateWindowOfFour) && count_ == kWindow ? 1 : 0; i < count_; ++i)
-    if (batches_[i].firstSequence() == firstSequence && batches_[i].lastSequence == lastSequence) return &batches_[i];
+  const size_t oldest = isMutated(Mutation::DuplicateWindowOfFour) && count_ == kWindow ? 1 : 0;
+  // The newest first: a producer that was forgotten may have begun anew, with numbers that stand in the log already.
+  for (size_t i = count_; i > oldest; --i) {
+    const ProducerBatch& batch = batches_[i - 1];
+    if (batch.firstSequence() == firstSequence && batch.lastSequence == lastSequence) return &batch;
+  }
   return nullptr;
 }
 

@@ -190,10 +190,8 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
   lines.push_back(
       {tr("quorum"), brokers == 1 ? tr("one controller: no loss survived")
                                   : tr("%1 controllers: survives the loss of %2").arg(brokers).arg((brokers - 1) / 2)});
-  // Beside the snapshots up to 100 000 events, here and in the engine.
-  lines.push_back(
-      {tr("memory"), tr("and up to %1 more for what happened, until it stops")
-                         .arg(bytesText(static_cast<int64_t>(EngineBridge::kRememberedBytes) + 30'000'000))});
+  lines.push_back({tr("memory"), tr("and up to %1 more for snapshots of what was, until it stops")
+                                     .arg(bytesText(static_cast<int64_t>(EngineBridge::kRememberedBytes)))});
   lines.push_back({tr("data"), m_options.dataFolder.empty() ? tr("a temporary folder, removed at the end")
                                                             : fromUtf8(m_options.dataFolder)});
   double y = below + 26;

@@ -128,6 +128,11 @@ void LogModel::checkRetries() {
       if (!batch.header.hasProducerId() || batch.header.isControl() || batch.header.baseOffset < model_.start())
         continue;
       auto& batches = last[batch.header.producerId];
+      // Whom the log had forgotten began anew, and is asked for what it sent since.
+      if (!batches.empty()) {
+        const auto before = records::BatchHeader::read(batches.back().second.data());
+        if (before.lastSequence() + 1 != batch.header.baseSequence) batches.clear();
+      }
       batches.emplace_back(batch.header.baseOffset, ByteVector(batch.bytes.begin(), batch.bytes.end()));
       if (batches.size() > ProducerEntry::kWindow) batches.pop_front();
     }
