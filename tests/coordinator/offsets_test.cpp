@@ -9,6 +9,8 @@
 #include "coordinator/offsets/offset_records.h"
 #include "protocol/framing.h"
 #include "protocol/generated/offset_commit_value.h"
+#include "protocol/generated/txn_offset_commit_request.h"
+#include "protocol/generated/txn_offset_commit_response.h"
 #include "records/batch_builder.h"
 #include "records/control.h"
 
@@ -26,6 +28,25 @@ TEST_F(Groups, OffsetsOfASimpleConsumerAreStoredWithoutMembers) {
   const auto value = protocol::decodeVersionedAs<protocol::OffsetCommitValue>(*records[0].value);
   EXPECT_EQ(value->offset, 42);
   EXPECT_EQ(value->topicId, *topics_.topicId("orders"));
+}
+
+TEST_F(Groups, OffsetsOfATransactionWhoseVerificationIsGoneAreAskedForAgain) {
+  protocol::TxnOffsetCommitRequest request;
+  request.transactionalId = "tx";
+  request.groupId = "simple";
+  request.producerId = 7;
+  request.producerEpoch = 0;
+  auto& topic = request.topics.emplace_back();
+  topic.name = "orders";
+  topic.partitions.emplace_back().committedOffset = 5;
+  log_.failWith = ErrorCode::InvalidTxnState;
+  for (const auto& [verification, told] : {std::pair(std::optional<uint64_t>(3), ErrorCode::CoordinatorNotAvailable),
+                                           std::pair(std::optional<uint64_t>(), ErrorCode::InvalidTxnState)}) {
+    Answer<protocol::TxnOffsetCommitResponse> answer;
+    coordinator_->commitTransactionalOffsets({3, "client", "127.0.0.1"}, request, verification, answer.reply());
+    executor_->drain();
+    EXPECT_EQ(answer.get().topics.at(0).partitions.at(0).errorCode, static_cast<int16_t>(told));
+  }
 }
 
 TEST_F(Groups, TellACommitToWhoeverLooks) {

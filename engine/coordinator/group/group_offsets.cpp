@@ -228,8 +228,11 @@ Effects GroupShard::commitTransactionalOffsets(int16_t apiVersion, const protoco
   Offsets::Commit commit = offsets_.commit(plain, clock_.wallMs());
   out.records = std::move(commit.records);
   out.transaction = {ProducerId(request.producerId), ProducerEpoch(request.producerEpoch), verification};
-  out.whenCommitted = [reply = std::move(reply),
-                       response = transactionalAnswer(std::move(commit.response))](ErrorCode code) mutable {
+  out.whenCommitted = [reply = std::move(reply), response = transactionalAnswer(std::move(commit.response)),
+                       wasVerified = verification.has_value()](ErrorCode code) mutable {
+    // The end of an earlier transaction came in between and took the verification with it. A client that asks again is
+    // verified anew; what the log says would be the end of it.
+    if (code == ErrorCode::InvalidTxnState && wasVerified) code = ErrorCode::CoordinatorNotAvailable;
     if (code != ErrorCode::None)
       for (auto& topic : response.topics)
         for (auto& partition : topic.partitions) partition.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
