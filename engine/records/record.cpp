@@ -71,7 +71,7 @@ std::optional<RecordHeader> HeaderCursor::next() noexcept {
   return header;
 }
 
-Step RecordCursor::next() noexcept {
+Step RecordCursor::takeAny() noexcept {
   if (reason_ != nullptr) return Step::Corrupt;
   if (given_ >= header_->recordCount) {
     return at_ == end_ ? Step::End : corrupt("more bytes than the declared count of records");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/varint.h"
 #include "records/batch.h"
 
 namespace tidemark::records {
@@ -56,16 +58,21 @@ class RecordCursor {
   RecordCursor(const BatchHeader& header, ByteView payload) noexcept
       : header_(&header), at_(payload.data()), end_(payload.data() + payload.size()) {}
 
-  Step next() noexcept;
+  /// In the caller's loop, where what it found stays in registers: half the time of a walk.
+  [[gnu::always_inline]] Step next() noexcept { return takePlain() ? Step::Next : takeAny(); }
 
   // Of the record that Next told of.
 
   Offset offset() const noexcept { return header_->baseOffset + found_.offsetDelta; }
   int64_t timestampMs() const noexcept {
     if (header_->timestampType() == TimestampType::LogAppendTime) return header_->maxTimestampMs;
-    return static_cast<int64_t>(static_cast<uint64_t>(header_->baseTimestampMs) +
-                                static_cast<uint64_t>(found_.timestampDelta));
+    return createTimeMs(header_->baseTimestampMs);
   }
+  /// What its producer gave it, in a batch of this base timestamp.
+  int64_t createTimeMs(int64_t baseTimestampMs) const noexcept {
+    return static_cast<int64_t>(static_cast<uint64_t>(baseTimestampMs) + static_cast<uint64_t>(found_.timestampDelta));
+  }
+  int32_t offsetDelta() const noexcept { return found_.offsetDelta; }
   /// Its first byte: of its length field.
   const uint8_t* begin() const noexcept { return found_.begin; }
   bool hasKey() const noexcept { return found_.keySize >= 0; }
@@ -107,6 +114,55 @@ class RecordCursor {
     reason_ = reason;
     return Step::Corrupt;
   }
+
+  /// Takes a varint of at most two bytes, as nearly all are, from where at least two are left. Null if it is longer.
+  template <class Signed>
+  static const uint8_t* takeShort(const uint8_t* at, Signed& value) noexcept {
+    const unsigned first = at[0];
+    if (first < 0x80) {
+      value = unZigZag(static_cast<std::make_unsigned_t<Signed>>(first));
+      return at + 1;
+    }
+    if (at[1] >= 0x80) [[unlikely]]
+      return nullptr;
+    value = unZigZag(static_cast<std::make_unsigned_t<Signed>>((first & 0x7f) | unsigned{at[1]} << 7));
+    return at + 2;
+  }
+  /// The next record if it is one of those that nearly all are: short fields, no headers, nothing wrong. Else nothing
+  /// has changed, and takeAny() says what there is.
+  [[gnu::always_inline]] bool takePlain() noexcept {
+    // What stands before the key; and before the value.
+    constexpr std::ptrdiff_t kFront = 1 + 3 * 2;
+    constexpr std::ptrdiff_t kMiddle = 2;
+    if (given_ >= header_->recordCount || end_ - at_ < 2) [[unlikely]]
+      return false;
+    int32_t size = 0;
+    const uint8_t* at = takeShort(at_, size);
+    if (at == nullptr || size < kFront || size > end_ - at) [[unlikely]]
+      return false;
+    const uint8_t* const end = at + size;
+    Found found;
+    if ((at = takeShort(at + 1, found.timestampDelta)) == nullptr) return false;
+    if ((at = takeShort(at, found.offsetDelta)) == nullptr) return false;
+    if ((at = takeShort(at, found.keySize)) == nullptr) return false;
+    found.key = at;
+    if (found.keySize > end - at) [[unlikely]]
+      return false;
+    if (found.keySize > 0) at += found.keySize;
+    if (end - at < kMiddle || (at = takeShort(at, found.valueSize)) == nullptr) [[unlikely]]
+      return false;
+    found.value = at;
+    // Behind the value the count of headers, 0.
+    if (std::max(found.valueSize, 0) != end - at - 1 || end[-1] != 0) [[unlikely]]
+      return false;
+    found.begin = at_;
+    found.headers = end;
+    found_ = found;
+    at_ = end;
+    ++given_;
+    return true;
+  }
+  Step takeAny() noexcept;
 
   const BatchHeader* header_;
   /// Behind the record that was found.

@@ -82,6 +82,12 @@ int64_t wrappingDifference(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
+int64_t saturatingSum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /// What the records themselves say, found in one walk over them.
 class Walk {
  public:
@@ -89,15 +95,27 @@ class Walk {
 
   std::expected<void, ProduceFailure> over(ByteView payload) {
     RecordCursor cursor(header_, payload);
+    // At hand, and not asked of objects that a step of the cursor might have changed, for all that a compiler knows.
+    const bool everyRecordIsLookedAt = options_.compacted || header_.timestampType() == TimestampType::LogAppendTime;
+    const bool ofAnyAge = options_.timestampType != TimestampType::CreateTime;
+    const int64_t oldestMs = ofAnyAge ? INT64_MIN : saturatingSum(options_.nowMs, -options_.timestampBeforeMaxMs);
+    const int64_t newestMs = ofAnyAge ? INT64_MAX : saturatingSum(options_.nowMs, options_.timestampAfterMaxMs);
+    const int64_t baseTimestampMs = header_.baseTimestampMs;
+    int64_t maxTimestampMs = kNoTimestamp;
+    bool dense = true;
     int32_t index = 0;
     for (Step step = cursor.next(); step != Step::End; step = cursor.next(), ++index) {
       if (step == Step::Corrupt) {
         return refuse(ErrorCode::InvalidRecord, fmt::format("record {} cannot be read: {}", index, cursor.reason()));
       }
-      check(cursor, index);
-      maxTimestampMs_ = std::max(maxTimestampMs_, cursor.timestampMs());
-      offsetsAreDense_ &= cursor.offset() == header_.baseOffset + index;
+      const int64_t timestampMs = cursor.createTimeMs(baseTimestampMs);
+      if (everyRecordIsLookedAt || timestampMs < oldestMs || timestampMs > newestMs) [[unlikely]]
+        check(cursor, index);
+      maxTimestampMs = std::max(maxTimestampMs, timestampMs);
+      dense &= cursor.offsetDelta() == index;
     }
+    maxTimestampMs_ = header_.timestampType() == TimestampType::LogAppendTime ? header_.maxTimestampMs : maxTimestampMs;
+    offsetsAreDense_ = dense;
     if (errors_.empty()) return {};
     return std::unexpected(failure());
   }

@@ -1,5 +1,9 @@
 #include "records/record.h"
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "records/batch_builder.h"
@@ -97,6 +101,111 @@ TEST(Records, MoreOrFewerThanTheCountSaysAreCorrupt) {
     ASSERT_FALSE(read.has_value()) << count;
     EXPECT_EQ(read.error().code, ErrorCode::CorruptMessage);
   }
+}
+
+/// Records of all lengths that take another way through the cursor: fields of one, two and more bytes, null, empty,
+/// with headers.
+struct Piece {
+  int64_t timestampMs;
+  Offset offset;
+  std::optional<ByteVector> key;
+  std::optional<ByteVector> value;
+  size_t headers = 0;
+};
+
+std::vector<Piece> piecesOfAllKinds(size_t largest) {
+  std::vector<Piece> pieces;
+  Offset offset(0);
+  for (const int64_t delta : {0, 63, 64, 9000, -9000, 3'000'000})
+    for (const int64_t keySize : {-1, 0, 1, 63, 64, 9000})
+      for (const int64_t valueSize : {-1, 0, 1, 63, 64, 9000})
+        for (const size_t headers : {0, 2}) {
+          if (std::max(keySize, valueSize) > static_cast<int64_t>(largest)) continue;
+          const auto sized = [](int64_t size) {
+            return size < 0 ? std::nullopt : std::optional(ByteVector(static_cast<size_t>(size), 0x80));
+          };
+          pieces.push_back({5'000'000 + delta, offset, sized(keySize), sized(valueSize), headers});
+          offset = offset + (pieces.size() % 50 == 0 ? 9000 : 1);
+        }
+  return pieces;
+}
+
+ByteVector batchOf(const std::vector<Piece>& pieces) {
+  const ByteVector name = {'h'};
+  BatchBuilder builder;
+  for (const Piece& piece : pieces) {
+    const std::vector<RecordHeader> headers(piece.headers, {.key = name, .value = std::nullopt});
+    builder.appendAt(piece.offset, piece.timestampMs, piece.key, piece.value, headers);
+  }
+  return builder.build();
+}
+
+TEST(Records, OfAnyLengthsAreReadAsTheyWereWritten) {
+  const std::vector<Piece> pieces = piecesOfAllKinds(9000);
+  const ByteVector bytes = batchOf(pieces);
+  const BatchView batch = onlyBatch(bytes);
+  RecordCursor cursor(batch.header, batch.payload());
+  for (const Piece& piece : pieces) {
+    ASSERT_EQ(cursor.next(), Step::Next) << cursor.reason();
+    const RecordView record = cursor.record();
+    EXPECT_EQ(record.offset, piece.offset);
+    EXPECT_EQ(record.timestampMs, piece.timestampMs);
+    const auto bytesOf = [](std::optional<ByteView> view) {
+      return view ? std::optional(ByteVector(view->begin(), view->end())) : std::nullopt;
+    };
+    EXPECT_EQ(bytesOf(record.key), piece.key);
+    EXPECT_EQ(bytesOf(record.value), piece.value);
+    EXPECT_EQ(static_cast<size_t>(record.headerCount), piece.headers);
+    HeaderCursor headers = record.headers();
+    for (size_t i = 0; i < piece.headers; ++i) EXPECT_TRUE(headers.next().has_value());
+  }
+  EXPECT_EQ(cursor.next(), Step::End);
+}
+
+TEST(Records, CutOffAtAnyByteAreTheWholeOnesBeforeIt) {
+  const std::vector<Piece> pieces = piecesOfAllKinds(64);
+  const ByteVector bytes = batchOf(pieces);
+  const BatchView batch = onlyBatch(bytes);
+  std::vector<size_t> ends;
+  RecordCursor whole(batch.header, batch.payload());
+  while (whole.next() == Step::Next)
+    ends.push_back(
+        static_cast<size_t>(whole.record().bytes.data() + whole.record().bytes.size() - batch.payload().data()));
+  ASSERT_EQ(ends.size(), pieces.size());
+  // On the heap, exactly as many bytes: a sanitizer sees a look at one more.
+  for (size_t size = 0; size < batch.payload().size(); size += size < 3000 ? 1 : 97) {
+    const ByteVector cut(batch.payload().begin(), batch.payload().begin() + static_cast<ptrdiff_t>(size));
+    RecordCursor cursor(batch.header, cut);
+    size_t read = 0;
+    while (cursor.next() == Step::Next) ++read;
+    EXPECT_EQ(read, static_cast<size_t>(std::ranges::upper_bound(ends, size) - ends.begin())) << size;
+    EXPECT_EQ(cursor.next(), Step::Corrupt) << size;
+  }
+}
+
+TEST(Records, WhateverByteOfThemIsFalseLieInTheirBatch) {
+  const ByteVector bytes = batchOf(piecesOfAllKinds(1));
+  const BatchView batch = onlyBatch(bytes);
+  for (size_t at = 0; at < batch.payload().size(); ++at)
+    for (const uint8_t flip : {0x01, 0x02, 0x40, 0x80, 0xff}) {
+      ByteVector payload(batch.payload().begin(), batch.payload().end());
+      payload[at] ^= flip;
+      RecordCursor cursor(batch.header, payload);
+      const uint8_t* end = payload.data();
+      while (cursor.next() == Step::Next) {
+        const RecordView record = cursor.record();
+        ASSERT_EQ(record.bytes.data(), end) << at;
+        end += record.bytes.size();
+        size_t inside = 0;
+        for (const std::optional<ByteView>& part : {record.key, record.value}) {
+          if (!part) continue;
+          ASSERT_GE(part->data(), record.bytes.data()) << at;
+          ASSERT_LE(part->data() + part->size(), end) << at;
+          inside += part->size();
+        }
+        ASSERT_LT(inside, record.bytes.size()) << at;
+      }
+    }
 }
 
 TEST(Records, OfACodecThatDoesNotExistAreRefused) {
