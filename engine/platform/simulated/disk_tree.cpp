@@ -121,6 +121,10 @@ void DiskNode::losePower(Generator& choices, size_t sectorSize, DiskDamage& dama
     reordered = reordered || (same && lost);
     (same ? kept : lost) = true;
   };
+  const auto differs = [&](uint64_t sector, uint64_t count, const auto& durable) {
+    const uint64_t to = std::min({sector + count, survived, size});
+    return sector < to && std::memcmp(content.data() + sector, durable.data() + sector % kPageSize, to - sector) != 0;
+  };
   for (uint64_t start = 0; start < survived; start += kPageSize) {
     const uint64_t page = start / kPageSize;
     if (const auto gone = lost_.find(page); gone != lost_.end()) {
@@ -138,7 +142,9 @@ void DiskNode::losePower(Generator& choices, size_t sectorSize, DiskDamage& dama
       } else if (sector >= durableSize_ && choices.chance(50)) {
         restore(sector, sector + sectorSize, kZeros);
       }
-      note(sector, sector + sectorSize);
+      // What the disk held in any case is neither kept nor lost.
+      if (dirty == dirty_.end() ? sector + sectorSize > durableSize_ : differs(sector, sectorSize, *dirty->second))
+        note(sector, sector + sectorSize);
     }
   }
   lost = lost || survived < size;

@@ -119,6 +119,7 @@ class LogModel : public LogFixture {
   LogConfig config_;
   int64_t dedupeBytes_ = 0;
   size_t sectorSize_ = 512;
+  uint64_t valueBytes_ = 90;  // less than so many
   bool cleans_ = true;
   std::unique_ptr<events::Recorder> recorder_;
   std::shared_ptr<LogManager> manager_;

@@ -37,8 +37,10 @@ void LogModel::start(uint64_t seed) {
   config_ = {};
   sectorSize_ = chance(50) ? 512 : 4096;
   process_->disk().setSectorSize(sectorSize_);
-  // Larger than any batch, and of large sectors several in some.
-  config_.segmentBytes = (700 + static_cast<int32_t>(below(1500))) * (sectorSize_ == 4096 && chance(50) ? 20 : 1);
+  // Larger than any batch, and of large sectors many in some.
+  const bool large = sectorSize_ == 4096 && chance(50);
+  config_.segmentBytes = (700 + static_cast<int32_t>(below(1500))) * (large ? 20 : 1);
+  valueBytes_ = large ? 900 : 90;
   config_.indexIntervalBytes = static_cast<int32_t>(below(300));
   config_.segmentIndexBytes = 64 + static_cast<int32_t>(below(400));
   config_.compact = chance(70);
@@ -98,7 +100,7 @@ ModelRecord LogModel::record(int64_t producer, bool transactional) {
   record.producer = ProducerId(producer);
   record.transactional = transactional;
   record.key = fmt::format("k{}", below(14));
-  if (!chance(12)) record.value = fmt::format("v{}-{}", valueNumber_++, std::string(below(90), 'x'));
+  if (!chance(12)) record.value = fmt::format("v{}-{}", valueNumber_++, std::string(below(valueBytes_), 'x'));
   return record;
 }
 
