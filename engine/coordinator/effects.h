@@ -102,4 +102,22 @@ Effects answerWhenCommitted(std::vector<CoordinatorRecord> records, Answer answe
 /// again later (Kafka's CoordinatorOperationExceptionHelper).
 ErrorCode clientErrorOfWrite(ErrorCode code) noexcept;
 
+/// `response` if the write came to pass, else one that says nothing but why not.
+template <class Response>
+Response orErrorOfWrite(Response response, ErrorCode code) {
+  if (code == ErrorCode::None) return response;
+  Response refused;
+  refused.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
+  return refused;
+}
+
+/// Effects::whenCommitted of which nothing but the answer is to come: orErrorOfWrite(response) to `reply`.
+template <class Reply, class Response>
+Effects::Committed replyWhenCommitted(Reply reply, Response response) {
+  return [reply = std::move(reply), response = std::move(response)](ErrorCode code) mutable {
+    reply(orErrorOfWrite(std::move(response), code));
+    return Effects();
+  };
+}
+
 }  // namespace tidemark::coordinator

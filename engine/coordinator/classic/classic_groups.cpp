@@ -237,14 +237,7 @@ Effects ClassicGroups::leave(const protocol::LeaveGroupRequest& request, Reply<p
       maybeCompleteJoin(*group, out);
     }
   }
-  out.whenCommitted = [reply = std::move(reply), response = std::move(response)](ErrorCode code) mutable {
-    if (code != ErrorCode::None) {
-      response = {};
-      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
-    }
-    reply(std::move(response));
-    return Effects();
-  };
+  out.whenCommitted = replyWhenCommitted(std::move(reply), std::move(response));
   return out;
 }
 

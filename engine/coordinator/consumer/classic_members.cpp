@@ -114,14 +114,7 @@ Effects ConsumerGroups::join(const RequestInfo& info, const protocol::JoinGroupR
   response.generationId = change.after.progress.epoch;
   response.protocolType = protocol::Text(kConsumerProtocol);
   response.protocolName = protocol::Text(facts.classic->protocols.front().name);
-  out.whenCommitted = [reply = std::move(reply), response = std::move(response)](ErrorCode code) mutable {
-    if (code != ErrorCode::None) {
-      response = {};
-      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
-    }
-    reply(std::move(response));
-    return Effects();
-  };
+  out.whenCommitted = replyWhenCommitted(std::move(reply), std::move(response));
   return out;
 }
 
@@ -214,12 +207,10 @@ Effects ConsumerGroups::leave(const protocol::LeaveGroupRequest& request, Reply<
   out.whenCommitted = [reply = std::move(reply), response = std::move(response),
                        then = std::move(out.whenCommitted)](ErrorCode code) mutable {
     Effects after = then ? then(code) : Effects();
-    if (code != ErrorCode::None) {
-      response = {};
-      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
-    }
     after.replies.emplace_back(
-        [reply = std::move(reply), response = std::move(response)]() mutable { reply(std::move(response)); });
+        [reply = std::move(reply), answer = orErrorOfWrite(std::move(response), code)]() mutable {
+          reply(std::move(answer));
+        });
     return after;
   };
   return out;

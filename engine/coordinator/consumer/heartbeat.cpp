@@ -51,9 +51,7 @@ Effects ConsumerGroups::heartbeat(const RequestInfo& info, const HeartbeatReques
                          response = std::move(*response)](ErrorCode code) mutable {
       again.memberId = *response.memberId;
       if (code == ErrorCode::None) return heartbeat(info, again, std::move(reply));
-      response = {};
-      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
-      reply(std::move(response));
+      reply(orErrorOfWrite(std::move(response), code));
       return Effects();
     };
     return out;
@@ -66,11 +64,11 @@ Effects ConsumerGroups::heartbeat(const RequestInfo& info, const HeartbeatReques
     if (code != ErrorCode::None) {
       // Whoever could not leave is still there, and will be missed.
       after.arm(session, timeout);
-      response = {};
-      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
     }
     after.replies.emplace_back(
-        [reply = std::move(reply), response = std::move(response)]() mutable { reply(std::move(response)); });
+        [reply = std::move(reply), answer = orErrorOfWrite(std::move(response), code)]() mutable {
+          reply(std::move(answer));
+        });
     return after;
   };
   return out;
@@ -140,14 +138,7 @@ Effects ConsumerGroups::confirm(const HeartbeatRequest& request, const ConsumerM
   response.memberEpoch = member.progress.epoch;
   response.heartbeatIntervalMs = static_cast<int32_t>(config_.consumer.heartbeatIntervalOf(groupId).count());
   response.assignment.reset();
-  out.whenCommitted = [reply = std::move(reply), response = std::move(response)](ErrorCode code) mutable {
-    if (code != ErrorCode::None) {
-      response = {};
-      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
-    }
-    reply(std::move(response));
-    return Effects();
-  };
+  out.whenCommitted = replyWhenCommitted(std::move(reply), std::move(response));
   return out;
 }
 

@@ -292,14 +292,10 @@ Effects GroupShard::deleteOffsets(const OffsetDeleteRequest& request, Reply<Offs
   } else {
     response = offsets_.remove(request, ownerOf(*group), records);
   }
-  return answerWhenCommitted(std::move(records),
-                             [reply = std::move(reply), response = std::move(response)](ErrorCode code) mutable {
-                               if (code != ErrorCode::None) {
-                                 response = {};
-                                 response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
-                               }
-                               reply(std::move(response));
-                             });
+  Effects out;
+  out.records = std::move(records);
+  out.whenCommitted = replyWhenCommitted(std::move(reply), std::move(response));
+  return out;
 }
 
 Effects GroupShard::deleteGroup(std::string_view groupId,

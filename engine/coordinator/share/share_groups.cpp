@@ -350,14 +350,7 @@ Effects ShareGroups::heartbeat(const RequestInfo& info, const ShareGroupHeartbea
       one.partitions.assign(indexes.begin(), indexes.end());
     }
   }
-  out.whenCommitted = [response = std::move(response), reply = std::move(reply)](ErrorCode code) mutable {
-    if (code != ErrorCode::None) {
-      response = {};
-      response.errorCode = static_cast<int16_t>(clientErrorOfWrite(code));
-    }
-    reply(std::move(response));
-    return Effects();
-  };
+  out.whenCommitted = replyWhenCommitted(std::move(reply), std::move(response));
   return out;
 }
 
