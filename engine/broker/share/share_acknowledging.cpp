@@ -9,10 +9,12 @@ namespace {
 
 /// Gathers what becomes of acknowledgements, then goes on.
 struct Gather {
+  /// The service: whom to answer has gone before one that dies.
+  std::weak_ptr<void> service;
   std::vector<ShareService::Outcome> outcomes;
   std::move_only_function<void(std::vector<ShareService::Outcome>)> done;
   ~Gather() {
-    if (done) done(std::move(outcomes));
+    if (done && !service.expired()) done(std::move(outcomes));
   }
 };
 
@@ -21,6 +23,7 @@ struct Gather {
 void ShareService::Impl::acknowledgeAll(const ShareMember& member, std::vector<Acknowledgement> acknowledgements,
                                         std::move_only_function<void(std::vector<Outcome>)> done) {
   const auto gather = std::make_shared<Gather>();
+  gather->service = weak_from_this();
   gather->outcomes.resize(acknowledgements.size());
   for (size_t i = 0; i < acknowledgements.size(); ++i) {
     Outcome& outcome = gather->outcomes[i];

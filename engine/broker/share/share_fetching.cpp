@@ -199,13 +199,16 @@ void ShareService::Impl::fetch(FetchRequest request, std::move_only_function<voi
   }
   /// Waits for both halves.
   struct Both {
+    std::weak_ptr<Impl> impl;
     FetchAnswer answer;
     std::move_only_function<void(FetchAnswer)> done;
     ~Both() {
-      if (done) done(std::move(answer));
+      // Whom to answer has gone before a service that dies.
+      if (done && !impl.expired()) done(std::move(answer));
     }
   };
   const auto both = std::make_shared<Both>();
+  both->impl = weak_from_this();
   both->answer = std::move(answer);
   std::vector<Acknowledgement> acknowledgements = std::move(request.acknowledgements);
   acknowledgeAll(member, std::move(acknowledgements),
