@@ -230,6 +230,25 @@ TEST_F(ShareRequests, TheNextLeaderGoesOnFromWhatWasAcknowledged) {
   EXPECT_THAT(ranges, ElementsAre(Range{1, 1, 2}, Range{2, 2, 1}));
 }
 
+TEST_F(ShareRequests, ABrokerMayDieWhileFetchesWait) {
+  join("m1");
+  ASSERT_THAT(acquired(fetch("m1", 0)), IsEmpty());
+  const int leader = leaderOf("orders");
+  const auto killer = lab_.createProcess("killer");
+  const auto executor = killer->createExecutor({.name = "killer"});
+  bool killed = false;
+  const platform::Timer timer = executor->schedule(std::chrono::milliseconds(100), [&] {
+    lab_.cluster().killBroker(NodeId(leader), [&](const auto&) { killed = true; });
+  });
+  ShareFetchRequest waiting = fetching("m1", 0);
+  waiting.maxWaitMs = 5000;
+  EXPECT_FALSE(exchange(brokerAt(leader), test::requestBytes(waiting, lastVersion<ShareFetchRequest>(), 7)))
+      << "there is nobody to answer";
+  EXPECT_TRUE(await([&] { return killed; }));
+  killer->kill("the test is over");
+  killer->awaitStopped();
+}
+
 TEST_F(ShareRequests, WhatIsRejectedGoesToTheDeadLetterQueue) {
   createTopic("dlq.orders");
   configure("errors.deadletterqueue.group.enable", "true", 2, "dlq.orders");
