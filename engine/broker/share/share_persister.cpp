@@ -149,6 +149,7 @@ struct Waiting {
 
 }  // namespace
 
+/// Nothing that it waits for keeps it: a broker that dies lets go of it in the middle of anything.
 struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
   explicit Impl(Dependencies given)
       : dependencies(std::move(given)),
@@ -161,8 +162,8 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
   template <class Operation>
   void add(typename Operation::What what, Reply<typename Operation::Answer> reply) {
     dependencies.executor->post(
-        [self = shared_from_this(), what = std::move(what), reply = std::move(reply)]() mutable {
-          self->enqueue<Operation>({std::move(what), std::move(reply)});
+        [weak = weak_from_this(), what = std::move(what), reply = std::move(reply)]() mutable {
+          if (const auto self = weak.lock()) self->template enqueue<Operation>({std::move(what), std::move(reply)});
         });
   }
 
@@ -171,7 +172,10 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
     auto& gathered = std::get<Ready<Operation>>(ready);
     gathered.push_back(std::move(waiting));
     // Behind what has been posted already: that goes along.
-    if (gathered.size() == 1) dependencies.executor->post([self = shared_from_this()] { self->flush<Operation>(); });
+    if (gathered.size() != 1) return;
+    dependencies.executor->post([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->template flush<Operation>();
+    });
   }
 
   NodeId coordinatorOf(const ShareKey& key) const {
@@ -214,8 +218,8 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
       partition.partition = key.partition.value();
       Operation::fill(waiting.what, partition);
     }
-    auto done = [self = shared_from_this(), bundle = std::move(bundle)](Result<Response> response) mutable {
-      self->answered(std::move(bundle), std::move(response));
+    auto done = [weak = weak_from_this(), bundle = std::move(bundle)](Result<Response> response) mutable {
+      if (const auto self = weak.lock()) self->answered(std::move(bundle), std::move(response));
     };
     if (node != dependencies.self) {
       channels.send(node, std::move(request), std::move(done));
@@ -270,8 +274,10 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
         std::min<platform::Duration>(kLongestPause, kFirstPause * (int64_t{1} << (waiting.attempts - 1)));
     const uint64_t number = ++lastTimer;
     timers.emplace(number, dependencies.executor->schedule(
-                               pause, [self = shared_from_this(), number,
+                               pause, [weak = weak_from_this(), number,
                                        waiting = std::make_shared<Waiting<Operation>>(std::move(waiting))] {
+                                 const auto self = weak.lock();
+                                 if (!self) return;
                                  const auto own = self->timers.extract(number);
                                  if (!self->closed) self->enqueue(std::move(*waiting));
                                }));
