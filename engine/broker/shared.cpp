@@ -164,7 +164,8 @@ Result<void> formatNode(platform::Process& process, const FormatNode& format) {
                              .voters = format.voters,
                              .bootstrapRecords = {},
                              .nowMs = process.clock().wallMs()};
-  TIDEMARK_ASSIGN(quorum.bootstrapRecords, metadata::encodeRecords(metadata::bootstrapRecords()));
+  TIDEMARK_TRY(metadata::checkFormatLevels(format.features));
+  TIDEMARK_ASSIGN(quorum.bootstrapRecords, metadata::encodeRecords(metadata::bootstrapRecords(format.features)));
   for (const std::string& directory : format.config.logDirs()) TIDEMARK_TRY(log::makeDirectories(files, directory));
   for (const std::string& directory : format.config.logDirs()) {
     TIDEMARK_ASSIGN(const auto known, log::readMetaProperties(files, directory));

@@ -8,6 +8,7 @@
 #include "config/broker_config.h"
 #include "events/recorder.h"
 #include "log/log_manager.h"
+#include "metadata/features.h"
 #include "metadata/loader.h"
 #include "metadata/snapshot_generator.h"
 #include "network/authorizer.h"
@@ -103,6 +104,8 @@ struct FormatNode {
   raft::VoterSet voters;
   /// Of the metadata log directory, as named in `voters`; the others draw their own.
   Uuid directoryId;
+  /// Instead of the newest ones (metadata::checkFormatLevels()).
+  metadata::FeatureLevels features = {};
 };
 Result<void> formatNode(platform::Process& process, const FormatNode& format);
 

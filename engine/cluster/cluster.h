@@ -18,6 +18,7 @@
 #include "cluster/topology.h"
 #include "faults/fault_book.h"
 #include "faults/faulty_process.h"
+#include "metadata/features.h"
 #include "observe/cluster_source.h"
 #include "observe/collector.h"
 
@@ -241,6 +242,8 @@ class Cluster final : public observe::ClusterSource {
   /// The folder held no cluster before: a launch that fails leaves none there either.
   bool fresh_ = false;
   config::ConfigMap settings_;
+  /// Levels that a new cluster begins with instead of the newest.
+  metadata::FeatureLevels features_;
   std::map<NodeId, std::unique_ptr<Slot>> slots_;
   std::unique_ptr<client::Client> client_;
   std::unique_ptr<Errands> errands_;

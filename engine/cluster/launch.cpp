@@ -8,6 +8,7 @@
 #include "cluster/slot.h"
 #include "faults/faulty_handler.h"
 #include "log/checkpoints.h"
+#include "metadata/features.h"
 
 namespace tidemark::cluster {
 namespace {
@@ -71,6 +72,7 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   }
   platform::FileSystem& files = lab_->files();
   TIDEMARK_TRY(checkOverrides(options.settings));
+  TIDEMARK_TRY(metadata::checkFormatLevels(options.features));
   TIDEMARK_TRY(storedTopology(dataFolder_));
   TIDEMARK_TRY(files.createDirectories(dataFolder_));
   // Held from before the folder is looked at: of two first launches on it one is refused.
@@ -83,6 +85,7 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
                             locked.error().code == ErrorCode::InvalidConfig ? "is in use" : "cannot be written",
                             locked.error().message));
   settings_ = labSettings(options.brokers, options.settings);
+  features_ = options.features;
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
   TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
   fresh_ = !topology_;
@@ -226,7 +229,8 @@ void Cluster::startNode(Slot& slot, Handler done) {
   broker::FormatNode format{.config = *std::move(config),
                             .clusterId = topology_->clusterId,
                             .voters = topology_->voters(),
-                            .directoryId = slot.place.directoryId};
+                            .directoryId = slot.place.directoryId,
+                            .features = features_};
   // Each broker reads and writes its own files on its own thread: they start side by side.
   slot.main->post([this, id, incarnation, node = slot.node.get(), process = slot.process.get(),
                    format = std::move(format)] {

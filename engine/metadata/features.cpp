@@ -5,6 +5,8 @@
 #include <iterator>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace tidemark::metadata {
 namespace {
 
@@ -33,6 +35,18 @@ std::span<const FeatureDefinition> knownFeatures() noexcept {
 const FeatureDefinition* findFeature(std::string_view name) noexcept {
   const auto at = std::ranges::find(kFeatures, name, &FeatureDefinition::name);
   return at == kFeatures.end() ? nullptr : &*at;
+}
+
+Result<void> checkFormatLevels(const FeatureLevels& levels) {
+  for (const auto& [name, level] : levels) {
+    const FeatureDefinition* known = findFeature(name);
+    if (known == nullptr || known->name == kKRaftVersionFeature)
+      return fail(ErrorCode::InvalidUpdateVersion, fmt::format("{} is no feature of the metadata log", name));
+    if (level < known->minSupported || level > known->maxSupported)
+      return fail(ErrorCode::InvalidUpdateVersion, fmt::format("{} {} is not supported, levels {} to {} are", name,
+                                                               level, known->minSupported, known->maxSupported));
+  }
+  return {};
 }
 
 }  // namespace tidemark::metadata

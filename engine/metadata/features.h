@@ -1,8 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace tidemark::metadata {
 
@@ -35,6 +40,12 @@ struct FeatureDefinition {
 std::span<const FeatureDefinition> knownFeatures() noexcept;
 /// Any feature of Kafka 4.4.
 const FeatureDefinition* findFeature(std::string_view name) noexcept;
+
+/// Levels by feature.
+using FeatureLevels = std::map<std::string, int16_t, std::less<>>;
+/// Whether a cluster may be formatted with these instead of `finalizedAtFormat`: InvalidUpdateVersion for a feature
+/// that is not known, or not kept in the metadata log, and for a level that is not supported.
+Result<void> checkFormatLevels(const FeatureLevels& levels);
 
 /// What a metadata.version turns on, and the versions in which records are written under it (facts/features.tsv).
 class MetadataVersion {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ struct LaunchOptions {
   std::optional<TopicOptions> firstTopic;
   /// Override the profile.
   std::vector<Setting> settings;
+  /// Levels of features that a new cluster begins with instead of the newest; one that is there already keeps its own.
+  std::map<std::string, int16_t, std::less<>> features = {};
 };
 
 /// What a data folder holds: a cluster that launch() goes on with, under its own addresses.

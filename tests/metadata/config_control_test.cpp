@@ -167,6 +167,24 @@ TEST_F(FeatureControl, ANewClusterStartsAtTheLevelsThatAreImplemented) {
   EXPECT_EQ(image().features.level(kGroupVersionFeature), findFeature(kGroupVersionFeature)->finalizedAtFormat);
 }
 
+TEST_F(FeatureControl, AClusterMayBeFormattedAtOtherLevels) {
+  const auto levelIn = [](const Records& records) -> std::optional<int16_t> {
+    for (const Record& record : records)
+      if (const auto* level = record.as<protocol::FeatureLevelRecord>();
+          level != nullptr && level->name == kTransactionVersionFeature)
+        return level->featureLevel;
+    return std::nullopt;
+  };
+  EXPECT_EQ(levelIn(bootstrapRecords()), 2);
+  EXPECT_EQ(levelIn(bootstrapRecords({{"transaction.version", 1}})), 1);
+  // A level of 0 is no record.
+  EXPECT_EQ(levelIn(bootstrapRecords({{"transaction.version", 0}})), std::nullopt);
+  EXPECT_TRUE(checkFormatLevels({{"transaction.version", 0}, {"group.version", 1}}));
+  EXPECT_FALSE(checkFormatLevels({{"transaction.version", 3}}));
+  EXPECT_FALSE(checkFormatLevels({{"no.such.feature", 0}}));
+  EXPECT_FALSE(checkFormatLevels({{"kraft.version", 0}}));
+}
+
 TEST_F(FeatureControl, LevelsThatSomebodyDoesNotKnowAreRefused) {
   EXPECT_EQ(codeOf(update("metadata.version", 34).errorCode), ErrorCode::InvalidUpdateVersion);
   EXPECT_EQ(codeOf(update("no.such.feature", 1).errorCode), ErrorCode::InvalidUpdateVersion);

@@ -134,11 +134,13 @@ HandlerResult<protocol::AllocateProducerIdsResponse> handle(const ControllerView
   return outcome;
 }
 
-Records bootstrapRecords() {
+Records bootstrapRecords(const FeatureLevels& levels) {
   Records records;
   for (const FeatureDefinition& feature : knownFeatures()) {
-    if (feature.finalizedAtFormat == 0 || feature.name == kKRaftVersionFeature) continue;
-    records.push_back({protocol::FeatureLevelRecord{.name = feature.name, .featureLevel = feature.finalizedAtFormat}});
+    const auto wanted = levels.find(feature.name);
+    const int16_t level = wanted == levels.end() ? feature.finalizedAtFormat : wanted->second;
+    if (level == 0 || feature.name == kKRaftVersionFeature) continue;
+    records.push_back({protocol::FeatureLevelRecord{.name = feature.name, .featureLevel = level}});
   }
   return records;
 }

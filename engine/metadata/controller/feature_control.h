@@ -1,6 +1,7 @@
 #pragma once
 
 #include "metadata/controller/view.h"
+#include "metadata/features.h"
 #include "protocol/generated/allocate_producer_ids_request.h"
 #include "protocol/generated/allocate_producer_ids_response.h"
 #include "protocol/generated/update_features_request.h"
@@ -23,8 +24,9 @@ HandlerResult<protocol::AllocateProducerIdsResponse> handle(const ControllerView
                                                             const protocol::AllocateProducerIdsRequest& request);
 
 /// The records that formatting writes into the bootstrap snapshot (Kafka's BootstrapMetadata): feature levels as
-/// knownFeatures() finalizes them, metadata.version first. kraft.version is not among them.
-Records bootstrapRecords();
+/// knownFeatures() finalizes them, or as `levels` say (checkFormatLevels()), metadata.version first. kraft.version is
+/// not among them.
+Records bootstrapRecords(const FeatureLevels& levels = {});
 
 /// What a new active controller appends before it serves: nothing, the abort of a transaction that its predecessor left
 /// open, and, on an empty log, the bootstrap records in a transaction.
