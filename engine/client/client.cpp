@@ -41,6 +41,11 @@ std::unique_ptr<network::Channel> Client::newChannel(platform::Endpoint endpoint
   options.clientId = options_.clientId;
   options.requestTimeout = options_.requestTimeout;
   options.connectTimeout = options_.connectTimeout;
+  options.onFeatures = [alive = std::weak_ptr(alive_)](network::FinalizedFeatures told) {
+    const auto self = alive.lock();
+    // A broker may lag behind another one.
+    if (self && told.epoch > (*self)->features_.epoch) (*self)->features_ = std::move(told);
+  };
   return std::make_unique<network::Channel>(process_, executor_, std::move(endpoint), std::move(options));
 }
 

@@ -46,6 +46,8 @@ class Client {
   platform::Executor& executor() noexcept { return *executor_; }
   const ClientOptions& options() const noexcept { return options_; }
   const MetadataCache& metadata() const noexcept { return metadata_; }
+  /// The newest that any broker told as a connection began.
+  const network::FinalizedFeatures& features() const noexcept { return features_; }
 
   /// Asks for these topics (none: only brokers and controller; `all`: every topic) and updates the cache. Tried at
   /// every broker once before it fails. Requests for the same are one.
@@ -92,6 +94,7 @@ class Client {
   const std::shared_ptr<platform::Executor> executor_;
   const ClientOptions options_;
   MetadataCache metadata_;
+  network::FinalizedFeatures features_;
   std::map<NodeId, Link> links_;
   std::vector<Link> bootstrap_;
   size_t nextAny_ = 0;

@@ -36,6 +36,11 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
     metadataTimers_.clear();
   }
   void adopt(ProducerId id, ProducerEpoch epoch);
+  void limit(Gate gate, int16_t newestProduce) {
+    gate_ = std::move(gate);
+    newestProduce_ = newestProduce;
+  }
+  void pumpSoon();
   void dropPending(const Error& error);
   size_t pending() const noexcept { return pending_.count(); }
   ProducerId id() const noexcept { return id_; }
@@ -65,7 +70,6 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
   void askForMetadata(const std::string& topic);
 
   // Sending.
-  void pumpSoon();
   void pump();
   bool sendRound();
   void sendTo(NodeId leader, std::vector<Sending> group);
@@ -92,6 +96,8 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
   const ProducerOptions options_;
   RecordAccumulator accumulator_;
   PendingRecords pending_;
+  Gate gate_;
+  int16_t newestProduce_ = INT16_MAX;
   std::deque<Unplaced> unplaced_;
   std::set<std::string> unknownTopics_;  ///< Metadata is being asked for these.
   std::map<std::string, int> metadataAttempts_;
@@ -193,6 +199,7 @@ bool Producer::Core::sendRound() {
       continue;
     }
     if (unknownTopics_.contains(where.topic)) continue;
+    if (gate_ && !gate_(where)) continue;
     RecordAccumulator::Next next = accumulator_.next(lane, *leader, !renewId_);
     wakeAt_ = std::min(wakeAt_, next.wakeAt);
     if (next.batch) groups[*leader].push_back({&lane, std::move(next.batch)});
@@ -209,7 +216,7 @@ void Producer::Core::sendTo(NodeId leader, std::vector<Sending> group) {
     ++sending.batch->attempts;
   }
   protocol::ProduceRequest request = produceRequest(group, options_, client_.metadata());
-  const network::SendOptions how{.maxVersion = newestVersionFor(request),
+  const network::SendOptions how{.maxVersion = std::min(newestVersionFor(request), newestProduce_),
                                  .timeout = options_.requestTimeout,
                                  .expectResponse = options_.acks != 0};
   client_.sendTo(
@@ -448,6 +455,14 @@ void Producer::flush(platform::Task done) {
 
 void Producer::adopt(ProducerId id, ProducerEpoch epoch) {
   core_->adopt(id, epoch);
+}
+
+void Producer::limit(Gate gate, int16_t newestProduce) {
+  core_->limit(std::move(gate), newestProduce);
+}
+
+void Producer::wake() {
+  core_->pumpSoon();
 }
 
 void Producer::dropPending(const Error& error) {

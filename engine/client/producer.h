@@ -78,6 +78,11 @@ class Producer {
   /// Of a transactional producer, with nothing pending: what the coordinator says it is from now on. Numbers begin
   /// anew.
   void adopt(ProducerId id, ProducerEpoch epoch);
+  /// Of a transactional producer: whether a batch may go to a partition now. What may not waits until wake().
+  using Gate = std::function<bool(const TopicPartition&)>;
+  /// From now on; an empty gate lets everything go. `newestProduce`: no newer version of the request.
+  void limit(Gate gate, int16_t newestProduce);
+  void wake();
   /// Gives up what has no result yet.
   void dropPending(const Error& error);
 

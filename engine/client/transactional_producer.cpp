@@ -1,12 +1,16 @@
 #include "client/transactional_producer.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "client/client_codec.h"
-#include "client/coordinator_lookup.h"
+#include "client/coordinator_calls.h"
+#include "protocol/generated/add_offsets_to_txn_request.h"
+#include "protocol/generated/add_offsets_to_txn_response.h"
+#include "protocol/generated/add_partitions_to_txn_request.h"
+#include "protocol/generated/add_partitions_to_txn_response.h"
 #include "protocol/generated/end_txn_request.h"
 #include "protocol/generated/end_txn_response.h"
 #include "protocol/generated/init_producer_id_request.h"
@@ -17,22 +21,44 @@
 namespace tidemark::client {
 namespace {
 
-/// The coordinator is elsewhere, or not ready: it is looked for again.
-bool isOfCoordinator(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::CoordinatorNotAvailable:
-    case ErrorCode::NotCoordinator:
-    case ErrorCode::NetworkException:
-    case ErrorCode::RequestTimedOut:
-      return true;
-    default:
-      return false;
-  }
+constexpr std::string_view kFeature = "transaction.version";
+/// From it on (KIP-890) a produce adds its partition, a commit of offsets that of the group, and each end raises the
+/// epoch.
+constexpr int16_t kVersionWithEpochs = 2;
+
+/// The newest of a request that says nothing of what comes with that version.
+constexpr int16_t kOldProduce = 11;
+constexpr int16_t kOldTxnOffsetCommit = 4;
+constexpr int16_t kOldEndTxn = 4;
+/// By names: the newest version wants ids of topics that nobody may have asked for.
+constexpr int16_t kTxnOffsetCommit = 5;
+constexpr int16_t kEndTxn = 5;
+constexpr int16_t kInitProducerId = 5;
+/// From 4 on it is what brokers ask each other.
+constexpr int16_t kAddPartitionsToTxn = 3;
+constexpr int16_t kAddOffsetsToTxn = 4;
+
+ErrorCode codeOf(const auto& response) {
+  return static_cast<ErrorCode>(response.errorCode);
 }
 
-bool comesAgain(ErrorCode code) {
-  return isOfCoordinator(code) || code == ErrorCode::CoordinatorLoadInProgress ||
-         code == ErrorCode::ConcurrentTransactions || isRetriable(code);
+/// The first that says more than that another partition has one.
+ErrorCode errorOfAdding(const protocol::AddPartitionsToTxnResponse& response) {
+  ErrorCode first = ErrorCode::None;
+  for (const auto& topic : response.resultsByTopicV3AndBelow) {
+    for (const auto& partition : topic.resultsByPartition) {
+      const auto error = static_cast<ErrorCode>(partition.partitionErrorCode);
+      if (first == ErrorCode::None || first == ErrorCode::OperationNotAttempted) first = error;
+    }
+  }
+  return first;
+}
+
+ErrorCode errorOfOffsets(const protocol::TxnOffsetCommitResponse& response) {
+  for (const auto& topic : response.topics)
+    for (const auto& partition : topic.partitions)
+      if (partition.errorCode != 0) return static_cast<ErrorCode>(partition.errorCode);
+  return ErrorCode::None;
 }
 
 }  // namespace
@@ -40,171 +66,203 @@ bool comesAgain(ErrorCode code) {
 class TransactionalProducer::Core : public std::enable_shared_from_this<TransactionalProducer::Core> {
  public:
   Core(Client& client, TransactionalProducerOptions options)
-      : client_(client), options_(std::move(options)), producer_(client, [&] {
-          ProducerOptions inner = options_.producer;
-          inner.transactionalId = options_.transactionalId;
-          inner.idempotent = true;
-          inner.acks = -1;
-          return inner;
-        }()) {}
+      : client_(client),
+        options_(std::move(options)),
+        producer_(client,
+                  [&] {
+                    ProducerOptions inner = options_.producer;
+                    inner.transactionalId = options_.transactionalId;
+                    inner.idempotent = true;
+                    inner.acks = -1;
+                    return inner;
+                  }()),
+        transactions_(calls(CoordinatorKind::Transaction, options_.transactionalId)) {}
 
-  void begin(Done done);
+  /// `goesOn`: it has the id already, and takes the next epoch (KIP-360).
+  void begin(bool goesOn, Done done);
   void send(ProducerRecord record, Producer::Handler handler);
   void sendOffsets(std::string group, Offsets offsets, Done done);
   void end(bool commit, Done done);
   void stop() {
     stopped_ = true;
-    timer_.cancel();
+    transactions_->stop();
+    if (group_) group_->stop();
   }
   const Producer& producer() const noexcept { return producer_; }
+  int16_t version() const noexcept { return version_.value_or(0); }
 
  private:
-  /// A coordinator: of transactions, or of a group.
-  struct Coordinator {
-    CoordinatorKind kind = CoordinatorKind::Transaction;
-    std::string key;
-    std::unique_ptr<network::Channel> channel;
-  };
+  /// Below version 2: whether the coordinator knows the transaction.
+  enum class Open : uint8_t { No, Maybe, Yes };
 
-  /// Sends `request` until an answer comes that `errorOf` finds final; `use` gets it.
-  template <class Request, class ErrorOf, class Use>
-  void ask(Coordinator& coordinator, Request request, ErrorOf errorOf, Use use, Done done);
-  void find(Coordinator& coordinator, platform::Task found, std::shared_ptr<Done> done, platform::MonotonicTime until);
-  void again(platform::Task what, const Error& error, const std::shared_ptr<Done>& done, platform::MonotonicTime until);
+  std::shared_ptr<CoordinatorCalls> calls(CoordinatorKind kind, std::string key) {
+    return std::make_shared<CoordinatorCalls>(client_, CoordinatorCalls::Setup{
+                                                           .kind = kind,
+                                                           .key = std::move(key),
+                                                           .requestTimeout = options_.producer.requestTimeout,
+                                                           .patience = options_.patience});
+  }
+  template <class Request>
+  void sign(Request& request) const {
+    request.transactionalId = options_.transactionalId;
+    request.producerId = producer_.producerId().value();
+    request.producerEpoch = producer_.producerEpoch().value();
+  }
+
+  bool raisesEpochs() const noexcept { return version() >= kVersionWithEpochs; }
+  /// Between two transactions: works by the level that the cluster has now.
+  void restart();
+  void failed(const Error& error) {
+    if (!failed_) failed_ = error;
+  }
+
+  // Below version 2.
+  bool mayGo(const TopicPartition& where);
+  void addSoon();
+  void addWanted();
+  void addOffsets(protocol::TxnOffsetCommitRequest commit, Done done);
+
+  void commitOffsets(protocol::TxnOffsetCommitRequest request, Done done);
   void sendEnd(bool commit, Done done);
-  platform::MonotonicTime now() const { return client_.process().clock().monotonic(); }
+  void ended(const protocol::EndTxnResponse& response, Done done);
 
   Client& client_;
   const TransactionalProducerOptions options_;
   Producer producer_;
-  Coordinator transactions_{CoordinatorKind::Transaction, options_.transactionalId, nullptr};
-  Coordinator group_{CoordinatorKind::Group, {}, nullptr};
-  /// Of the first send that failed in this transaction.
+  const std::shared_ptr<CoordinatorCalls> transactions_;
+  std::shared_ptr<CoordinatorCalls> group_;
+  /// transaction.version; nothing before the first begin().
+  std::optional<int16_t> version_;
+  /// Of the first call or send that failed in this transaction.
   std::optional<Error> failed_;
   /// Something may have been added to the transaction.
   bool used_ = false;
-  int attempts_ = 0;
-  platform::Timer timer_;
+  Open open_ = Open::No;
+  std::set<TopicPartition> added_;
+  /// Batches wait for these to be added.
+  std::set<TopicPartition> wanted_;
+  bool adding_ = false;
   bool stopped_ = false;
 };
 
-void TransactionalProducer::Core::again(platform::Task what, const Error& error, const std::shared_ptr<Done>& done,
-                                        platform::MonotonicTime until) {
-  if (now() >= until) return (*done)(fail(ErrorCode::RequestTimedOut, fmt::format("gave up: {}", error.message)));
-  timer_ = client_.executor().schedule(client_.backoff(++attempts_),
-                                       [weak = weak_from_this(), what = std::move(what)]() mutable {
-                                         const auto self = weak.lock();
-                                         if (self && !self->stopped_) what();
-                                       });
+void TransactionalProducer::Core::restart() {
+  failed_.reset();
+  used_ = false;
+  open_ = Open::No;
+  added_.clear();
+  wanted_.clear();
+  const int16_t version = client_.features().level(kFeature);
+  if (version_ == version) return;
+  version_ = version;
+  if (raisesEpochs()) return producer_.limit({}, INT16_MAX);
+  producer_.limit([this](const TopicPartition& where) { return mayGo(where); }, kOldProduce);
 }
 
-void TransactionalProducer::Core::find(Coordinator& coordinator, platform::Task found, std::shared_ptr<Done> done,
-                                       platform::MonotonicTime until) {
-  findCoordinator(client_, coordinator.kind, coordinator.key, options_.producer.requestTimeout,
-                  [weak = weak_from_this(), &coordinator, found = std::move(found), done,
-                   until](Result<CoordinatorPlace> place) mutable {
-                    const auto self = weak.lock();
-                    if (!self || self->stopped_) return;
-                    if (place) {
-                      self->client_.retire(std::move(coordinator.channel));
-                      coordinator.channel = self->client_.newChannel(std::move(place->endpoint));
-                      return found();
-                    }
-                    if (!comesAgain(place.error().code)) return (*done)(std::unexpected(place.error()));
-                    platform::Task retry = [weak, &coordinator, found = std::move(found), done, until]() mutable {
-                      const auto alive = weak.lock();
-                      if (alive && !alive->stopped_) alive->find(coordinator, std::move(found), done, until);
-                    };
-                    self->again(std::move(retry), place.error(), done, until);
-                  });
-}
-
-template <class Request, class ErrorOf, class Use>
-void TransactionalProducer::Core::ask(Coordinator& coordinator, Request request, ErrorOf errorOf, Use use, Done done) {
-  using Response = typename Request::Response;
-  struct Call : std::enable_shared_from_this<Call> {
-    Core* core;
-    std::weak_ptr<Core> weak;
-    Coordinator* coordinator;
-    Request request;
-    ErrorOf errorOf;
-    Use use;
-    std::shared_ptr<Done> done;
-    platform::MonotonicTime until;
-
-    Call(Core* inCore, Coordinator* at, Request what, ErrorOf error, Use how, Done told)
-        : core(inCore),
-          weak(inCore->weak_from_this()),
-          coordinator(at),
-          request(std::move(what)),
-          errorOf(std::move(error)),
-          use(std::move(how)),
-          done(std::make_shared<Done>(std::move(told))),
-          until(inCore->now() + inCore->options_.patience) {}
-
-    void run() {
-      if (!coordinator->channel)
-        return core->find(*coordinator, [call = this->shared_from_this()] { call->run(); }, done, until);
-      // By names: the newest versions want ids of topics that nobody may have asked for.
-      coordinator->channel->send(Request(request), {.maxVersion = 5, .timeout = core->options_.producer.requestTimeout},
-                                 [call = this->shared_from_this()](Result<network::Received<Response>> received) {
-                                   const auto alive = call->weak.lock();
-                                   if (alive && !alive->stopped_) call->answered(std::move(received));
-                                 });
-    }
-    void answered(Result<network::Received<Response>> received) {
-      const ErrorCode code = received ? errorOf(received->message) : received.error().code;
-      if (code == ErrorCode::None) {
-        core->attempts_ = 0;
-        return use(received->message, *done);
-      }
-      if (isOfCoordinator(code)) core->client_.retire(std::move(coordinator->channel));
-      const Error error{code, std::string(errorName(code))};
-      if (!comesAgain(code)) return (*done)(std::unexpected(error));
-      core->again([call = this->shared_from_this()] { call->run(); }, error, done, until);
-    }
-  };
-  std::make_shared<Call>(this, &coordinator, std::move(request), std::move(errorOf), std::move(use), std::move(done))
-      ->run();
-}
-
-void TransactionalProducer::Core::begin(Done done) {
+void TransactionalProducer::Core::begin(bool goesOn, Done done) {
   protocol::InitProducerIdRequest request;
   request.transactionalId = options_.transactionalId;
   request.transactionTimeoutMs = millis(options_.transactionTimeout);
-  ask(
-      transactions_, std::move(request),
-      [](const auto& response) { return static_cast<ErrorCode>(response.errorCode); },
-      [this](const protocol::InitProducerIdResponse& response, Done& told) {
-        failed_.reset();
-        used_ = false;
-        producer_.adopt(ProducerId(response.producerId), ProducerEpoch(response.producerEpoch));
-        told({});
-      },
-      std::move(done));
+  if (goesOn) {
+    request.producerId = producer_.producerId().value();
+    request.producerEpoch = producer_.producerEpoch().value();
+  }
+  transactions_->ask(
+      std::move(request), kInitProducerId, [](const auto& response) { return codeOf(response); },
+      [this, done = std::move(done)](Result<protocol::InitProducerIdResponse> response) mutable {
+        if (!response) return done(std::unexpected(std::move(response).error()));
+        restart();
+        producer_.adopt(ProducerId(response->producerId), ProducerEpoch(response->producerEpoch));
+        done({});
+      });
 }
 
 void TransactionalProducer::Core::send(ProducerRecord record, Producer::Handler handler) {
   used_ = true;
   producer_.send(std::move(record),
                  [weak = weak_from_this(), handler = std::move(handler)](Result<Delivered> delivered) mutable {
-                   if (const auto self = weak.lock(); self && !delivered && !self->failed_)
-                     self->failed_ = delivered.error();
+                   if (const auto self = weak.lock(); self && !delivered) self->failed(delivered.error());
                    if (handler) handler(std::move(delivered));
                  });
 }
 
+// --- Adding to the transaction, below version 2 ----------------------------------------------------------------------
+
+bool TransactionalProducer::Core::mayGo(const TopicPartition& where) {
+  if (added_.contains(where)) return true;
+  wanted_.insert(where);
+  addSoon();
+  return false;
+}
+
+/// Those of one moment go together.
+void TransactionalProducer::Core::addSoon() {
+  if (std::exchange(adding_, true)) return;
+  client_.executor().post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->stopped_) self->addWanted();
+  });
+}
+
+void TransactionalProducer::Core::addWanted() {
+  // Its transaction may have been given up meanwhile.
+  adding_ = !wanted_.empty();
+  if (!adding_) return;
+  open_ = std::max(open_, Open::Maybe);
+  protocol::AddPartitionsToTxnRequest request;
+  request.v3AndBelowTransactionalId = options_.transactionalId;
+  request.v3AndBelowProducerId = producer_.producerId().value();
+  request.v3AndBelowProducerEpoch = producer_.producerEpoch().value();
+  for (const TopicPartition& each : wanted_) {
+    auto& topics = request.v3AndBelowTopics;
+    if (topics.empty() || topics.back().name != each.topic)
+      topics.push_back({.name = protocol::Text(each.topic), .partitions = {}});
+    topics.back().partitions.push_back(each.partition.value());
+  }
+  transactions_->ask(std::move(request), kAddPartitionsToTxn, errorOfAdding,
+                     [this, asked = wanted_](const Result<protocol::AddPartitionsToTxnResponse>& response) {
+                       adding_ = false;
+                       if (!response) {
+                         failed(response.error());
+                         wanted_.clear();
+                         return producer_.dropPending(response.error());
+                       }
+                       open_ = Open::Yes;
+                       added_.insert(asked.begin(), asked.end());
+                       std::erase_if(wanted_, [&](const TopicPartition& each) { return asked.contains(each); });
+                       producer_.wake();
+                       if (!wanted_.empty()) addSoon();
+                     });
+}
+
+void TransactionalProducer::Core::addOffsets(protocol::TxnOffsetCommitRequest commit, Done done) {
+  open_ = std::max(open_, Open::Maybe);
+  protocol::AddOffsetsToTxnRequest request;
+  sign(request);
+  request.groupId = group_->key();
+  transactions_->ask(
+      std::move(request), kAddOffsetsToTxn, [](const auto& response) { return codeOf(response); },
+      [this, commit = std::move(commit),
+       done = std::move(done)](const Result<protocol::AddOffsetsToTxnResponse>& response) mutable {
+        if (!response) {
+          failed(response.error());
+          return done(std::unexpected(response.error()));
+        }
+        open_ = Open::Yes;
+        commitOffsets(std::move(commit), std::move(done));
+      });
+}
+
+// --- Offsets ---------------------------------------------------------------------------------------------------------
+
 void TransactionalProducer::Core::sendOffsets(std::string group, Offsets offsets, Done done) {
-  if (group_.key != group) {
-    group_.key = group;
-    client_.retire(std::move(group_.channel));
+  if (!group_ || group_->key() != group) {
+    if (group_) group_->stop();
+    group_ = calls(CoordinatorKind::Group, group);
   }
   used_ = true;
   protocol::TxnOffsetCommitRequest request;
-  request.transactionalId = options_.transactionalId;
-  request.groupId = group;
-  request.producerId = producer_.producerId().value();
-  request.producerEpoch = producer_.producerEpoch().value();
+  sign(request);
+  request.groupId = std::move(group);
   for (const auto& [where, offset] : offsets) {
     if (request.topics.empty() || request.topics.back().name != where.topic) {
       request.topics.emplace_back().name = where.topic;
@@ -215,23 +273,24 @@ void TransactionalProducer::Core::sendOffsets(std::string group, Offsets offsets
     partition.committedOffset = offset.value();
     partition.committedMetadata = "";
   }
-  ask(
-      group_, std::move(request),
-      [](const protocol::TxnOffsetCommitResponse& response) {
-        for (const auto& topic : response.topics)
-          for (const auto& partition : topic.partitions)
-            if (partition.errorCode != 0) return static_cast<ErrorCode>(partition.errorCode);
-        return ErrorCode::None;
-      },
-      [](const protocol::TxnOffsetCommitResponse&, Done& told) { told({}); },
-      [weak = weak_from_this(), done = std::move(done)](Result<void> result) mutable {
-        if (const auto self = weak.lock(); self && !result && !self->failed_) self->failed_ = result.error();
-        done(std::move(result));
-      });
+  if (raisesEpochs()) return commitOffsets(std::move(request), std::move(done));
+  addOffsets(std::move(request), std::move(done));
 }
+
+void TransactionalProducer::Core::commitOffsets(protocol::TxnOffsetCommitRequest request, Done done) {
+  group_->ask(std::move(request), raisesEpochs() ? kTxnOffsetCommit : kOldTxnOffsetCommit, errorOfOffsets,
+              [this, done = std::move(done)](const Result<protocol::TxnOffsetCommitResponse>& response) mutable {
+                if (response) return done({});
+                failed(response.error());
+                done(std::unexpected(response.error()));
+              });
+}
+
+// --- The end ---------------------------------------------------------------------------------------------------------
 
 void TransactionalProducer::Core::end(bool commit, Done done) {
   if (!commit) {
+    wanted_.clear();
     producer_.dropPending({ErrorCode::TransactionAbortable, "the transaction is aborted"});
     return sendEnd(false, std::move(done));
   }
@@ -248,21 +307,40 @@ void TransactionalProducer::Core::sendEnd(bool commit, Done done) {
     client_.executor().post([done = std::move(done)]() mutable { done({}); });
     return;
   }
+  if (!raisesEpochs() && open_ == Open::No) {
+    client_.executor().post([weak = weak_from_this(), done = std::move(done)]() mutable {
+      const auto self = weak.lock();
+      if (self && !self->stopped_) self->ended({}, std::move(done));
+    });
+    return;
+  }
   protocol::EndTxnRequest request;
-  request.transactionalId = options_.transactionalId;
-  request.producerId = producer_.producerId().value();
-  request.producerEpoch = producer_.producerEpoch().value();
+  sign(request);
   request.committed = commit;
-  ask(
-      transactions_, std::move(request),
-      [](const auto& response) { return static_cast<ErrorCode>(response.errorCode); },
-      [this](const protocol::EndTxnResponse& response, Done& told) {
-        failed_.reset();
-        used_ = false;
-        producer_.adopt(ProducerId(response.producerId), ProducerEpoch(response.producerEpoch));
-        told({});
+  transactions_->ask(
+      std::move(request), raisesEpochs() ? kEndTxn : kOldEndTxn,
+      [this, commit](const protocol::EndTxnResponse& response) {
+        const ErrorCode code = codeOf(response);
+        // Nothing was added, as far as the coordinator knows: there is nothing to abort.
+        const bool isNothing = !commit && !raisesEpochs() && open_ != Open::Yes;
+        return isNothing && code == ErrorCode::InvalidTxnState ? ErrorCode::None : code;
       },
-      std::move(done));
+      [this, done = std::move(done)](const Result<protocol::EndTxnResponse>& response) mutable {
+        if (!response) return done(std::unexpected(response.error()));
+        ended(*response, std::move(done));
+      });
+}
+
+void TransactionalProducer::Core::ended(const protocol::EndTxnResponse& response, Done done) {
+  if (raisesEpochs()) {
+    producer_.adopt(ProducerId(response.producerId), ProducerEpoch(response.producerEpoch));
+  } else if (failed_) {
+    // What nobody has answered may still come, and would belong to the next transaction: Kafka's client waits for what
+    // is on its way, and takes the next epoch after an error as well.
+    return begin(true, std::move(done));
+  }
+  restart();
+  done({});
 }
 
 TransactionalProducer::TransactionalProducer(Client& client, TransactionalProducerOptions options)
@@ -273,7 +351,7 @@ TransactionalProducer::~TransactionalProducer() {
 }
 
 void TransactionalProducer::begin(Done done) {
-  core_->begin(std::move(done));
+  core_->begin(false, std::move(done));
 }
 
 void TransactionalProducer::send(ProducerRecord record, Producer::Handler handler) {
@@ -286,6 +364,10 @@ void TransactionalProducer::sendOffsets(std::string group, Offsets offsets, Done
 
 void TransactionalProducer::end(bool commit, Done done) {
   core_->end(commit, std::move(done));
+}
+
+int16_t TransactionalProducer::transactionVersion() const noexcept {
+  return core_->version();
 }
 
 ProducerId TransactionalProducer::producerId() const noexcept {

@@ -21,8 +21,12 @@ struct TransactionalProducerOptions {
   ProducerOptions producer;
 };
 
-/// Sends records in transactions (transaction.version 2): begin(), which fences whoever had the id before; then send()
-/// and sendOffsets(), then end(), over and over. One call to the coordinator at a time. Executor as the Client's.
+/// Sends records in transactions: begin(), which fences whoever had the id before; then send() and sendOffsets(), then
+/// end(), over and over. Of begin(), sendOffsets() and end() one at a time. Executor as the Client's.
+///
+/// By the cluster's transaction.version, looked at between two transactions: below 2 partitions and groups are added to
+/// the transaction before anything is sent to them, and the epoch stays, unless some of a transaction has failed or was
+/// given up: the next epoch is asked for at its end then (KIP-360).
 ///
 /// Errors that mean that this producer has to go: ProducerFenced, InvalidProducerEpoch. After any other error of a send
 /// the transaction can only be aborted.
@@ -45,6 +49,8 @@ class TransactionalProducer {
   /// up what has no result yet. RequestTimedOut: nobody knows how it ended.
   void end(bool commit, Done done);
 
+  /// The one it works by; 0 before begin().
+  int16_t transactionVersion() const noexcept;
   ProducerId producerId() const noexcept;
   ProducerEpoch producerEpoch() const noexcept;
 

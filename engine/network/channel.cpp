@@ -41,6 +41,12 @@ ApiTable tableOf(const ApiVersionsResponse& response) {
   return ApiTable(std::move(served));
 }
 
+FinalizedFeatures featuresOf(const ApiVersionsResponse& response) {
+  FinalizedFeatures features{.epoch = response.finalizedFeaturesEpoch, .levels = {}};
+  for (const auto& feature : response.finalizedFeatures) features.levels[feature.name.str()] = feature.maxVersionLevel;
+  return features;
+}
+
 }  // namespace
 
 class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
@@ -307,6 +313,7 @@ void Channel::Core::negotiated(Result<RawResponse> answer) {
     return lose(fmt::format("ApiVersions was answered with {}", errorName(code)));
   }
   peerApis_ = std::move(theirs);
+  if (options_.onFeatures) options_.onFeatures(featuresOf(*response));
   becomeReady();
 }
 

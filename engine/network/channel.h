@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,19 @@
 
 namespace tidemark::network {
 
+/// The feature levels of a cluster, as one of its nodes tells them in ApiVersions.
+struct FinalizedFeatures {
+  /// The offset of the metadata log at which they are true; −1: the node does not know yet.
+  int64_t epoch = -1;
+  std::map<std::string, int16_t, std::less<>> levels;
+
+  /// 0 if the feature is not among them.
+  int16_t level(std::string_view feature) const {
+    const auto found = levels.find(feature);
+    return found == levels.end() ? int16_t{0} : found->second;
+  }
+};
+
 struct ChannelOptions {
   std::string clientId;
   /// Told to the server in ApiVersions.
@@ -21,6 +35,8 @@ struct ChannelOptions {
   std::string softwareVersion = "0.1.0";
   /// Asks for ApiVersions at the start of each connection. Without it each API is sent in the newest version of ours.
   bool negotiate = true;
+  /// Told with each such answer, before anything is sent; may be empty.
+  std::function<void(FinalizedFeatures)> onFeatures = {};
   platform::Duration connectTimeout = std::chrono::seconds(10);
   /// Unless the send says otherwise. From send() to the answer, connecting included.
   platform::Duration requestTimeout = std::chrono::seconds(30);

@@ -46,7 +46,16 @@ class FakeCluster::Broker final : public network::RequestHandler {
                                      {ApiKey::FindCoordinator, 0, 6}, {ApiKey::JoinGroup, 0, 9},
                                      {ApiKey::SyncGroup, 0, 5},       {ApiKey::Heartbeat, 0, 4},
                                      {ApiKey::LeaveGroup, 0, 5},      {ApiKey::OffsetCommit, 2, 10},
-                                     {ApiKey::OffsetFetch, 1, 10},    {ApiKey::ConsumerGroupHeartbeat, 0, 1}};
+                                     {ApiKey::OffsetFetch, 1, 10},    {ApiKey::ConsumerGroupHeartbeat, 0, 1},
+                                     {ApiKey::AddOffsetsToTxn, 0, 4}, {ApiKey::AddPartitionsToTxn, 0, 5},
+                                     {ApiKey::EndTxn, 0, 5},          {ApiKey::TxnOffsetCommit, 0, 5}};
+    options.features = [this] {
+      network::FeatureInfo info;
+      cluster_.stage_.change([&] {
+        if (cluster_.features) info = cluster_.features(node_);
+      });
+      return info;
+    };
     options.numProcessors = 1;
     options.numHandlers = 2;
     server_ = std::make_unique<network::Server>(*process_, std::move(options), *this);
@@ -122,7 +131,14 @@ void FakeCluster::Broker::serve(RequestPtr& request) {
     case ApiKey::ListOffsets:
       return listOffsets(*request);
     case ApiKey::InitProducerId:
+      if (request->decode<protocol::InitProducerIdRequest>()->transactionalId)
+        return cluster_.transactions.serve(*request);
       return initProducerId(*request);
+    case ApiKey::AddPartitionsToTxn:
+    case ApiKey::AddOffsetsToTxn:
+    case ApiKey::TxnOffsetCommit:
+    case ApiKey::EndTxn:
+      return cluster_.transactions.serve(*request);
     case ApiKey::FindCoordinator:
       return findCoordinator(*request);
     case ApiKey::JoinGroup:
@@ -210,6 +226,8 @@ void FakeCluster::Broker::produce(network::Request& request, bool answer) {
           error = ErrorCode::NotLeaderOrFollower;
         else if (cluster_.produceError)
           error = cluster_.produceError(node_, where);
+        if (error == ErrorCode::None && asked->transactionalId)
+          error = cluster_.transactions.produced(where, request.apiVersion());
         if (error == ErrorCode::None) {
           const ByteView view = data.records.view();
           base = append(
@@ -239,6 +257,7 @@ int64_t FakeCluster::Broker::append(Partition& partition, MutableBytes bytes, Er
   const records::BatchHeader header = cursor.batch().header;
   if (header.hasProducerId()) {
     auto& producer = partition.producers[header.producerId];
+    if (producer.epoch != header.producerEpoch) producer = {.epoch = header.producerEpoch, .recent = {}};
     for (const auto& [sequence, offset] : producer.recent) {
       if (sequence == header.baseSequence) return offset.value();
     }

@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "client/fake_group.h"
+#include "client/fake_transactions.h"
 #include "network/request_codec.h"
 #include "network/server.h"
 #include "network/stage.h"
@@ -80,6 +81,10 @@ class FakeCluster {
   int partitionsNamed = 0;
   /// Its coordinator is broker 2.
   FakeGroup group;
+  /// Their coordinator is the same.
+  FakeTransactions transactions;
+  /// What a broker says in ApiVersions; nothing: no level.
+  std::function<network::FeatureInfo(int node)> features;
   /// Sessions are lost.
   void forgetSessions();
 

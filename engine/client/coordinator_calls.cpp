@@ -1,0 +1,77 @@
+#include "client/coordinator_calls.h"
+
+#include <fmt/format.h>
+
+namespace tidemark::client {
+namespace {
+
+/// The coordinator is elsewhere, or not ready: it is looked for again.
+bool isOfCoordinator(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::CoordinatorNotAvailable:
+    case ErrorCode::NotCoordinator:
+    case ErrorCode::NetworkException:
+    case ErrorCode::RequestTimedOut:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool comesAgain(ErrorCode code) {
+  return isOfCoordinator(code) || code == ErrorCode::CoordinatorLoadInProgress ||
+         code == ErrorCode::ConcurrentTransactions || isRetriable(code);
+}
+
+}  // namespace
+
+void CoordinatorCalls::stop() {
+  stopped_ = true;
+  timer_.cancel();
+  queue_.clear();
+}
+
+void CoordinatorCalls::next() {
+  if (stopped_ || busy_ || queue_.empty()) return;
+  busy_ = true;
+  run();
+}
+
+void CoordinatorCalls::run() {
+  if (!channel_) return find();
+  queue_.front()->send(*this);
+}
+
+void CoordinatorCalls::find() {
+  findCoordinator(client_, setup_.kind, setup_.key, setup_.requestTimeout,
+                  [weak = weak_from_this()](Result<CoordinatorPlace> place) {
+                    const auto self = weak.lock();
+                    if (!self || self->stopped_) return;
+                    if (!place) return self->failed(place.error());
+                    self->channel_ = self->client_.newChannel(std::move(place->endpoint));
+                    self->run();
+                  });
+}
+
+void CoordinatorCalls::failed(const Error& error) {
+  const auto self = shared_from_this();
+  if (isOfCoordinator(error.code)) client_.retire(std::move(channel_));
+  const bool isFinal = !comesAgain(error.code);
+  if (isFinal || now() >= queue_.front()->until) {
+    takeFront()->fail(isFinal ? error : Error{ErrorCode::RequestTimedOut, fmt::format("gave up: {}", error.message)});
+    return next();
+  }
+  timer_ = client_.executor().schedule(client_.backoff(++queue_.front()->attempts), [weak = weak_from_this()] {
+    const auto again = weak.lock();
+    if (again && !again->stopped_) again->run();
+  });
+}
+
+std::shared_ptr<CoordinatorCalls::Call> CoordinatorCalls::takeFront() {
+  auto call = std::move(queue_.front());
+  queue_.pop_front();
+  busy_ = false;
+  return call;
+}
+
+}  // namespace tidemark::client
