@@ -35,6 +35,7 @@ enum class Mutation : uint8_t {
   SequencesOfLeaderOnly,
   EpochsOfLeaderOnly,
   HighWatermarkFalls,
+  SnapshotNamedTooLow,
   // The quorum.
   VoteNotSynced,
   VoteNotKept,

@@ -331,10 +331,11 @@ Result<std::optional<std::string>> ProducerStateManager::takeSnapshot() {
   entries.reserve(producers_.size());
   for (const auto& [id, producer] : producers_) entries.push_back(&producer);
   std::ranges::sort(entries, {}, [](const ProducerEntry* entry) { return entry->id(); });
-  std::string path = pathOf(end_);
+  const Offset offset = isMutated(Mutation::SnapshotNamedTooLow) ? Offset(end_.value() - 1) : end_;
+  std::string path = pathOf(offset);
   TIDEMARK_ASSIGN(auto file, files_.open(path, platform::OpenMode::Truncate));
   TIDEMARK_TRY(file->writeAt(0, ByteView(encodeProducerSnapshot(entries))));
-  if (snapshots_.empty() || snapshots_.back() < end_) snapshots_.push_back(end_);
+  if (snapshots_.empty() || snapshots_.back() < offset) snapshots_.push_back(offset);
   lastSnapshot_ = end_;
   return path;
 }

@@ -40,6 +40,8 @@ constexpr std::array kMutations = std::to_array<MutationRow>({
      "followers do not note the leader epochs of what they append", "L1 K5 R11 R3", 1},
     {Mutation::HighWatermarkFalls, "high-watermark-falls",
      "a follower takes over a lower high watermark from its leader", "R5", 19},
+    {Mutation::SnapshotNamedTooLow, "snapshot-named-too-low",
+     "a producer snapshot is named by an offset below the last batch that it holds", "T9", 1},
     {Mutation::VoteNotSynced, "vote-not-synced", "the vote is written without a sync", "K1 K2 K3", 1},
     {Mutation::VoteNotKept, "vote-not-kept", "votes and epochs are not written", "K1 K2 K3", 1},
     {Mutation::VoteTwice, "vote-twice", "a node gives its vote to each that asks in an epoch", "K1 K2", 6},
