@@ -114,7 +114,7 @@ class Scenario {
     result.traceHash = world_.traceHash();
     result.steps = world_.stepsRun();
     result.brokers = brokers_;
-    result.topology = textOf(topology_);
+    result.topology = textOf(topology_) + transactions_.plan().text();
     result.length = world_.now() - began_;
     result.settled = settled_;
     result.faults = faults_.done();
@@ -235,6 +235,7 @@ class Scenario {
                         {"transaction.state.log.min.isr", std::to_string(topology_.minInsyncReplicas)},
                         {"transaction.state.log.num.partitions", "2"},
                         {"transaction.abort.timed.out.transaction.cleanup.interval.ms", "1000"}};
+    options.features = {{"transaction.version", transactions_.plan().version}};
     // A group without members, which only has offsets, would lose them as well.
     if (groups_.plan().offsetsExpire && !transactions_.plan().hasSecondTopic())
       options.settings.push_back({"offsets.retention.minutes", "1"});

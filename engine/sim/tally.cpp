@@ -39,6 +39,8 @@ constexpr auto kDemanded = std::to_array<std::string_view>({
     "transaction of a fenced producer ended",
     "transactional producer told that it is fenced",
     "commit without an answer",
+    "transaction of transaction.version 0",
+    "transaction of transaction.version 1",
 });
 
 }  // namespace

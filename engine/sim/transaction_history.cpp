@@ -123,11 +123,26 @@ void TransactionHistory::settle(Number number, const std::map<TopicPartition, Lo
                                           offset, partition));
 }
 
-void TransactionHistory::judgeBy(const std::map<TopicPartition, LoggedPartition>& logs) {
+/// Also of those that share an epoch.
+void TransactionHistory::judgeOwners(const std::map<TopicPartition, LoggedPartition>& logs) {
+  for (const auto& [partition, held] : logs) {
+    std::map<size_t, Number> owners;
+    for (const auto& [offset, record] : held.records) {
+      const auto number = transactionOf(record.value);
+      if (!number || !record.transaction) continue;
+      const auto [owner, first] = owners.try_emplace(*record.transaction, *number);
+      if (!first && owner->second != *number)
+        judge_.breach("T5", fmt::format("no marker stands between {} and {} at offset {} of {}", nameOf(owner->second),
+                                        nameOf(*number), offset, partition));
+    }
+  }
+}
+
+void TransactionHistory::judgeMarkers(const std::map<TopicPartition, LoggedPartition>& logs) {
+  // Below that version several ends share an epoch.
+  if (version_ < kFirstVersionThatRaisesEpochs) return;
   std::map<std::pair<ProducerId, ProducerEpoch>, std::pair<bool, TopicPartition>> ends;
   for (const auto& [partition, held] : logs) {
-    for (const auto& [offset, record] : held.records)
-      if (const auto number = transactionOf(record.value)) all_.at(*number).stands[partition].insert(offset);
     for (const auto& [producer, committed] : held.markers) {
       const auto [known, first] = ends.try_emplace(producer, committed, partition);
       if (!first && known->second.first != committed)
@@ -136,14 +151,23 @@ void TransactionHistory::judgeBy(const std::map<TopicPartition, LoggedPartition>
                                         committed ? "aborted" : "committed", known->second.second));
     }
   }
+}
+
+void TransactionHistory::judgeBy(const std::map<TopicPartition, LoggedPartition>& logs) {
+  for (const auto& [partition, held] : logs)
+    for (const auto& [offset, record] : held.records)
+      if (const auto number = transactionOf(record.value)) all_.at(*number).stands[partition].insert(offset);
+  judgeMarkers(logs);
   for (Number number = 0; number < all_.size(); ++number) {
     settle(number, logs);
     const Transaction& it = all_[number];
     if (it.stands.empty()) continue;
     tally_.count(it.committed ? "transaction committed" : "transaction aborted");
+    tally_.count(fmt::format("transaction of transaction.version {}", version_));
     if (it.stands.size() > 1) tally_.count("transaction over several partitions");
     if (it.outcome == Outcome::Unknown) tally_.count("commit without an answer");
   }
+  judgeOwners(logs);
   judgeSights();
   judgeCycles();
 }

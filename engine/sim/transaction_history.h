@@ -33,9 +33,11 @@ class TransactionHistory {
   using Records = std::map<TopicPartition, std::map<Offset, std::string>>;
   using Offsets = std::map<TopicPartition, Offset>;
 
-  TransactionHistory(Judge& judge, Tally& tally) : judge_(judge), tally_(tally) {}
+  /// `version`: the cluster's transaction.version.
+  TransactionHistory(Judge& judge, Tally& tally, int16_t version) : judge_(judge), tally_(tally), version_(version) {}
 
-  /// A process was told that it is this producer, as it began or as a transaction ended. T7: nobody was before.
+  /// A process was told that it is this producer from now on: as it began, or as a transaction ended that raised the
+  /// epoch. T7: nobody was before.
   void became(const std::string& transactionalId, const std::string& process, ProducerId producer, ProducerEpoch epoch);
   Number began(const std::string& transactionalId, const std::string& process, ProducerId producer,
                ProducerEpoch epoch);
@@ -53,7 +55,7 @@ class TransactionHistory {
                     Offset highWatermark);
 
   /// What the logs say of it in the end. T3: each transaction is whole or not at all, and as its application was told;
-  /// no G0, G1a, G1b, G1c.
+  /// T5: each is ended by a marker of its own; no G0, G1a, G1b, G1c.
   void judgeBy(const std::map<TopicPartition, LoggedPartition>& logs);
   /// T3: a read_committed reader from the beginning was given what the logs say, no more, no less; empty if it was.
   static std::string difference(const Records& read, const std::map<TopicPartition, LoggedPartition>& logs);
@@ -88,11 +90,14 @@ class TransactionHistory {
 
   std::string nameOf(Number number) const;
   void settle(Number number, const std::map<TopicPartition, LoggedPartition>& logs);
+  void judgeMarkers(const std::map<TopicPartition, LoggedPartition>& logs);
+  void judgeOwners(const std::map<TopicPartition, LoggedPartition>& logs);
   void judgeSights();
   void judgeCycles();
 
   Judge& judge_;
   Tally& tally_;
+  const int16_t version_;
   std::vector<Transaction> all_;
   std::map<std::pair<ProducerId, ProducerEpoch>, std::string> given_;
   /// By transactional id: who was told last.

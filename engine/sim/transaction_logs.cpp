@@ -17,8 +17,8 @@ constexpr size_t kPieceBytes = 1 << 20;
 
 class LogReading {
  public:
-  LogReading(Judge& judge, const log::PartitionLog& log, bool withValues)
-      : judge_(judge), log_(log), withValues_(withValues) {}
+  LogReading(Judge& judge, const log::PartitionLog& log, int16_t version, bool withValues)
+      : judge_(judge), log_(log), raisesEpochs_(version >= kFirstVersionThatRaisesEpochs), withValues_(withValues) {}
 
   LoggedPartition run() {
     Offset next = log_.logStartOffset();
@@ -74,7 +74,7 @@ class LogReading {
   void ended(const records::BatchHeader& header, Offset at, bool commit) {
     epochRises(header);
     const auto [known, first] = held_.markers.try_emplace({header.producerId, header.producerEpoch}, commit);
-    if (!first && known->second != commit)
+    if (raisesEpochs_ && !first && known->second != commit)
       judge_.breach("T5", fmt::format("{}: the marker of producer {} in epoch {} at offset {} says {}, an earlier one "
                                       "says otherwise",
                                       log_.partition(), header.producerId, header.producerEpoch, at,
@@ -99,6 +99,7 @@ class LogReading {
 
   Judge& judge_;
   const log::PartitionLog& log_;
+  const bool raisesEpochs_;
   const bool withValues_;
   LoggedPartition held_;
   std::map<ProducerId, size_t> open_;
@@ -108,8 +109,8 @@ class LogReading {
 
 }  // namespace
 
-LoggedPartition readLog(Judge& judge, const log::PartitionLog& log, bool withValues) {
-  return LogReading(judge, log, withValues).run();
+LoggedPartition readLog(Judge& judge, const log::PartitionLog& log, int16_t version, bool withValues) {
+  return LogReading(judge, log, version, withValues).run();
 }
 
 void checkAgainst(Judge& judge, NodeId broker, const log::PartitionLog& log, const LoggedPartition& held) {

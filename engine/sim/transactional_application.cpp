@@ -220,10 +220,14 @@ void TransactionalApplication::finish() {
   commit_ &= unanswered_ == 0 && !refused_;
   history_.asked(*open_, commit_);
   ++round_;
-  producer_->end(commit_, [this, number = *open_](const Result<void>& ended) {
+  const bool raisesEpoch = producer_->transactionVersion() >= kFirstVersionThatRaisesEpochs;
+  const std::pair before{producer_->producerId(), producer_->producerEpoch()};
+  producer_->end(commit_, [this, number = *open_, raisesEpoch, before](const Result<void>& ended) {
     history_.answered(number, ended.has_value());
     if (!ended) return failed(ended.error());
-    history_.became(options_.transactionalId, name_, producer_->producerId(), producer_->producerEpoch());
+    // Below that version it stays who it was, but for a transaction of which something failed.
+    if (raisesEpoch || before != std::pair{producer_->producerId(), producer_->producerEpoch()})
+      history_.became(options_.transactionalId, name_, producer_->producerId(), producer_->producerEpoch());
     // What it took from its input is to be taken again.
     if (!commit_ && !options_.group.empty()) {
       open_.reset();

@@ -1,5 +1,6 @@
 #include "sim/transactional_load.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,6 +30,10 @@ std::vector<std::string> TransactionPlan::clients() const {
   return names;
 }
 
+std::string TransactionPlan::text() const {
+  return version == 2 ? std::string() : fmt::format(", transaction.version {}", version);
+}
+
 TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int partitions) {
   platform::Generator dice(platform::mix(seed, "transactions"));
   TransactionPlan plan;
@@ -55,11 +60,14 @@ TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int pa
     options.output = kLedger;
     options.group = "bookkeepers";
   }
+  // Last, so that what is drawn before does not depend on it.
+  const uint64_t version = dice.below(8);
+  plan.version = static_cast<int16_t>(std::min<uint64_t>(version, 2));
   return plan;
 }
 
 TransactionalLoad::TransactionalLoad(Setup setup, TransactionPlan plan)
-    : setup_(std::move(setup)), plan_(std::move(plan)), history_(setup_.judge, setup_.tally) {}
+    : setup_(std::move(setup)), plan_(std::move(plan)), history_(setup_.judge, setup_.tally, plan_.version) {}
 
 std::vector<TopicPartition> TransactionalLoad::partitions() const {
   std::vector<TopicPartition> all;
@@ -129,7 +137,7 @@ void TransactionalLoad::readAgain() {
       for (const auto& application : applications_)
         if (application->name() == processOf(each, false)) application->askForOffsets();
   for (const TopicPartition& each : partitions())
-    if (const auto log = atLeader(each)) logs_.emplace(each, readLog(setup_.judge, *log, true));
+    if (const auto log = atLeader(each)) logs_.emplace(each, readLog(setup_.judge, *log, plan_.version, true));
 }
 
 std::string TransactionalLoad::whatIsNotRead() {
@@ -151,7 +159,7 @@ void TransactionalLoad::judgeAtRest() {
       for (const NodeId replica : registered->replicas) {
         broker::Node* node = setup_.watch.node(replica);
         const auto log = node == nullptr ? nullptr : ReplicaLogs::find(*node, {name, index});
-        if (log) checkAgainst(setup_.judge, replica, *log, readLog(setup_.judge, *log, false));
+        if (log) checkAgainst(setup_.judge, replica, *log, readLog(setup_.judge, *log, plan_.version, false));
       }
     }
   }

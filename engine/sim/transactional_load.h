@@ -24,11 +24,15 @@ struct TransactionPlan {
   /// None to two: one that writes to the scenario's topic, one that makes what the first writes into records of a
   /// second topic, which the first reads.
   std::vector<Producer> producers;
+  /// The cluster's transaction.version, by which clients go.
+  int16_t version = 2;
 
   bool any() const noexcept { return !producers.empty(); }
   bool hasSecondTopic() const noexcept { return producers.size() > 1; }
   /// The names of the processes.
   std::vector<std::string> clients() const;
+  /// What is not as in most seeds, in words to follow others.
+  std::string text() const;
 };
 
 TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int partitions);

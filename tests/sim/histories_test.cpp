@@ -133,7 +133,7 @@ class TransactionHistoryTest : public testing::Test {
 
   Judge judge_;
   Tally tally_;
-  TransactionHistory history_{judge_, tally_};
+  TransactionHistory history_{judge_, tally_, 2};
   std::map<TopicPartition, LoggedPartition> held_;
   int64_t next_ = 0;
   int16_t epoch_ = 0;
@@ -179,6 +179,50 @@ TEST_F(TransactionHistoryTest, MissesAnEpochThatIsGivenTwice) {
   --epoch_;
   write(true);
   EXPECT_EQ(breach(), "T7");
+}
+
+/// Two transactions of one epoch, one to each partition: the first is committed, the second aborted.
+std::string judgedOfOneEpoch(int16_t version) {
+  Judge judge;
+  Tally tally;
+  TransactionHistory history(judge, tally, version);
+  constexpr ProducerId kProducer{7};
+  constexpr ProducerEpoch kEpoch{3};
+  std::map<TopicPartition, LoggedPartition> held;
+  history.became("id", "process", kProducer, kEpoch);
+  for (const bool commit : {true, false}) {
+    const auto number = history.began("id", "process", kProducer, kEpoch);
+    LoggedPartition& on = held[commit ? kP : kQ];
+    on.records[Offset(0)] = {history.valueFor(number), 0};
+    on.transactions = {{.producer = kProducer,
+                        .epoch = kEpoch,
+                        .first = Offset(0),
+                        .marker = Offset(1),
+                        .markerEpoch = kEpoch,
+                        .committed = commit}};
+    on.markers[{kProducer, kEpoch}] = commit;
+    history.asked(number, commit);
+    history.answered(number, true);
+  }
+  history.judgeBy(held);
+  return judge.first() ? judge.first()->invariant : "none";
+}
+
+TEST_F(TransactionHistoryTest, BelowVersionTwoTransactionsOfOneEpochMayEndInTwoWays) {
+  EXPECT_EQ(judgedOfOneEpoch(0), "none");
+  EXPECT_EQ(judgedOfOneEpoch(1), "none");
+  EXPECT_EQ(judgedOfOneEpoch(2), "T3");
+}
+
+TEST_F(TransactionHistoryTest, MissesTheMarkerBetweenTwoTransactions) {
+  write(true);
+  ends(true);
+  const auto number = history_.began("id", "process", kProducer, ProducerEpoch(0));
+  held_[kP].records[Offset(1)] = {history_.valueFor(number), 0};
+  history_.asked(number, true);
+  history_.answered(number, true);
+  history_.judgeBy(held_);
+  EXPECT_EQ(breach(), "T5");
 }
 
 TEST_F(TransactionHistoryTest, MissesACommitOfOneWhoWasFencedBefore) {

@@ -151,10 +151,10 @@ class TransactionalProcess {
   Outcomes seen_;
 };
 
-std::string launch(Lab& lab, std::vector<observe::Setting> settings = {}) {
+std::string launch(Lab& lab, int16_t version = 2) {
   observe::LaunchOptions options;
+  options.features = {{"transaction.version", version}};
   options.port = 0;
-  options.settings = std::move(settings);
   options.settings.push_back({"transaction.state.log.num.partitions", std::to_string(kCoordinatorPartitions)});
   options.settings.push_back({"offsets.topic.num.partitions", "3"});
   options.firstTopic = observe::TopicOptions{.name = "orders",
@@ -182,10 +182,11 @@ bool allInSync(const observe::ClusterSnapshot& cluster) {
 }
 
 /// Transactions go on while first a leader of records, then their coordinator is killed in the middle.
-void runTransactions(Lab& lab, std::vector<observe::Setting> settings = {}) {
-  const std::string bootstrap = launch(lab, std::move(settings));
+void runTransactions(Lab& lab, int16_t version = 2) {
+  const std::string bootstrap = launch(lab, version);
   TransactionalProcess application(lab, bootstrap);
   ASSERT_TRUE(application.begin());
+  EXPECT_EQ(application.producer().transactionVersion(), version);
   for (int i = 0; i < 6; ++i) application.transaction(i % 3 != 2);
   EXPECT_TRUE(application.seen().unknown.empty());
   const TopicPartition coordinator{"__transaction_state",
@@ -233,6 +234,14 @@ TEST(TransactionsOfThreeBrokers, AreSeenWholeOrNotAtAllInAnyOrderOfEvents) {
   }
 }
 
+TEST(TransactionsOfThreeBrokers, AreSeenWholeOrNotAtAllBelowVersionTwo) {
+  for (uint64_t seed = 1; seed <= 4 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    SimulatedLab lab({.seed = seed});
+    runTransactions(lab, seed % 2 == 0 ? 0 : 1);
+  }
+}
+
 TEST(TransactionsOfThreeBrokers, ALookBetweenTwoStepsTellsWhatCoordinatorsKnow) {
   SimulatedLab lab({.seed = 3});
   TransactionalProcess application(lab, launch(lab));
@@ -249,9 +258,9 @@ TEST(TransactionsOfThreeBrokers, ALookBetweenTwoStepsTellsWhatCoordinatorsKnow) 
   EXPECT_TRUE(application.perform([&](auto done) { application.producer().end(false, std::move(done)); }));
 }
 
-TEST(TransactionsOfThreeBrokers, AZombieIsFencedAndItsTransactionAborted) {
+void runZombie(int16_t version) {
   SimulatedLab lab({.seed = 2});
-  TransactionalProcess application(lab, launch(lab));
+  TransactionalProcess application(lab, launch(lab, version));
   ASSERT_TRUE(application.begin());
   application.transaction(true);
   application.write(application.producer(), {"zombie-0", "zombie-1"});
@@ -266,6 +275,15 @@ TEST(TransactionsOfThreeBrokers, AZombieIsFencedAndItsTransactionAborted) {
   application.expectExactlyTheCommitted();
   for (const std::string& value : application.seen().consumed) EXPECT_FALSE(value.starts_with("zombie")) << value;
   lab.run(application.executor(), [&] { heir.reset(); });
+}
+
+TEST(TransactionsOfThreeBrokers, AZombieIsFencedAndItsTransactionAborted) {
+  runZombie(2);
+}
+
+TEST(TransactionsOfThreeBrokers, AZombieIsFencedAndItsTransactionAbortedBelowVersionTwo) {
+  runZombie(0);
+  runZombie(1);
 }
 
 }  // namespace
