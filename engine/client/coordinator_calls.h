@@ -59,18 +59,17 @@ class CoordinatorCalls : public std::enable_shared_from_this<CoordinatorCalls> {
         : request(std::move(asked)), newestVersion(newest), errorOf(std::move(error)), handler(std::move(told)) {}
 
     void send(CoordinatorCalls& calls) override {
-      calls.channel_->send(
-          Request(request), {.maxVersion = newestVersion, .timeout = calls.setup_.requestTimeout},
-          [call = this->shared_from_this(), weak = calls.weak_from_this()](
-              Result<network::Received<Response>> received) {
-            const auto self = weak.lock();
-            if (!self || self->stopped_) return;
-            const ErrorCode code = received ? call->errorOf(received->message) : received.error().code;
-            if (code != ErrorCode::None) return self->failed({code, std::string(errorName(code))});
-            self->takeFront();
-            call->handler(Result<Response>(std::move(received->message)));
-            self->next();
-          });
+      calls.channel_->send(Request(request), {.maxVersion = newestVersion, .timeout = calls.setup_.requestTimeout},
+                           [call = this->shared_from_this(),
+                            weak = calls.weak_from_this()](Result<network::Received<Response>> received) {
+                             const auto self = weak.lock();
+                             if (!self || self->stopped_) return;
+                             const ErrorCode code = received ? call->errorOf(received->message) : received.error().code;
+                             if (code != ErrorCode::None) return self->failed({code, std::string(errorName(code))});
+                             self->takeFront();
+                             call->handler(Result<Response>(std::move(received->message)));
+                             self->next();
+                           });
     }
     void fail(Error error) override { handler(Result<Response>(std::unexpected(std::move(error)))); }
 

@@ -96,11 +96,11 @@ class TransactionalProducer::Core : public std::enable_shared_from_this<Transact
   enum class Open : uint8_t { No, Maybe, Yes };
 
   std::shared_ptr<CoordinatorCalls> calls(CoordinatorKind kind, std::string key) {
-    return std::make_shared<CoordinatorCalls>(client_, CoordinatorCalls::Setup{
-                                                           .kind = kind,
-                                                           .key = std::move(key),
-                                                           .requestTimeout = options_.producer.requestTimeout,
-                                                           .patience = options_.patience});
+    return std::make_shared<CoordinatorCalls>(
+        client_, CoordinatorCalls::Setup{.kind = kind,
+                                         .key = std::move(key),
+                                         .requestTimeout = options_.producer.requestTimeout,
+                                         .patience = options_.patience});
   }
   template <class Request>
   void sign(Request& request) const {

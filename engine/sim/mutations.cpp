@@ -71,7 +71,7 @@ constexpr std::array kMutations = std::to_array<MutationRow>({
     {Mutation::MarkerLost, "marker-lost", "a transaction over several partitions has no marker on the first",
      "G1a T3 T6 T7", 1},
     {Mutation::EpochNotRaisedAtEnd, "epoch-not-raised-at-end",
-     "the end of a transaction does not raise the producer's epoch", "T7", 1},
+     "the end of a transaction does not raise the producer's epoch", "T7", 2},
     {Mutation::EndAnsweredAtOnce, "end-answered-at-once", "EndTxn is answered before its record is committed", "T3 T7",
      17},
     {Mutation::FencingOffAtAdd, "fencing-off-at-add", "partitions are added for a producer whose epoch is over",

@@ -47,9 +47,7 @@ class TransactionalProducerTest : public ClientTest {
   ErrorCode perform(const std::function<void(TransactionalProducer::Done)>& what) {
     std::optional<ErrorCode> told;
     run([&] {
-      what([&](const Result<void>& result) {
-        change([&] { told = result ? ErrorCode::None : result.error().code; });
-      });
+      what([&](const Result<void>& result) { change([&] { told = result ? ErrorCode::None : result.error().code; }); });
     });
     EXPECT_TRUE(await([&] { return told.has_value(); }));
     return told.value_or(ErrorCode::UnknownServerError);
@@ -58,9 +56,8 @@ class TransactionalProducerTest : public ClientTest {
     return perform([&](auto done) { producer->end(commit, std::move(done)); });
   }
   ErrorCode sendOffsets(const std::string& group) {
-    return perform([&](auto done) {
-      producer->sendOffsets(group, {{{"t", PartitionIndex(0)}, Offset(7)}}, std::move(done));
-    });
+    return perform(
+        [&](auto done) { producer->sendOffsets(group, {{{"t", PartitionIndex(0)}, Offset(7)}}, std::move(done)); });
   }
   /// A record to each of the partitions, named by it.
   void send(const std::vector<int32_t>& partitions) {
@@ -147,8 +144,7 @@ TEST_P(TransactionalProducerTest, BelowVersionTwoAGroupIsAddedBeforeItsOffsets) 
   open(0);
   EXPECT_EQ(sendOffsets("g"), ErrorCode::None);
   EXPECT_EQ(end(true), ErrorCode::None);
-  EXPECT_THAT(asked(),
-              ElementsAre("InitProducerId", "AddOffsetsToTxn 4 g", "TxnOffsetCommit 4 g", "EndTxn 4 commit"));
+  EXPECT_THAT(asked(), ElementsAre("InitProducerId", "AddOffsetsToTxn 4 g", "TxnOffsetCommit 4 g", "EndTxn 4 commit"));
   EXPECT_EQ(epoch(), 0);
 }
 
@@ -180,8 +176,8 @@ TEST_P(TransactionalProducerTest, BelowVersionTwoAnAbortOfRecordsOnTheirWayTakes
   send({0});
   ASSERT_TRUE(await([&] { return cluster.requests[ApiKey::Produce] == 1; }));
   EXPECT_EQ(end(false), ErrorCode::None);
-  EXPECT_THAT(asked(), ElementsAre("InitProducerId", "AddPartitionsToTxn 3 t-0", "EndTxn 4 abort",
-                                   "InitProducerId of epoch 0"));
+  EXPECT_THAT(asked(),
+              ElementsAre("InitProducerId", "AddPartitionsToTxn 3 t-0", "EndTxn 4 abort", "InitProducerId of epoch 0"));
   EXPECT_EQ(epoch(), 1);
   change([&] { cluster.mishap = {}; });
   send({1});

@@ -256,6 +256,12 @@ TEST_F(TransactionHistoryTest, MissesWhatIsMadeTwiceAndAGroupThatStandsElsewhere
   write(true);
   ends(true);
   const auto use = [&](TransactionHistory::Number number, Offset at) {
+    held_[kQ].transactions.push_back({.producer = ProducerId(8),
+                                      .epoch = ProducerEpoch(0),
+                                      .first = at,
+                                      .marker = at.next(),
+                                      .markerEpoch = ProducerEpoch(0),
+                                      .committed = true});
     held_[kQ].records[at] = {history_.valueFor(number, "p-0@0"), held_[kQ].transactions.size() - 1};
   };
   const auto number = history_.began("book", "b", ProducerId(8), ProducerEpoch(0));
