@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "client/coordinator_lookup.h"
 #include "client/member_consumer_core.h"
 #include "protocol/generated/offset_commit_request.h"
 #include "protocol/generated/offset_commit_response.h"
@@ -26,29 +25,11 @@ ErrorCode firstErrorOf(const protocol::OffsetCommitResponse& response) {
 
 MemberConsumer::Core::Core(Client& client, std::string groupId, std::string instanceId, const ConsumerOptions& reading,
                            Handlers handlers)
-    : client_(client),
-      groupId_(std::move(groupId)),
+    : GroupMembership(client, std::move(groupId), std::move(handlers.onError)),
       instanceId_(std::move(instanceId)),
-      handlers_(std::move(handlers)),
-      consumer_(client, reading, handlers_.onRecord,
+      onAssignment_(std::move(handlers.onAssignment)),
+      consumer_(client, reading, std::move(handlers.onRecord),
                 [this](const TopicPartition&, const Error& error) { tell(error); }) {}
-
-void MemberConsumer::Core::findCoordinator() {
-  client::findCoordinator(client_, CoordinatorKind::Group, groupId_, {},
-                          whileRunning([this](Result<CoordinatorPlace> found) {
-                            if (left_) return;
-                            if (!found) return lose(found.error());
-                            client_.retire(std::move(coordinator_));
-                            coordinator_ = client_.newChannel(std::move(found->endpoint));
-                            proceed();
-                          }));
-}
-
-void MemberConsumer::Core::lose(const Error& error) {
-  if (!isRetriable(error.code) && error.code != ErrorCode::BrokerNotAvailable) return tell(error);
-  client_.retire(std::move(coordinator_));
-  later(backoff(), &Core::findCoordinator);
-}
 
 void MemberConsumer::Core::commit(Done done) {
   protocol::OffsetCommitRequest request;

@@ -1,20 +1,17 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "client/client_codec.h"
 #include "client/consumer.h"
+#include "client/group_membership.h"
 #include "client/member_consumer.h"
 
 namespace tidemark::client {
 
-/// A member as far as both protocols agree: how it finds its coordinator and talks to it, and how it commits. What it
-/// says there to belong to the group is the protocol's.
-class MemberConsumer::Core : public std::enable_shared_from_this<MemberConsumer::Core> {
+/// A member of a consumer group as far as both protocols agree: how it reads and commits.
+class MemberConsumer::Core : public GroupMembership {
  public:
   struct Handlers {
     Consumer::RecordHandler onRecord;
@@ -22,96 +19,23 @@ class MemberConsumer::Core : public std::enable_shared_from_this<MemberConsumer:
     ErrorHandler onError;
   };
 
-  Core(const Core&) = delete;
-  Core& operator=(const Core&) = delete;
-  virtual ~Core() = default;
-
-  void begin() { later({}, &Core::findCoordinator); }
   virtual void commit(Done done);
-  virtual void leave(platform::Task done) = 0;
-  /// Nothing is told from here on.
-  virtual void stop() {
-    stopped_ = true;
-    step_.cancel();
-  }
-
-  int32_t epoch() const noexcept { return epoch_; }
-  const std::string& memberId() const noexcept { return memberId_; }
-  std::vector<TopicPartition> assignment() const { return {owned_.begin(), owned_.end()}; }
 
  protected:
   Core(Client& client, std::string groupId, std::string instanceId, const ConsumerOptions& reading, Handlers handlers);
 
-  /// The coordinator is found: goes on with what was to be said to it.
-  virtual void proceed() = 0;
-
-  void findCoordinator();
-  /// What an error of the coordinator comes to that means nothing special to the protocol: one that passes has it
-  /// looked for again, any other is told.
-  void lose(const Error& error);
-  void tell(const Error& error) {
-    if (handlers_.onError) handlers_.onError({error.code, fmt::format("group {}: {}", groupId_, error.message)});
-  }
   /// Whoever listens may stop it.
   void tellAssignment() {
-    if (handlers_.onAssignment) handlers_.onAssignment(epoch_, assignment());
+    if (onAssignment_) onAssignment_(epoch_, assignment());
   }
 
   std::optional<protocol::Text> instanceId() const {
     return instanceId_.empty() ? std::nullopt : std::optional<protocol::Text>(instanceId_);
   }
-  /// How long to wait until the next attempt; they begin anew with attempts_ = 0.
-  platform::Duration backoff() { return client_.backoff(++attempts_); }
 
-  /// `then`, unless it has stopped by then: the way to refer to the member from what is posted, armed or sent.
-  template <class Then>
-  auto whileRunning(Then then) {
-    return [weak = weak_from_this(), then = std::move(then)]<class... Args>(Args&&... args) mutable {
-      const auto self = weak.lock();
-      if (self && !self->stopped_) then(std::forward<Args>(args)...);
-    };
-  }
-  /// Arms the one next step of becoming and staying a member.
-  template <class Derived>
-  void later(platform::Duration after, void (Derived::*step)()) {
-    step_ = client_.executor().schedule(after, whileRunning([this, step] { (static_cast<Derived&>(*this).*step)(); }));
-  }
-
-  /// To the coordinator; `then` is called with the answer or, if there is none, with the error.
-  template <class Request, class Then>
-  void send(Request request, network::SendOptions how, Then then) {
-    auto handler = whileRunning(std::move(then));
-    if (coordinator_) return coordinator_->send(std::move(request), how, std::move(handler));
-    client_.executor().post([handler = std::move(handler)]() mutable {
-      handler(Result<network::Received<typename Request::Response>>(
-          fail(ErrorCode::CoordinatorNotAvailable, "the coordinator is being looked for")));
-    });
-  }
-  /// The same for a step of membership: whoever has left does not come back with the answer of a join that was under
-  /// way.
-  template <class Request, class Then>
-  void ask(Request request, network::SendOptions how, Then then) {
-    send(std::move(request), how,
-         [this, then = std::move(then)](Result<network::Received<typename Request::Response>> received) mutable {
-           if (!left_) then(std::move(received));
-         });
-  }
-
-  Client& client_;
-  const std::string groupId_;
   const std::string instanceId_;
-  const Handlers handlers_;
+  const AssignmentHandler onAssignment_;
   Consumer consumer_;
-
-  /// A connection of its own: a parked JoinGroup holds up whatever comes behind it.
-  std::unique_ptr<network::Channel> coordinator_;
-  std::string memberId_;
-  int32_t epoch_ = 0;
-  std::set<TopicPartition> owned_;
-  int attempts_ = 0;
-  platform::Timer step_;
-  bool left_ = false;
-  bool stopped_ = false;
 };
 
 }  // namespace tidemark::client

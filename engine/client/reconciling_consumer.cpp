@@ -1,8 +1,6 @@
 #include "client/reconciling_consumer.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "client/member_consumer_core.h"
@@ -22,8 +20,6 @@ constexpr int32_t kLeavingForAWhile = -2;
 
 class ReconcilingConsumer::Core final : public MemberConsumer::Core {
  public:
-  using Partitions = std::set<tidemark::TopicPartition>;
-
   Core(Client& client, ReconcilingOptions options, Handlers handlers)
       : MemberConsumer::Core(client, options.groupId, options.instanceId, options.consumer, std::move(handlers)),
         options_(std::move(options)) {
@@ -41,8 +37,6 @@ class ReconcilingConsumer::Core final : public MemberConsumer::Core {
   void refused(const Error& error);
   /// Goes one step towards what it is to own.
   void reconcile();
-  /// Nothing: the metadata lacks a topic that is assigned.
-  std::optional<Partitions> wanted() const;
   void fetchOffsets(const Partitions& added);
   void take(const protocol::OffsetFetchResponse& offsets, const Partitions& added);
   void giveUpAll();
@@ -55,8 +49,8 @@ class ReconcilingConsumer::Core final : public MemberConsumer::Core {
   /// name it takes for given that it may go to somebody else at once.
   Partitions taking_;
   uint64_t takings_ = 0;
-  /// As it was told last; by topic id.
-  std::map<Uuid, std::set<int32_t>> target_;
+  /// As it was told last.
+  Target target_;
   bool beating_ = false;
   /// One heartbeat at a time: of two the second might not name yet what the answer to the first gives.
   bool beatsAgain_ = false;
@@ -151,21 +145,11 @@ void ReconcilingConsumer::Core::answered(const protocol::ConsumerGroupHeartbeatR
   reconcile();
 }
 
-std::optional<ReconcilingConsumer::Core::Partitions> ReconcilingConsumer::Core::wanted() const {
-  Partitions wanted;
-  for (const auto& [id, partitions] : target_) {
-    const std::string name(client_.metadata().nameOf(id));
-    if (name.empty()) return std::nullopt;
-    for (const int32_t index : partitions) wanted.insert({name, PartitionIndex(index)});
-  }
-  return wanted;
-}
-
 void ReconcilingConsumer::Core::reconcile() {
-  const auto target = wanted();
+  const auto target = named(target_);
   if (!target) {
     return client_.refresh(options_.topics, whileRunning([this](const Result<void>& refreshed) {
-                             if (refreshed && wanted()) reconcile();
+                             if (refreshed && named(target_)) reconcile();
                            }));
   }
   const auto wantedOf = [&](const Partitions& held) {

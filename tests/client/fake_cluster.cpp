@@ -48,7 +48,9 @@ class FakeCluster::Broker final : public network::RequestHandler {
                                      {ApiKey::LeaveGroup, 0, 5},      {ApiKey::OffsetCommit, 2, 10},
                                      {ApiKey::OffsetFetch, 1, 10},    {ApiKey::ConsumerGroupHeartbeat, 0, 1},
                                      {ApiKey::AddOffsetsToTxn, 0, 4}, {ApiKey::AddPartitionsToTxn, 0, 5},
-                                     {ApiKey::EndTxn, 0, 5},          {ApiKey::TxnOffsetCommit, 0, 5}};
+                                     {ApiKey::EndTxn, 0, 5},          {ApiKey::TxnOffsetCommit, 0, 5},
+                                     {ApiKey::ShareGroupHeartbeat, 1, 1}, {ApiKey::ShareFetch, 1, 2},
+                                     {ApiKey::ShareAcknowledge, 1, 2}};
     options.features = [this] {
       network::FeatureInfo info;
       cluster_.stage_.change([&] {

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "client/client_codec.h"
+
+namespace tidemark::client {
+
+/// What members of groups have in common, whichever protocol their group speaks: how one finds its coordinator, talks to
+/// it and goes from one step of its membership to the next. What it says there is the protocol's. Executor as the
+/// Client's.
+class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
+ public:
+  /// Only errors that do not pass.
+  using ErrorHandler = std::function<void(const Error&)>;
+  using Partitions = std::set<TopicPartition>;
+  /// What the coordinator assigns, by topic id.
+  using Target = std::map<Uuid, std::set<int32_t>>;
+
+  GroupMembership(const GroupMembership&) = delete;
+  GroupMembership& operator=(const GroupMembership&) = delete;
+  virtual ~GroupMembership() = default;
+
+  void begin() { later({}, &GroupMembership::findCoordinator); }
+  virtual void leave(platform::Task done) = 0;
+  /// Nothing is told from here on.
+  virtual void stop() {
+    stopped_ = true;
+    step_.cancel();
+  }
+
+  int32_t epoch() const noexcept { return epoch_; }
+  const std::string& memberId() const noexcept { return memberId_; }
+  std::vector<TopicPartition> assignment() const { return {owned_.begin(), owned_.end()}; }
+
+ protected:
+  GroupMembership(Client& client, std::string groupId, ErrorHandler onError);
+
+  /// The coordinator is found: goes on with what was to be said to it.
+  virtual void proceed() = 0;
+
+  void findCoordinator();
+  /// What an error of the coordinator comes to that means nothing special to the protocol: one that passes has it
+  /// looked for again, any other is told.
+  void lose(const Error& error);
+  void tell(const Error& error) {
+    if (onError_) onError_({error.code, fmt::format("group {}: {}", groupId_, error.message)});
+  }
+  /// By name. Nothing: the metadata lacks a topic of it.
+  std::optional<Partitions> named(const Target& target) const;
+
+  /// How long to wait until the next attempt; they begin anew with attempts_ = 0.
+  platform::Duration backoff() { return client_.backoff(++attempts_); }
+
+  /// `then`, unless it has stopped by then: the way to refer to the member from what is posted, armed or sent.
+  template <class Then>
+  auto whileRunning(Then then) {
+    return [weak = weak_from_this(), then = std::move(then)]<class... Args>(Args&&... args) mutable {
+      const auto self = weak.lock();
+      if (self && !self->stopped_) then(std::forward<Args>(args)...);
+    };
+  }
+  /// Arms the one next step of becoming and staying a member.
+  template <class Derived>
+  void later(platform::Duration after, void (Derived::*step)()) {
+    step_ = client_.executor().schedule(after, whileRunning([this, step] { (static_cast<Derived&>(*this).*step)(); }));
+  }
+
+  /// To the coordinator; `then` is called with the answer or, if there is none, with the error.
+  template <class Request, class Then>
+  void send(Request request, network::SendOptions how, Then then) {
+    auto handler = whileRunning(std::move(then));
+    if (coordinator_) return coordinator_->send(std::move(request), how, std::move(handler));
+    client_.executor().post([handler = std::move(handler)]() mutable {
+      handler(Result<network::Received<typename Request::Response>>(
+          fail(ErrorCode::CoordinatorNotAvailable, "the coordinator is being looked for")));
+    });
+  }
+  /// The same for a step of membership: whoever has left does not come back with the answer of a join that was under
+  /// way.
+  template <class Request, class Then>
+  void ask(Request request, network::SendOptions how, Then then) {
+    send(std::move(request), how,
+         [this, then = std::move(then)](Result<network::Received<typename Request::Response>> received) mutable {
+           if (!left_) then(std::move(received));
+         });
+  }
+
+  Client& client_;
+  const std::string groupId_;
+  const ErrorHandler onError_;
+
+  /// A connection of its own: a parked JoinGroup holds up whatever comes behind it.
+  std::unique_ptr<network::Channel> coordinator_;
+  std::string memberId_;
+  int32_t epoch_ = 0;
+  Partitions owned_;
+  int attempts_ = 0;
+  platform::Timer step_;
+  bool left_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace tidemark::client

@@ -1,0 +1,554 @@
+#include "client/share_consumer.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "client/fetch_reader.h"
+#include "client/group_membership.h"
+#include "protocol/generated/share_acknowledge_request.h"
+#include "protocol/generated/share_acknowledge_response.h"
+#include "protocol/generated/share_fetch_request.h"
+#include "protocol/generated/share_fetch_response.h"
+#include "protocol/generated/share_group_heartbeat_request.h"
+#include "protocol/generated/share_group_heartbeat_response.h"
+
+namespace tidemark::client {
+
+using platform::MonotonicTime;
+using protocol::ShareAcknowledgeRequest;
+using protocol::ShareAcknowledgeResponse;
+using protocol::ShareFetchRequest;
+using protocol::ShareFetchResponse;
+using protocol::ShareGroupHeartbeatRequest;
+using protocol::ShareGroupHeartbeatResponse;
+using records::Step;
+
+namespace {
+
+/// Member epochs that say something.
+constexpr int32_t kJoinsShareGroup = 0;
+constexpr int32_t kLeavesShareGroup = -1;
+/// The epoch of a request that begins a share session, and of one that ends it.
+constexpr int32_t kFirstSessionEpoch = 0;
+constexpr int32_t kLastSessionEpoch = -1;
+
+/// The topic's entry, as the last of a request's; partitions come in order.
+template <class Topics>
+auto& lastTopic(Topics& topics, const Uuid& id) {
+  if (topics.empty() || topics.back().topicId != id) topics.emplace_back().topicId = id;
+  return topics.back();
+}
+
+ErrorCode acknowledgeErrorOf(const ShareFetchResponse::PartitionData& data) {
+  return static_cast<ErrorCode>(data.acknowledgeErrorCode);
+}
+ErrorCode acknowledgeErrorOf(const ShareAcknowledgeResponse::PartitionData& data) {
+  return static_cast<ErrorCode>(data.errorCode);
+}
+
+}  // namespace
+
+class ShareConsumer::Core final : public GroupMembership {
+ public:
+  Core(Client& client, ShareOptions options, Handlers handlers)
+      : GroupMembership(client, options.groupId, handlers.onError),
+        options_(std::move(options)),
+        handlers_(std::move(handlers)) {
+    memberId_ = client.process().random().uuid().toString();
+  }
+
+  void acknowledge(const Delivery& delivery, AcknowledgeType type);
+  void commit();
+  void leave(platform::Task done) override;
+  void stop() override {
+    GroupMembership::stop();
+    timer_.cancel();
+  }
+
+ private:
+  /// What is said of offsets of a partition, by the first of them.
+  struct Said {
+    Offset last;
+    AcknowledgeType type = AcknowledgeType::Gap;
+    /// Nothing: by the consumer itself, nobody waits for what becomes of it.
+    std::optional<Delivery> delivery;
+  };
+  using SaidOf = std::map<Offset, Said>;
+  using SaidAll = std::map<TopicPartition, SaidOf>;
+
+  /// A leader: the one request at a time there, and the session it belongs to.
+  struct Source {
+    /// Of its own: a session ends with its connection, and a parked fetch holds up whatever comes behind it.
+    std::unique_ptr<network::Channel> channel;
+    bool inFlight = false;
+    /// Of the next request.
+    int32_t epoch = kFirstSessionEpoch;
+    uint64_t session = 0;
+    /// What the leader believes is wanted.
+    Partitions fetched;
+    /// To be sent. As long as what is held there: the leader bounds that (share.partition.max.record.locks).
+    SaidAll said;
+    bool commits = false;
+    MonotonicTime notBefore{};
+    int failures = 0;
+  };
+
+  void proceed() override { beat(); }
+  void beat();
+  ShareGroupHeartbeatRequest heartbeat(int32_t epoch) const;
+  void joined(const ShareGroupHeartbeatResponse& response);
+  void refused(const Error& error);
+  /// Takes what the coordinator assigned, once its topics are known by name.
+  void assign();
+
+  void pumpSoon();
+  void pump();
+  void sayGoodbye();
+  void armTimer();
+  void refresh();
+  void turn(NodeId leader, Source& source, const Partitions& wanted);
+  ShareFetchRequest fetchRequest(const Source& source, const Partitions& wanted, const SaidAll& said) const;
+  template <class Request>
+  void sendTo(NodeId leader, Source& source, Request request, SaidAll said, platform::Duration timeout);
+  template <class Response>
+  void answered(NodeId leader, SaidAll said, MonotonicTime asked, bool ends,
+                const Result<network::Received<Response>>& received);
+  void take(NodeId, MonotonicTime, const TopicPartition&, const ShareAcknowledgeResponse::PartitionData&) {}
+  void take(NodeId leader, MonotonicTime asked, const TopicPartition& where,
+            const ShareFetchResponse::PartitionData& data);
+  void takeError(Source& source, const TopicPartition& where, ErrorCode code);
+  void takeRecords(Source& source, Delivery delivery, const ShareFetchResponse::PartitionData& data);
+  /// What was held there may be given to others.
+  void endSession(Source& source);
+  void backOff(Source& source) {
+    source.notBefore = now() + client_.backoff(++source.failures);
+    refresh();
+  }
+  void tellAll(const SaidAll& said, ErrorCode error) const;
+  void tellOf(const SaidOf& said, ErrorCode error) const;
+  template <class Batches>
+  static void write(const SaidOf& said, Batches& into);
+  Uuid idOf(const std::string& topic) const {
+    const auto* known = client_.metadata().find(topic);
+    return known == nullptr ? Uuid() : known->id;
+  }
+  MonotonicTime now() const { return client_.process().clock().monotonic(); }
+
+  const ShareOptions options_;
+  const Handlers handlers_;
+  platform::Duration interval_ = std::chrono::seconds(1);
+  Target target_;
+  std::map<NodeId, Source> sources_;
+  uint64_t sessions_ = 0;
+  FetchReader reader_;
+  platform::Timer timer_;
+  bool pumpPosted_ = false;
+  bool refreshing_ = false;
+  int unknownLeaders_ = 0;
+  MonotonicTime refreshNotBefore_{};
+  platform::Task whenLeft_;
+};
+
+// --- Membership ------------------------------------------------------------------------------------------------------
+
+ShareGroupHeartbeatRequest ShareConsumer::Core::heartbeat(int32_t epoch) const {
+  ShareGroupHeartbeatRequest request;
+  request.groupId = groupId_;
+  request.memberId = memberId_;
+  request.memberEpoch = epoch;
+  request.subscribedTopicNames.emplace();
+  for (const std::string& topic : options_.topics) request.subscribedTopicNames->emplace_back(topic);
+  return request;
+}
+
+void ShareConsumer::Core::beat() {
+  step_.cancel();
+  ask(heartbeat(epoch_), {.timeout = client_.options().requestTimeout / 10},
+      [this](const Result<network::Received<ShareGroupHeartbeatResponse>>& received) {
+        if (!received) return refused(received.error());
+        const auto& response = received->message;
+        if (response.errorCode != 0) return refused(errorOf(response.errorCode, response.errorMessage, "a heartbeat"));
+        joined(response);
+      });
+}
+
+void ShareConsumer::Core::refused(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::FencedMemberEpoch:
+    case ErrorCode::UnknownMemberId:
+      epoch_ = kJoinsShareGroup;
+      target_.clear();
+      assign();
+      return later(backoff(), &Core::beat);
+    case ErrorCode::CoordinatorLoadInProgress:
+      return later(backoff(), &Core::beat);
+    default:
+      return lose(error);
+  }
+}
+
+void ShareConsumer::Core::joined(const ShareGroupHeartbeatResponse& response) {
+  attempts_ = 0;
+  epoch_ = response.memberEpoch;
+  interval_ = std::chrono::milliseconds(response.heartbeatIntervalMs);
+  later(interval_, &Core::beat);
+  if (response.assignment) {
+    target_.clear();
+    for (const auto& topic : response.assignment->topicPartitions)
+      target_[topic.topicId].insert(topic.partitions.begin(), topic.partitions.end());
+  }
+  assign();
+}
+
+void ShareConsumer::Core::assign() {
+  auto assigned = named(target_);
+  if (!assigned) return refresh();
+  if (owned_ == *assigned) return;
+  owned_ = std::move(*assigned);
+  pumpSoon();
+}
+
+void ShareConsumer::Core::leave(platform::Task done) {
+  left_ = true;
+  step_.cancel();
+  owned_.clear();
+  whenLeft_ = std::move(done);
+  pumpSoon();
+}
+
+void ShareConsumer::Core::sayGoodbye() {
+  send(heartbeat(kLeavesShareGroup), {.timeout = client_.options().requestTimeout / 10},
+       [done = std::exchange(whenLeft_, nullptr)](
+           const Result<network::Received<ShareGroupHeartbeatResponse>>&) mutable { done(); });
+}
+
+// --- The loop --------------------------------------------------------------------------------------------------------
+
+void ShareConsumer::Core::acknowledge(const Delivery& delivery, AcknowledgeType type) {
+  const auto source = sources_.find(delivery.leader);
+  if (source != sources_.end() && source->second.epoch != kFirstSessionEpoch &&
+      source->second.session == delivery.session) {
+    source->second.said[delivery.where].insert_or_assign(
+        delivery.offset, Said{.last = delivery.offset, .type = type, .delivery = delivery});
+    if (!source->second.inFlight) pumpSoon();
+    return;
+  }
+  client_.executor().post(whileRunning([this, delivery, type] {
+    if (handlers_.onAcknowledged)
+      handlers_.onAcknowledged({.delivery = delivery, .type = type, .error = ErrorCode::ShareSessionNotFound});
+  }));
+}
+
+void ShareConsumer::Core::commit() {
+  for (auto& [leader, source] : sources_) source.commits = !source.said.empty();
+  pumpSoon();
+}
+
+void ShareConsumer::Core::pumpSoon() {
+  if (std::exchange(pumpPosted_, true)) return;
+  client_.executor().post(whileRunning([this] {
+    pumpPosted_ = false;
+    pump();
+  }));
+}
+
+void ShareConsumer::Core::pump() {
+  std::map<NodeId, Partitions> wanted;
+  bool allKnown = true;
+  for (const TopicPartition& where : owned_) {
+    if (const auto leader = client_.metadata().leaderOf(where)) {
+      wanted[*leader].insert(where);
+      sources_.try_emplace(*leader);
+    } else {
+      allKnown = false;
+    }
+  }
+  const MonotonicTime time = now();
+  bool busy = false;
+  for (auto& [leader, source] : sources_) {
+    if (!source.inFlight && source.notBefore <= time) turn(leader, source, wanted[leader]);
+    if (stopped_) return;
+    busy = busy || source.inFlight;
+  }
+  if (left_ && !busy && whenLeft_) return sayGoodbye();
+  if (allKnown) {
+    unknownLeaders_ = 0;
+  } else if (refreshNotBefore_ <= time) {
+    refreshNotBefore_ = time + client_.backoff(++unknownLeaders_);
+    refresh();
+  }
+  armTimer();
+}
+
+void ShareConsumer::Core::armTimer() {
+  const MonotonicTime time = now();
+  MonotonicTime next = kNever;
+  auto consider = [&](MonotonicTime at) {
+    if (at > time) next = std::min(next, at);
+  };
+  for (const auto& [leader, source] : sources_)
+    if (!source.inFlight) consider(source.notBefore);
+  consider(refreshNotBefore_);
+  timer_.cancel();
+  if (next != kNever) timer_ = client_.executor().schedule(next - time, whileRunning([this] { pump(); }));
+}
+
+void ShareConsumer::Core::refresh() {
+  if (std::exchange(refreshing_, true)) return;
+  client_.refresh(options_.topics, whileRunning([this](const Result<void>&) {
+                    refreshing_ = false;
+                    // Ids that are unknown still are asked for again with the next heartbeat.
+                    if (!left_ && named(target_)) assign();
+                    pumpSoon();
+                  }));
+}
+
+void ShareConsumer::Core::turn(NodeId leader, Source& source, const Partitions& wanted) {
+  const bool isOpen = source.epoch != kFirstSessionEpoch;
+  if (left_ ? !isOpen : wanted.empty() && (!isOpen || (source.fetched.empty() && source.said.empty()))) return;
+  const auto broker = client_.metadata().brokers.find(leader);
+  if (broker == client_.metadata().brokers.end()) {
+    endSession(source);
+    if (!stopped_) backOff(source);
+    return;
+  }
+  if (!source.channel || source.channel->endpoint() != broker->second) {
+    client_.retire(std::move(source.channel));
+    source.channel = client_.newChannel(broker->second);
+    // A session ends with its connection.
+    if (isOpen) {
+      endSession(source);
+      pumpSoon();
+      return;
+    }
+  }
+  SaidAll said = std::exchange(source.said, {});
+  const bool commits = std::exchange(source.commits, false);
+  if (left_ || (!said.empty() && (commits || wanted.empty()))) {
+    ShareAcknowledgeRequest request;
+    request.groupId = protocol::Text(groupId_);
+    request.memberId = protocol::Text(memberId_);
+    request.shareSessionEpoch = left_ ? kLastSessionEpoch : source.epoch;
+    for (const auto& [where, of] : said) {
+      auto& partition = lastTopic(request.topics, idOf(where.topic)).partitions.emplace_back();
+      partition.partitionIndex = where.partition.value();
+      write(of, partition.acknowledgementBatches);
+    }
+    return sendTo(leader, source, std::move(request), std::move(said), client_.options().requestTimeout);
+  }
+  ShareFetchRequest request = fetchRequest(source, wanted, said);
+  source.fetched = wanted;
+  sendTo(leader, source, std::move(request), std::move(said), client_.options().requestTimeout + options_.maxWait);
+}
+
+ShareFetchRequest ShareConsumer::Core::fetchRequest(const Source& source, const Partitions& wanted,
+                                                    const SaidAll& said) const {
+  ShareFetchRequest request;
+  request.groupId = protocol::Text(groupId_);
+  request.memberId = protocol::Text(memberId_);
+  request.shareSessionEpoch = source.epoch;
+  request.maxWaitMs = millis(options_.maxWait);
+  request.minBytes = options_.minBytes;
+  request.maxBytes = options_.maxBytes;
+  request.maxRecords = options_.maxRecords;
+  request.batchSize = options_.maxRecords;
+  Partitions all = wanted;
+  all.insert(source.fetched.begin(), source.fetched.end());
+  for (const auto& [where, of] : said) all.insert(where);
+  for (const TopicPartition& where : all) {
+    const Uuid id = idOf(where.topic);
+    const auto of = said.find(where);
+    if (of != said.end() || !source.fetched.contains(where)) {
+      auto& partition = lastTopic(request.topics, id).partitions.emplace_back();
+      partition.partitionIndex = where.partition.value();
+      if (of != said.end()) write(of->second, partition.acknowledgementBatches);
+    }
+    if (!wanted.contains(where))
+      lastTopic(request.forgottenTopicsData, id).partitions.push_back(where.partition.value());
+  }
+  return request;
+}
+
+template <class Batches>
+void ShareConsumer::Core::write(const SaidOf& said, Batches& into) {
+  for (const auto& [first, one] : said) {
+    const auto type = static_cast<int8_t>(one.type);
+    if (!into.empty() && into.back().lastOffset + 1 == first.value() && into.back().acknowledgeTypes.front() == type) {
+      into.back().lastOffset = one.last.value();
+    } else {
+      into.push_back({.firstOffset = first.value(), .lastOffset = one.last.value(), .acknowledgeTypes = {type}});
+    }
+  }
+}
+
+template <class Request>
+void ShareConsumer::Core::sendTo(NodeId leader, Source& source, Request request, SaidAll said,
+                                 platform::Duration timeout) {
+  source.inFlight = true;
+  const bool ends = request.shareSessionEpoch == kLastSessionEpoch;
+  source.channel->send(std::move(request), {.timeout = timeout},
+                       whileRunning([this, leader, said = std::move(said), asked = now(),
+                                     ends](Result<network::Received<typename Request::Response>> received) mutable {
+                         answered(leader, std::move(said), asked, ends, received);
+                       }));
+}
+
+// --- Answers ---------------------------------------------------------------------------------------------------------
+
+template <class Response>
+void ShareConsumer::Core::answered(NodeId leader, SaidAll said, MonotonicTime asked, bool ends,
+                                   const Result<network::Received<Response>>& received) {
+  Source& source = sources_.at(leader);
+  source.inFlight = false;
+  const ErrorCode code = received ? static_cast<ErrorCode>(received->message.errorCode) : received.error().code;
+  if (code == ErrorCode::None && source.epoch == kFirstSessionEpoch) source.session = ++sessions_;
+  if (handlers_.onAnswer)
+    handlers_.onAnswer({.leader = leader, .session = source.session, .asked = asked, .error = code});
+  if (stopped_) return;
+  pumpSoon();
+  if (code != ErrorCode::None || ends) {
+    // One that was not answered may still begin, or go on, with the connection.
+    if (!received) client_.retire(std::move(source.channel));
+    tellAll(said, code);
+    if (!stopped_) endSession(source);
+    if (stopped_ || ends || code == ErrorCode::ShareSessionNotFound || code == ErrorCode::InvalidShareSessionEpoch)
+      return;
+    backOff(source);
+    if (received && !isRetriable(code))
+      tell(errorOf(received->message.errorCode, received->message.errorMessage, "a share fetch"));
+    return;
+  }
+  source.epoch = source.epoch == INT32_MAX ? 1 : source.epoch + 1;
+  const int failures = std::exchange(source.failures, 0);
+  for (const auto& topic : received->message.responses) {
+    const std::string name(client_.metadata().nameOf(topic.topicId));
+    for (const auto& data : topic.partitions) {
+      const TopicPartition where{name, PartitionIndex(data.partitionIndex)};
+      if (const auto of = said.extract(where); !of.empty()) tellOf(of.mapped(), acknowledgeErrorOf(data));
+      if (stopped_) return;
+      // What comes after the first error of an answer does not make the pause longer.
+      if (data.errorCode != 0 && source.failures == 0) source.failures = failures;
+      take(leader, asked, where, data);
+      if (stopped_) return;
+    }
+  }
+  tellAll(said, ErrorCode::UnknownServerError);
+}
+
+void ShareConsumer::Core::take(NodeId leader, MonotonicTime asked, const TopicPartition& where,
+                               const ShareFetchResponse::PartitionData& data) {
+  Source& source = sources_.at(leader);
+  const auto code = static_cast<ErrorCode>(data.errorCode);
+  if (code != ErrorCode::None) return takeError(source, where, code);
+  if (data.acquiredRecords.empty()) return;
+  const Delivery delivery{
+      .where = where, .offset = {}, .leader = leader, .session = source.session, .count = 0, .asked = asked};
+  if (owned_.contains(where)) return takeRecords(source, delivery, data);
+  // Not its own any more: for others at once.
+  for (const auto& range : data.acquiredRecords)
+    source.said[where][Offset(range.firstOffset)] = {
+        .last = Offset(range.lastOffset), .type = AcknowledgeType::Release, .delivery = {}};
+}
+
+void ShareConsumer::Core::takeError(Source& source, const TopicPartition& where, ErrorCode code) {
+  if (source.notBefore <= now()) backOff(source);
+  if (code == ErrorCode::TopicAuthorizationFailed || code == ErrorCode::InvalidRequest)
+    tell({code, fmt::format("{}: {}", where, errorName(code))});
+}
+
+void ShareConsumer::Core::takeRecords(Source& source, Delivery delivery, const ShareFetchResponse::PartitionData& data) {
+  const std::span ranges(data.acquiredRecords);
+  SaidOf& said = source.said[delivery.where];
+  size_t range = 0;
+  /// The next offset of the range that nothing is known of.
+  Offset next(ranges.front().firstOffset);
+  const auto say = [&](Offset behind, AcknowledgeType type) {
+    if (next < behind) said[next] = {.last = behind - 1, .type = type, .delivery = {}};
+    next = behind;
+  };
+  /// Up to `offset`, which is a record, or the end of them all, there is none.
+  const auto skipTo = [&](Offset offset, AcknowledgeType type) {
+    while (range < ranges.size() && Offset(ranges[range].lastOffset) < offset) {
+      say(Offset(ranges[range].lastOffset).next(), type);
+      if (++range < ranges.size()) next = Offset(ranges[range].firstOffset);
+    }
+    if (range < ranges.size() && next < offset) say(offset, type);
+  };
+  const Offset behindAll = Offset(ranges.back().lastOffset).next();
+  reader_.begin(data.records.view(), next);
+  for (;;) {
+    const Step step = reader_.next();
+    if (step == Step::Corrupt) {
+      skipTo(behindAll, AcknowledgeType::Reject);
+      return tell({ErrorCode::CorruptMessage, fmt::format("{}: {}", delivery.where, reader_.reason())});
+    }
+    if (step == Step::End) break;
+    const Offset offset = reader_.record().offset;
+    skipTo(offset, AcknowledgeType::Gap);
+    if (range == ranges.size()) break;
+    if (offset < next) continue;
+    next = offset.next();
+    delivery.offset = offset;
+    delivery.count = ranges[range].deliveryCount;
+    handlers_.onRecord({.delivery = delivery, .record = reader_.record()});
+    if (stopped_) return;
+  }
+  skipTo(behindAll, AcknowledgeType::Gap);
+  if (said.empty()) source.said.erase(delivery.where);
+}
+
+void ShareConsumer::Core::endSession(Source& source) {
+  source.epoch = kFirstSessionEpoch;
+  source.fetched.clear();
+  tellAll(std::exchange(source.said, {}), ErrorCode::ShareSessionNotFound);
+}
+
+void ShareConsumer::Core::tellAll(const SaidAll& said, ErrorCode error) const {
+  for (const auto& [where, of] : said) tellOf(of, error);
+}
+
+void ShareConsumer::Core::tellOf(const SaidOf& said, ErrorCode error) const {
+  if (!handlers_.onAcknowledged) return;
+  for (const auto& [first, one] : said)
+    if (one.delivery && !stopped_)
+      handlers_.onAcknowledged({.delivery = *one.delivery, .type = one.type, .error = error});
+}
+
+// --- ShareConsumer ---------------------------------------------------------------------------------------------------
+
+ShareConsumer::ShareConsumer(Client& client, ShareOptions options, Handlers handlers)
+    : core_(std::make_shared<Core>(client, std::move(options), std::move(handlers))) {
+  core_->begin();
+}
+
+ShareConsumer::~ShareConsumer() {
+  core_->stop();
+}
+
+void ShareConsumer::acknowledge(const Delivery& delivery, AcknowledgeType type) {
+  core_->acknowledge(delivery, type);
+}
+
+void ShareConsumer::commit() {
+  core_->commit();
+}
+
+void ShareConsumer::leave(platform::Task done) {
+  core_->leave(std::move(done));
+}
+
+std::string ShareConsumer::memberId() const {
+  return core_->memberId();
+}
+
+int32_t ShareConsumer::epoch() const noexcept {
+  return core_->epoch();
+}
+
+std::vector<TopicPartition> ShareConsumer::assignment() const {
+  return core_->assignment();
+}
+
+}  // namespace tidemark::client
