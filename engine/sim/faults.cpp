@@ -17,6 +17,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::string_view kKilled = "the scenario kills it";
+constexpr auto kShareApis = std::to_array<std::string_view>({"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat",
+                                                             "ReadShareGroupState", "WriteShareGroupState",
+                                                             "InitializeShareGroupState"});
 
 std::string processOf(NodeId broker) {
   return fmt::format("broker-{}", broker);
@@ -116,7 +119,7 @@ void Faults::mendLinks() {
   for (int i = 1; i <= setup_.nodes; ++i) {
     const std::string broker = processOf(NodeId(i));
     for (int j = 1; j <= setup_.nodes; ++j) setup_.world.network().setLink(broker, processOf(NodeId(j)), {});
-    for (const std::string& client : setup_.clients) {
+    for (const std::string& client : allClients()) {
       setup_.world.network().setLink(broker, client, {});
       setup_.world.network().setLink(client, broker, {});
     }
@@ -243,6 +246,18 @@ void Faults::losesData(NodeId broker) {
   if (registered != nullptr) setup_.losses.lostData(broker, registered->epoch);
 }
 
+std::vector<std::string> Faults::allClients() const {
+  std::vector<std::string> all = setup_.clients;
+  for (const auto& names : setup_.sharers) all.insert(all.end(), names.begin(), names.end());
+  return all;
+}
+
+std::vector<std::string> Faults::anySharer(const Strike& strike) const {
+  if (setup_.sharers.empty()) return {};
+  platform::Generator dice(platform::mix(platform::mix(setup_.seed, "faults of shares"), strike.number));
+  return setup_.sharers[dice.below(setup_.sharers.size())];
+}
+
 void Faults::hurtLink(Strike& strike) {
   platform::SimulatedNetwork& network = setup_.world.network();
   platform::Generator& choices = strike.dice;
@@ -252,6 +267,8 @@ void Faults::hurtLink(Strike& strike) {
   const std::string a = processOf(one);
   const std::string b = toClient ? setup_.clients[choices.below(setup_.clients.size())] : processOf(other);
   if (a == b) return;
+  std::vector<std::string> ends = toClient ? anySharer(strike) : std::vector<std::string>();
+  ends.push_back(b);
   const auto length = choices.between(milliseconds(50), seconds(5));
   const uint64_t dice = choices.below(100);
   if (dice < 30) {
@@ -259,13 +276,15 @@ void Faults::hurtLink(Strike& strike) {
     platform::LinkOptions slow{.minDelay = milliseconds(1),
                                .maxDelay = choices.between(milliseconds(5), milliseconds(150))};
     happened(strike, "slow link", fmt::format("the link of {} and {} is slow", a, b));
-    network.setLink(a, b, slow);
-    later(length, [&network, a, b] { network.setLink(a, b, {}); });
+    for (const std::string& end : ends) network.setLink(a, end, slow);
+    later(length, [&network, a, ends] {
+      for (const std::string& end : ends) network.setLink(a, end, {});
+    });
     return;
   }
   if (dice < 50) {
     happened(strike, "connections reset", fmt::format("connections of {} and {} are reset", a, b));
-    network.reset(a, b);
+    for (const std::string& end : ends) network.reset(a, end);
     return;
   }
   if (!budget_.mayHarm(one) || (!toClient && !budget_.mayHarm(other))) return;
@@ -278,12 +297,16 @@ void Faults::hurtLink(Strike& strike) {
     return;
   }
   happened(strike, "link cut", fmt::format("{} and {} are cut", a, b));
-  if (dice < 80) {
-    network.cutOneWay(a, b);
-  } else {
-    network.cut(a, b);
+  for (const std::string& end : ends) {
+    if (dice < 80) {
+      network.cutOneWay(a, end);
+    } else {
+      network.cut(a, end);
+    }
   }
-  later(length, [&network, a, b] { network.heal(a, b); });
+  later(length, [&network, a, ends] {
+    for (const std::string& end : ends) network.heal(a, end);
+  });
 }
 
 void Faults::hurtSeam(Strike& strike) {
@@ -301,7 +324,18 @@ void Faults::hurtSeam(Strike& strike) {
     later(length + strike.dice.between(milliseconds(100), seconds(2)), [this, broker] { restart(broker); });
   }
   happened(strike, fmt::format("seam: {}", faults::nameOf(drawn.fault.kind)), faults::textOf(drawn.fault));
-  setup_.cluster.setFault(std::move(drawn.fault), [this, active = std::weak_ptr(active_)](const Result<int>& set) {
+  if (!setup_.sharers.empty() && drawn.fault.kind != faults::Kind::RequestError &&
+      faults::areaOf(drawn.fault.kind) == faults::Area::Requests) {
+    platform::Generator dice(platform::mix(platform::mix(setup_.seed, "requests of shares"), strike.number));
+    faults::Fault also = drawn.fault;
+    also.api = kShareApis[dice.below(kShareApis.size())];
+    set(std::move(also));
+  }
+  set(std::move(drawn.fault));
+}
+
+void Faults::set(faults::Fault fault) {
+  setup_.cluster.setFault(std::move(fault), [this, active = std::weak_ptr(active_)](const Result<int>& set) {
     // The broker may be down just now; anything else is a plan that cannot be carried out.
     if (active.lock() && !set && set.error().code == ErrorCode::InvalidRequest)
       setup_.note(fmt::format("refused: {}", set.error().message));
@@ -336,7 +370,7 @@ void Faults::on(const Seen& seen) {
     if (!strike) return;
     moment_.emplace_back([this, strike = *strike, broker = seen.broker] {
       happened(strike, "connections reset", fmt::format("clients of broker {} are reset", broker));
-      for (const std::string& client : setup_.clients) setup_.world.network().reset(processOf(broker), client);
+      for (const std::string& client : allClients()) setup_.world.network().reset(processOf(broker), client);
     });
   } else if (const auto* fetched = as<events::FollowerFetched>(seen)) {
     // It is about to be asked into the ISR when it loses what it has fetched.

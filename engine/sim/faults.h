@@ -38,6 +38,9 @@ class Faults final : public Checker {
     int nodes;
     int minInsyncReplicas;
     std::vector<std::string> clients;
+    /// Members of share groups, with the names of their processes: what happens to a client's link happens to one of
+    /// theirs as well, what happens to requests to theirs as well. Dice of their own say to which.
+    std::vector<std::vector<std::string>> sharers;
     uint64_t seed;
     /// Only these happen; nothing: all.
     std::optional<std::set<size_t>> only;
@@ -68,6 +71,9 @@ class Faults final : public Checker {
   };
 
   void later(platform::Duration after, std::move_only_function<void()> action);
+  std::vector<std::string> allClients() const;
+  /// The processes of a member of a share group; empty if there is none.
+  std::vector<std::string> anySharer(const Strike& strike) const;
   /// With dice of its own; nothing if that one is left out.
   std::optional<Strike> strikeOf(size_t number) const;
   void happened(const Strike& strike, std::string_view what, const std::string& note);
@@ -77,6 +83,7 @@ class Faults final : public Checker {
   void losesData(NodeId broker);
   void hurtLink(Strike& strike);
   void hurtSeam(Strike& strike);
+  void set(faults::Fault fault);
   /// What lies on its disk is changed or gone when it starts again.
   void damage(Strike& strike, NodeId broker);
   void loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower);

@@ -19,6 +19,7 @@
 #include "sim/replica_logs.h"
 #include "sim/replication_checkers.h"
 #include "sim/scenario_topology.h"
+#include "sim/share_load.h"
 #include "sim/sim_platform.h"
 #include "sim/stable_offsets.h"
 #include "sim/sync_checkers.h"
@@ -75,6 +76,14 @@ class Scenario {
                        .topic = kTopic,
                        .partitions = topology_.partitions},
                       drawTransactions(options.seed, kTopic, topology_.partitions)),
+        shares_({.world = world_,
+                 .judge = judge_,
+                 .tally = tally_,
+                 .journal = journal_,
+                 .seed = options.seed,
+                 .topic = kTopic,
+                 .partitions = topology_.partitions},
+                drawShares(options.seed)),
         chronicle_([this] { return world_.now(); }, topology_.nodes()),
         faults_({.world = world_,
                  .platform = *platform_,
@@ -87,12 +96,13 @@ class Scenario {
                  .nodes = topology_.nodes(),
                  .minInsyncReplicas = topology_.minInsyncReplicas,
                  .clients = clients(),
+                 .sharers = shares_.plan().clients(),
                  .seed = options.seed,
                  .only = options.faults,
                  .note = [this](const std::string& text) { note(text); }}) {
     for (Checker* checker :
          std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_, &inSync_,
-                                         &quorum_, &stableOffsets_, &groups_, &tally_, &faults_})
+                                         &quorum_, &stableOffsets_, &groups_, &shares_, &tally_, &faults_})
       watch_.add(*checker);
     if (options.record) watch_.add(tape_.emplace(cluster_, options.record));
     cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
@@ -183,6 +193,7 @@ class Scenario {
     sequences_.lost(loss.partition, loss.batches);
     journal_.lost(loss.partition, loss.from, loss.to);
     groups_.lost();
+    shares_.lost();
     transactions_.lost();
   }
 
@@ -200,6 +211,7 @@ class Scenario {
     reader_ = reader("reader-1");
     groups_.begin(bootstrap_);
     transactions_.begin(bootstrap_);
+    shares_.begin(bootstrap_);
     runFor(seconds(2));
 
     faults_.begin();
@@ -207,6 +219,7 @@ class Scenario {
     for (int i = 1; i <= 3; ++i) {
       runFor(options_.faultsFor / 3);
       groups_.third(i);
+      shares_.third(i);
       late_ = reader(fmt::format("late-{}", i));
       if (i == 1) transactions_.rivalsCome();
     }
@@ -239,6 +252,8 @@ class Scenario {
     // A group without members, which only has offsets, would lose them as well.
     if (groups_.plan().offsetsExpire && !transactions_.plan().hasSecondTopic())
       options.settings.push_back({"offsets.retention.minutes", "1"});
+    for (const auto& [key, value] : shares_.plan().settings(topology_.copies, topology_.minInsyncReplicas))
+      options.settings.push_back({key, value});
     options.firstTopic = observe::TopicOptions{
         .name = kTopic, .partitions = topology_.partitions, .replicationFactor = topology_.copies, .configs = {}};
     if (topology_.segmentBytes > 0)
@@ -273,6 +288,7 @@ class Scenario {
     const auto began = world_.now();
     for (const auto& writer : writers_) writer->stop();
     transactions_.stop();
+    shares_.calmDown();
     std::string wrong;
     const bool whole = awaitWhole(began + options_.settleWithin, [&] { return wrong = whatIsNotWhole(); });
     if (!whole) return late("L", wrong);
@@ -287,6 +303,9 @@ class Scenario {
       return late("T3", wrong);
     if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = groups_.whatIsNotTold(); }))
       return late("G5", wrong);
+    if (!awaitWhole(world_.now() + options_.settleWithin,
+                    [&] { return wrong = shares_.whatIsNotDone(late_->records()); }))
+      return late("G9", wrong);
     quiet();
     if (judge_.first()) throw Stop();
   }
@@ -337,6 +356,7 @@ class Scenario {
       if (writer->unanswered() > 0)
         return fmt::format("L2: {} records of {} are not answered", writer->unanswered(), writer->name());
     if (std::string wrong = transactions_.whatIsNotWhole(); !wrong.empty()) return wrong;
+    if (std::string wrong = shares_.whatIsNotWhole(); !wrong.empty()) return wrong;
     return groups_.whatIsNotWhole();
   }
 
@@ -376,6 +396,7 @@ class Scenario {
   Journal journal_;
   GroupLoad groups_;
   TransactionalLoad transactions_;
+  ShareLoad shares_;
   Chronicle chronicle_;
   Faults faults_;
   std::optional<Tape> tape_;

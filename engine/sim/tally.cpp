@@ -41,6 +41,17 @@ constexpr auto kDemanded = std::to_array<std::string_view>({
     "commit without an answer",
     "transaction of transaction.version 0",
     "transaction of transaction.version 1",
+    "coordinator of share states moved",
+    "share member dies",
+    "share member leaves",
+    "share session lost",
+    "shared record accepted",
+    "shared record released",
+    "shared record rejected",
+    "shared record delivered again",
+    "shared record delivered for the last time",
+    "acknowledgement without a lock refused",
+    "acknowledgement without an answer",
 });
 
 }  // namespace
@@ -51,6 +62,7 @@ void Tally::on(const Seen& seen) {
     count("leader change");
     if (seen.partition.topic == "__consumer_offsets") count("coordinator of groups moved");
     if (seen.partition.topic == "__transaction_state") count("coordinator of transactions moved");
+    if (seen.partition.topic == "__share_group_state") count("coordinator of share states moved");
   } else if (as<events::IsrShrunk>(seen)) {
     count("ISR shrink");
   } else if (as<events::IsrExpanded>(seen)) {
