@@ -408,7 +408,7 @@ void ShareConsumer::Core::answered(NodeId leader, SaidAll said, MonotonicTime as
     handlers_.onAnswer({.leader = leader, .session = source.session, .asked = asked, .error = code});
   if (stopped_) return;
   pumpSoon();
-  if (code != ErrorCode::None || ends) {
+  if (code != ErrorCode::None) {
     // One that was not answered may still begin, or go on, with the connection.
     if (!received) client_.retire(std::move(source.channel));
     tellAll(said, code);
@@ -435,6 +435,7 @@ void ShareConsumer::Core::answered(NodeId leader, SaidAll said, MonotonicTime as
     }
   }
   tellAll(said, ErrorCode::UnknownServerError);
+  if (ends && !stopped_) endSession(source);
 }
 
 void ShareConsumer::Core::take(NodeId leader, MonotonicTime asked, const TopicPartition& where,

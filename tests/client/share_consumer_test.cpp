@@ -289,5 +289,19 @@ TEST_P(ShareConsumerTest, EndsItsSessionsWithWhatWasAcknowledgedAndLeaves) {
   EXPECT_EQ(told_, (std::vector<std::string>{"0 NONE"}));
 }
 
+TEST_P(ShareConsumerTest, IsToldWhatOfItsLastWordsDoesNotCount) {
+  give(1, 0, {"a"}, {{0, 0}});
+  ASSERT_TRUE(await([&] { return given_.size() == 1 && asked_.size() == 2; }));
+  acknowledge(0, AcknowledgeType::Accept);
+  run([&] { consumer_->leave([] {}); });
+  give(2, 0, {}, {});
+  EXPECT_EQ(request<ShareAcknowledgeRequest>(3).shareSessionEpoch, -1);
+  ShareAcknowledgeResponse response;
+  partitionOf(response).errorCode = static_cast<int16_t>(ErrorCode::InvalidRecordState);
+  answer(3, response);
+  ASSERT_TRUE(await([&] { return !told_.empty(); }));
+  EXPECT_EQ(told_, (std::vector<std::string>{"0 INVALID_RECORD_STATE"}));
+}
+
 }  // namespace
 }  // namespace tidemark::test
