@@ -14,8 +14,8 @@
 
 namespace tidemark::client {
 
-/// What members of groups have in common, whichever protocol their group speaks: how one finds its coordinator, talks to
-/// it and goes from one step of its membership to the next. What it says there is the protocol's. Executor as the
+/// What members of groups have in common, whichever protocol their group speaks: how one finds its coordinator, talks
+/// to it and goes from one step of its membership to the next. What it says there is the protocol's. Executor as the
 /// Client's.
 class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
  public:

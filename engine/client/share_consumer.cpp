@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "client/fetch_reader.h"
 #include "client/group_membership.h"
-#include "protocol/generated/share_acknowledge_request.h"
+#include "client/share_session.h"
 #include "protocol/generated/share_acknowledge_response.h"
-#include "protocol/generated/share_fetch_request.h"
-#include "protocol/generated/share_fetch_response.h"
 #include "protocol/generated/share_group_heartbeat_request.h"
 #include "protocol/generated/share_group_heartbeat_response.h"
 
@@ -23,24 +20,12 @@ using protocol::ShareFetchRequest;
 using protocol::ShareFetchResponse;
 using protocol::ShareGroupHeartbeatRequest;
 using protocol::ShareGroupHeartbeatResponse;
-using records::Step;
 
 namespace {
 
 /// Member epochs that say something.
 constexpr int32_t kJoinsShareGroup = 0;
 constexpr int32_t kLeavesShareGroup = -1;
-/// The epoch of a request that begins a share session, and of one that ends it.
-constexpr int32_t kFirstSessionEpoch = 0;
-constexpr int32_t kLastSessionEpoch = -1;
-
-/// The topic's entry, as the last of a request's; partitions come in order.
-template <class Topics>
-auto& lastTopic(Topics& topics, const Uuid& id) {
-  if (topics.empty() || topics.back().topicId != id) topics.emplace_back().topicId = id;
-  return topics.back();
-}
-
 ErrorCode acknowledgeErrorOf(const ShareFetchResponse::PartitionData& data) {
   return static_cast<ErrorCode>(data.acknowledgeErrorCode);
 }
@@ -68,28 +53,12 @@ class ShareConsumer::Core final : public GroupMembership {
   }
 
  private:
-  /// What is said of offsets of a partition, by the first of them.
-  struct Said {
-    Offset last;
-    AcknowledgeType type = AcknowledgeType::Gap;
-    /// Nothing: by the consumer itself, nobody waits for what becomes of it.
-    std::optional<Delivery> delivery;
-  };
-  using SaidOf = std::map<Offset, Said>;
-  using SaidAll = std::map<TopicPartition, SaidOf>;
-
   /// A leader: the one request at a time there, and the session it belongs to.
   struct Source {
     /// Of its own: a session ends with its connection, and a parked fetch holds up whatever comes behind it.
     std::unique_ptr<network::Channel> channel;
     bool inFlight = false;
-    /// Of the next request.
-    int32_t epoch = kFirstSessionEpoch;
-    uint64_t session = 0;
-    /// What the leader believes is wanted.
-    Partitions fetched;
-    /// To be sent. As long as what is held there: the leader bounds that (share.partition.max.record.locks).
-    SaidAll said;
+    ShareSession session;
     bool commits = false;
     MonotonicTime notBefore{};
     int failures = 0;
@@ -109,7 +78,6 @@ class ShareConsumer::Core final : public GroupMembership {
   void armTimer();
   void refresh();
   void turn(NodeId leader, Source& source, const Partitions& wanted);
-  ShareFetchRequest fetchRequest(const Source& source, const Partitions& wanted, const SaidAll& said) const;
   template <class Request>
   void sendTo(NodeId leader, Source& source, Request request, SaidAll said, platform::Duration timeout);
   template <class Response>
@@ -119,7 +87,6 @@ class ShareConsumer::Core final : public GroupMembership {
   void take(NodeId leader, MonotonicTime asked, const TopicPartition& where,
             const ShareFetchResponse::PartitionData& data);
   void takeError(Source& source, const TopicPartition& where, ErrorCode code);
-  void takeRecords(Source& source, Delivery delivery, const ShareFetchResponse::PartitionData& data);
   /// What was held there may be given to others.
   void endSession(Source& source);
   void backOff(Source& source) {
@@ -128,12 +95,6 @@ class ShareConsumer::Core final : public GroupMembership {
   }
   void tellAll(const SaidAll& said, ErrorCode error) const;
   void tellOf(const SaidOf& said, ErrorCode error) const;
-  template <class Batches>
-  static void write(const SaidOf& said, Batches& into);
-  Uuid idOf(const std::string& topic) const {
-    const auto* known = client_.metadata().find(topic);
-    return known == nullptr ? Uuid() : known->id;
-  }
   MonotonicTime now() const { return client_.process().clock().monotonic(); }
 
   const ShareOptions options_;
@@ -228,9 +189,9 @@ void ShareConsumer::Core::sayGoodbye() {
 
 void ShareConsumer::Core::acknowledge(const Delivery& delivery, AcknowledgeType type) {
   const auto source = sources_.find(delivery.leader);
-  if (source != sources_.end() && source->second.epoch != kFirstSessionEpoch &&
-      source->second.session == delivery.session) {
-    source->second.said[delivery.where].insert_or_assign(
+  if (source != sources_.end() && source->second.session.isOpen() &&
+      source->second.session.number == delivery.session) {
+    source->second.session.said[delivery.where].insert_or_assign(
         delivery.offset, Said{.last = delivery.offset, .type = type, .delivery = delivery});
     if (!source->second.inFlight) pumpSoon();
     return;
@@ -242,7 +203,7 @@ void ShareConsumer::Core::acknowledge(const Delivery& delivery, AcknowledgeType 
 }
 
 void ShareConsumer::Core::commit() {
-  for (auto& [leader, source] : sources_) source.commits = !source.said.empty();
+  for (auto& [leader, source] : sources_) source.commits = !source.session.said.empty();
   pumpSoon();
 }
 
@@ -306,8 +267,9 @@ void ShareConsumer::Core::refresh() {
 }
 
 void ShareConsumer::Core::turn(NodeId leader, Source& source, const Partitions& wanted) {
-  const bool isOpen = source.epoch != kFirstSessionEpoch;
-  if (left_ ? !isOpen : wanted.empty() && (!isOpen || (source.fetched.empty() && source.said.empty()))) return;
+  ShareSession& session = source.session;
+  const bool isOpen = session.isOpen();
+  if (left_ ? !isOpen : wanted.empty() && (!isOpen || (session.fetched.empty() && session.said.empty()))) return;
   const auto broker = client_.metadata().brokers.find(leader);
   if (broker == client_.metadata().brokers.end()) {
     endSession(source);
@@ -324,69 +286,28 @@ void ShareConsumer::Core::turn(NodeId leader, Source& source, const Partitions& 
       return;
     }
   }
-  SaidAll said = std::exchange(source.said, {});
+  const auto idOf = [this](const std::string& topic) {
+    const auto* known = client_.metadata().find(topic);
+    return known == nullptr ? Uuid() : known->id;
+  };
+  SaidAll said = std::exchange(session.said, {});
   const bool commits = std::exchange(source.commits, false);
   if (left_ || (!said.empty() && (commits || wanted.empty()))) {
-    ShareAcknowledgeRequest request;
-    request.groupId = protocol::Text(groupId_);
-    request.memberId = protocol::Text(memberId_);
-    request.shareSessionEpoch = left_ ? kLastSessionEpoch : source.epoch;
-    for (const auto& [where, of] : said) {
-      auto& partition = lastTopic(request.topics, idOf(where.topic)).partitions.emplace_back();
-      partition.partitionIndex = where.partition.value();
-      write(of, partition.acknowledgementBatches);
-    }
+    ShareAcknowledgeRequest request = acknowledgeRequest(said, idOf);
+    request.shareSessionEpoch = left_ ? kLastSessionEpoch : session.epoch;
     return sendTo(leader, source, std::move(request), std::move(said), client_.options().requestTimeout);
   }
-  ShareFetchRequest request = fetchRequest(source, wanted, said);
-  source.fetched = wanted;
+  ShareFetchRequest request = session.fetchRequest(options_, wanted, said, idOf);
+  session.fetched = wanted;
   sendTo(leader, source, std::move(request), std::move(said), client_.options().requestTimeout + options_.maxWait);
-}
-
-ShareFetchRequest ShareConsumer::Core::fetchRequest(const Source& source, const Partitions& wanted,
-                                                    const SaidAll& said) const {
-  ShareFetchRequest request;
-  request.groupId = protocol::Text(groupId_);
-  request.memberId = protocol::Text(memberId_);
-  request.shareSessionEpoch = source.epoch;
-  request.maxWaitMs = millis(options_.maxWait);
-  request.minBytes = options_.minBytes;
-  request.maxBytes = options_.maxBytes;
-  request.maxRecords = options_.maxRecords;
-  request.batchSize = options_.maxRecords;
-  Partitions all = wanted;
-  all.insert(source.fetched.begin(), source.fetched.end());
-  for (const auto& [where, of] : said) all.insert(where);
-  for (const TopicPartition& where : all) {
-    const Uuid id = idOf(where.topic);
-    const auto of = said.find(where);
-    if (of != said.end() || !source.fetched.contains(where)) {
-      auto& partition = lastTopic(request.topics, id).partitions.emplace_back();
-      partition.partitionIndex = where.partition.value();
-      if (of != said.end()) write(of->second, partition.acknowledgementBatches);
-    }
-    if (!wanted.contains(where))
-      lastTopic(request.forgottenTopicsData, id).partitions.push_back(where.partition.value());
-  }
-  return request;
-}
-
-template <class Batches>
-void ShareConsumer::Core::write(const SaidOf& said, Batches& into) {
-  for (const auto& [first, one] : said) {
-    const auto type = static_cast<int8_t>(one.type);
-    if (!into.empty() && into.back().lastOffset + 1 == first.value() && into.back().acknowledgeTypes.front() == type) {
-      into.back().lastOffset = one.last.value();
-    } else {
-      into.push_back({.firstOffset = first.value(), .lastOffset = one.last.value(), .acknowledgeTypes = {type}});
-    }
-  }
 }
 
 template <class Request>
 void ShareConsumer::Core::sendTo(NodeId leader, Source& source, Request request, SaidAll said,
                                  platform::Duration timeout) {
   source.inFlight = true;
+  request.groupId = protocol::Text(groupId_);
+  request.memberId = protocol::Text(memberId_);
   const bool ends = request.shareSessionEpoch == kLastSessionEpoch;
   source.channel->send(std::move(request), {.timeout = timeout},
                        whileRunning([this, leader, said = std::move(said), asked = now(),
@@ -403,9 +324,9 @@ void ShareConsumer::Core::answered(NodeId leader, SaidAll said, MonotonicTime as
   Source& source = sources_.at(leader);
   source.inFlight = false;
   const ErrorCode code = received ? static_cast<ErrorCode>(received->message.errorCode) : received.error().code;
-  if (code == ErrorCode::None && source.epoch == kFirstSessionEpoch) source.session = ++sessions_;
+  if (code == ErrorCode::None && !source.session.isOpen()) source.session.number = ++sessions_;
   if (handlers_.onAnswer)
-    handlers_.onAnswer({.leader = leader, .session = source.session, .asked = asked, .error = code});
+    handlers_.onAnswer({.leader = leader, .session = source.session.number, .asked = asked, .error = code});
   if (stopped_) return;
   pumpSoon();
   if (code != ErrorCode::None) {
@@ -420,7 +341,7 @@ void ShareConsumer::Core::answered(NodeId leader, SaidAll said, MonotonicTime as
       tell(errorOf(received->message.errorCode, received->message.errorMessage, "a share fetch"));
     return;
   }
-  source.epoch = source.epoch == INT32_MAX ? 1 : source.epoch + 1;
+  source.session.goOn();
   const int failures = std::exchange(source.failures, 0);
   for (const auto& topic : received->message.responses) {
     const std::string name(client_.metadata().nameOf(topic.topicId));
@@ -444,13 +365,24 @@ void ShareConsumer::Core::take(NodeId leader, MonotonicTime asked, const TopicPa
   const auto code = static_cast<ErrorCode>(data.errorCode);
   if (code != ErrorCode::None) return takeError(source, where, code);
   if (data.acquiredRecords.empty()) return;
-  const Delivery delivery{
-      .where = where, .offset = {}, .leader = leader, .session = source.session, .count = 0, .asked = asked};
-  if (owned_.contains(where)) return takeRecords(source, delivery, data);
-  // Not its own any more: for others at once.
-  for (const auto& range : data.acquiredRecords)
-    source.said[where][Offset(range.firstOffset)] = {
-        .last = Offset(range.lastOffset), .type = AcknowledgeType::Release, .delivery = {}};
+  SaidOf& said = source.session.said[where];
+  if (owned_.contains(where)) {
+    const auto wrong = takeAcquired(
+        reader_,
+        {.where = where, .offset = {}, .leader = leader, .session = source.session.number, .count = 0, .asked = asked},
+        data, said, [this](const AcquiredRecord& record) {
+          handlers_.onRecord(record);
+          return !stopped_;
+        });
+    if (stopped_) return;
+    if (wrong) tell({ErrorCode::CorruptMessage, fmt::format("{}: {}", where, *wrong)});
+  } else {
+    // Not its own any more: for others at once.
+    for (const auto& range : data.acquiredRecords)
+      said[Offset(range.firstOffset)] = {
+          .last = Offset(range.lastOffset), .type = AcknowledgeType::Release, .delivery = {}};
+  }
+  if (said.empty()) source.session.said.erase(where);
 }
 
 void ShareConsumer::Core::takeError(Source& source, const TopicPartition& where, ErrorCode code) {
@@ -459,51 +391,8 @@ void ShareConsumer::Core::takeError(Source& source, const TopicPartition& where,
     tell({code, fmt::format("{}: {}", where, errorName(code))});
 }
 
-void ShareConsumer::Core::takeRecords(Source& source, Delivery delivery, const ShareFetchResponse::PartitionData& data) {
-  const std::span ranges(data.acquiredRecords);
-  SaidOf& said = source.said[delivery.where];
-  size_t range = 0;
-  /// The next offset of the range that nothing is known of.
-  Offset next(ranges.front().firstOffset);
-  const auto say = [&](Offset behind, AcknowledgeType type) {
-    if (next < behind) said[next] = {.last = behind - 1, .type = type, .delivery = {}};
-    next = behind;
-  };
-  /// Up to `offset`, which is a record, or the end of them all, there is none.
-  const auto skipTo = [&](Offset offset, AcknowledgeType type) {
-    while (range < ranges.size() && Offset(ranges[range].lastOffset) < offset) {
-      say(Offset(ranges[range].lastOffset).next(), type);
-      if (++range < ranges.size()) next = Offset(ranges[range].firstOffset);
-    }
-    if (range < ranges.size() && next < offset) say(offset, type);
-  };
-  const Offset behindAll = Offset(ranges.back().lastOffset).next();
-  reader_.begin(data.records.view(), next);
-  for (;;) {
-    const Step step = reader_.next();
-    if (step == Step::Corrupt) {
-      skipTo(behindAll, AcknowledgeType::Reject);
-      return tell({ErrorCode::CorruptMessage, fmt::format("{}: {}", delivery.where, reader_.reason())});
-    }
-    if (step == Step::End) break;
-    const Offset offset = reader_.record().offset;
-    skipTo(offset, AcknowledgeType::Gap);
-    if (range == ranges.size()) break;
-    if (offset < next) continue;
-    next = offset.next();
-    delivery.offset = offset;
-    delivery.count = ranges[range].deliveryCount;
-    handlers_.onRecord({.delivery = delivery, .record = reader_.record()});
-    if (stopped_) return;
-  }
-  skipTo(behindAll, AcknowledgeType::Gap);
-  if (said.empty()) source.said.erase(delivery.where);
-}
-
 void ShareConsumer::Core::endSession(Source& source) {
-  source.epoch = kFirstSessionEpoch;
-  source.fetched.clear();
-  tellAll(std::exchange(source.said, {}), ErrorCode::ShareSessionNotFound);
+  tellAll(source.session.end(), ErrorCode::ShareSessionNotFound);
 }
 
 void ShareConsumer::Core::tellAll(const SaidAll& said, ErrorCode error) const {
