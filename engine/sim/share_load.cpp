@@ -98,8 +98,7 @@ void ShareMember::start() {
           .onRecord = [this](const client::AcquiredRecord& record) { given(record); },
           .onAcknowledged =
               [this](const client::Acknowledged& acknowledged) { history_.told(name_, acknowledged, now()); },
-          .onAnswer =
-              [this](const client::ShareConsumer::Answer& answer) { history_.answered(name_, answer, now()); },
+          .onAnswer = [this](const client::ShareConsumer::Answer& answer) { history_.answered(name_, answer, now()); },
           .onError = [this](const Error& error) { error_ = error.message; }});
   tick();
 }
@@ -163,10 +162,7 @@ void ShareLoad::come(size_t place) {
   const size_t life = lives_[place]++;
   members_[place] = std::make_unique<ShareMember>(
       setup_.world, plan_.clients()[place].at(life), bootstrap_,
-      ShareMember::Options{.topic = setup_.topic,
-                           .group = kSharers,
-                           .configures = life == 0,
-                           .seed = setup_.seed},
+      ShareMember::Options{.topic = setup_.topic, .group = kSharers, .configures = life == 0, .seed = setup_.seed},
       setup_.journal, history_);
 }
 

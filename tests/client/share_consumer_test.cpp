@@ -60,16 +60,14 @@ class ShareConsumerTest : public ClientTest {
                   [this](const client::AcquiredRecord& record) {
                     change([&] {
                       given_.push_back(record.delivery);
-                      values_.push_back(fmt::format("{}:{}x{}", record.delivery.offset,
-                                                    asText(*record.record.value), record.delivery.count));
+                      values_.push_back(fmt::format("{}:{}x{}", record.delivery.offset, asText(*record.record.value),
+                                                    record.delivery.count));
                     });
                     if (onRecord_) onRecord_(record.delivery);
                   },
               .onAcknowledged =
                   [this](const client::Acknowledged& told) {
-                    change([&] {
-                      told_.push_back(fmt::format("{} {}", told.delivery.offset, errorName(told.error)));
-                    });
+                    change([&] { told_.push_back(fmt::format("{} {}", told.delivery.offset, errorName(told.error))); });
                   },
               .onError = [this](const Error& error) { change([&] { error_ = error.message; }); }});
     });

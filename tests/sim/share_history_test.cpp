@@ -58,8 +58,8 @@ class ShareHistoryTest : public testing::Test {
   }
   void lacksAnAnswer(const std::string& member) {
     now_ += seconds(1);
-    history_.answered(
-        member, {.leader = NodeId(1), .session = 1, .asked = now_, .error = ErrorCode::NetworkException}, now_);
+    history_.answered(member, {.leader = NodeId(1), .session = 1, .asked = now_, .error = ErrorCode::NetworkException},
+                      now_);
   }
   std::string notDone(bool excuses = false) {
     return history_.whatIsNotDone({{kShared, {{Offset(0), "a"}, {Offset(1), "b"}}}}, "p", excuses);
