@@ -36,6 +36,10 @@ class TransactionHistory {
   /// `version`: the cluster's transaction.version.
   TransactionHistory(Judge& judge, Tally& tally, int16_t version) : judge_(judge), tally_(tally), version_(version) {}
 
+  /// Records are lost by Kafka's rules. Those of a coordinator may be among them: whom it made what it does not know any
+  /// more (T7).
+  void lost() noexcept { whole_ = false; }
+
   /// A process was told that it is this producer from now on: as it began, or as a transaction ended that raised the
   /// epoch. T7: nobody was before.
   void became(const std::string& transactionalId, const std::string& process, ProducerId producer, ProducerEpoch epoch);
@@ -98,6 +102,7 @@ class TransactionHistory {
   Judge& judge_;
   Tally& tally_;
   const int16_t version_;
+  bool whole_ = true;
   std::vector<Transaction> all_;
   std::map<std::pair<ProducerId, ProducerEpoch>, std::string> given_;
   /// By transactional id: who was told last.

@@ -63,7 +63,10 @@ class TransactionalLoad {
   void rivalsCome();
   void stop();
   /// Records are lost by Kafka's rules, and with them what transactions were: their history is not asked any more.
-  void lost() noexcept { whole_ = false; }
+  void lost() noexcept {
+    whole_ = false;
+    history_.lost();
+  }
   /// "L2: …", "T6: …"; empty if everybody has stopped and no transaction is open.
   std::string whatIsNotWhole() const;
   /// Once it is whole: asks how far groups are, and reads once more from the beginning.

@@ -181,6 +181,13 @@ TEST_F(TransactionHistoryTest, MissesAnEpochThatIsGivenTwice) {
   EXPECT_EQ(breach(), "T7");
 }
 
+TEST_F(TransactionHistoryTest, DoesNotAskOfACoordinatorWhatItsLostRecordsSaid) {
+  history_.became("id", "a", kProducer, ProducerEpoch(4));
+  history_.lost();
+  history_.became("id", "a", kProducer, ProducerEpoch(4));
+  EXPECT_EQ(breach(), "none");
+}
+
 /// Two transactions of one epoch, one to each partition: the first is committed, the second aborted.
 std::string judgedOfOneEpoch(int16_t version) {
   Judge judge;
