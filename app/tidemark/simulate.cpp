@@ -102,6 +102,7 @@ SimCommand::SimCommand(CLI::App& app) {
   command_->add_option("--faults", faults_, "numbers of the faults that happen, the others are left out")
       ->delimiter(',');
   command_->add_flag("--no-shrink", noShrink_, "report a failure as it is, without looking for a smaller one");
+  command_->add_flag("--all-kinds", allKinds_, "also with share groups, and clusters of transaction.version 0 and 1");
   command_->add_flag("--brief", brief_, "no line for each seed that holds; every 500 have one in any case");
   command_->add_flag("--verbose", verbose_, "print what brokers and clients log");
   command_->add_flag("--list-mutations", listMutations_,
@@ -142,7 +143,7 @@ int SimCommand::run() {
   Total all(seed_);
   std::optional<Total> chunk;
   for (uint64_t seed = seed_; seed < seed_ + seeds_; ++seed) {
-    sim::ScenarioOptions options{.seed = seed};
+    sim::ScenarioOptions options{.seed = seed, .allKinds = allKinds_};
     if (brokers_ > 0) options.brokers = brokers_;
     if (!faults_.empty()) options.faults = std::set<size_t>(faults_.begin(), faults_.end());
     if (minutes_ > 0) options.faultsFor = durationOf(minutes_ * 60);

@@ -34,7 +34,7 @@ std::string TransactionPlan::text() const {
   return version == 2 ? std::string() : fmt::format(", transaction.version {}", version);
 }
 
-TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int partitions) {
+TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int partitions, bool allVersions) {
   platform::Generator dice(platform::mix(seed, "transactions"));
   TransactionPlan plan;
   const uint64_t producers = dice.below(3);
@@ -62,7 +62,7 @@ TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int pa
   }
   // Last, so that what is drawn before does not depend on it.
   const uint64_t version = dice.below(8);
-  plan.version = static_cast<int16_t>(std::min<uint64_t>(version, 2));
+  if (allVersions) plan.version = static_cast<int16_t>(std::min<uint64_t>(version, 2));
   return plan;
 }
 

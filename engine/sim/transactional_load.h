@@ -35,7 +35,8 @@ struct TransactionPlan {
   std::string text() const;
 };
 
-TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int partitions);
+/// `allVersions`: of transaction.version as well, else 2.
+TransactionPlan drawTransactions(uint64_t seed, const std::string& topic, int partitions, bool allVersions);
 /// The topic that comes with a second producer.
 extern const std::string kLedger;
 
