@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/formatting.h"
 #include "base/uuid.h"
 
 namespace tidemark {
@@ -119,32 +120,26 @@ struct std::hash<tidemark::TopicIdPartition> {
 };
 
 template <class Tag, class Rep>
-struct fmt::formatter<tidemark::Id<Tag, Rep>> : fmt::formatter<Rep> {
-  auto format(tidemark::Id<Tag, Rep> id, format_context& context) const {
-    return fmt::formatter<Rep>::format(id.value(), context);
-  }
+struct fmt::formatter<tidemark::Id<Tag, Rep>> : tidemark::PlainFormatter {
+  auto format(tidemark::Id<Tag, Rep> id, format_context& context) const { return put(id.value(), context); }
 };
 template <>
-struct fmt::formatter<tidemark::LeaderEpoch> : fmt::formatter<int32_t> {
-  auto format(tidemark::LeaderEpoch epoch, format_context& context) const {
-    return fmt::formatter<int32_t>::format(epoch.value(), context);
-  }
+struct fmt::formatter<tidemark::LeaderEpoch> : tidemark::PlainFormatter {
+  auto format(tidemark::LeaderEpoch epoch, format_context& context) const { return put(epoch.value(), context); }
 };
 template <>
-struct fmt::formatter<tidemark::Offset> : fmt::formatter<int64_t> {
-  auto format(tidemark::Offset offset, format_context& context) const {
-    return fmt::formatter<int64_t>::format(offset.value(), context);
-  }
+struct fmt::formatter<tidemark::Offset> : tidemark::PlainFormatter {
+  auto format(tidemark::Offset offset, format_context& context) const { return put(offset.value(), context); }
 };
 template <>
-struct fmt::formatter<tidemark::TopicPartition> : fmt::formatter<std::string_view> {
+struct fmt::formatter<tidemark::TopicPartition> : tidemark::PlainFormatter {
   auto format(const tidemark::TopicPartition& key, format_context& context) const {
-    return fmt::format_to(context.out(), "{}-{}", key.topic, key.partition.value());
+    return put(fmt::format("{}-{}", key.topic, key.partition.value()), context);
   }
 };
 template <>
-struct fmt::formatter<tidemark::TopicIdPartition> : fmt::formatter<std::string_view> {
+struct fmt::formatter<tidemark::TopicIdPartition> : tidemark::PlainFormatter {
   auto format(const tidemark::TopicIdPartition& key, format_context& context) const {
-    return fmt::format_to(context.out(), "{}:{}", key.topicId.toString(), key.partition.value());
+    return put(fmt::format("{}:{}", key.topicId.toString(), key.partition.value()), context);
   }
 };

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/format.h>
+#include "base/formatting.h"
 
 namespace tidemark {
 
@@ -46,8 +46,6 @@ struct std::hash<tidemark::Uuid> {
   }
 };
 template <>
-struct fmt::formatter<tidemark::Uuid> : fmt::formatter<std::string> {
-  auto format(const tidemark::Uuid& id, format_context& context) const {
-    return fmt::formatter<std::string>::format(id.toString(), context);
-  }
+struct fmt::formatter<tidemark::Uuid> : tidemark::PlainFormatter {
+  auto format(const tidemark::Uuid& id, format_context& context) const { return put(id.toString(), context); }
 };

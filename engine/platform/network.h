@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/formatting.h"
 #include "base/result.h"
 #include "platform/executor.h"
 #include "platform/file_system.h"
@@ -87,10 +88,10 @@ class Network {
 }  // namespace tidemark::platform
 
 template <>
-struct fmt::formatter<tidemark::platform::Endpoint> : fmt::formatter<std::string_view> {
+struct fmt::formatter<tidemark::platform::Endpoint> : tidemark::PlainFormatter {
   auto format(const tidemark::platform::Endpoint& endpoint, format_context& context) const {
     const bool v6 = endpoint.host.find(':') != std::string::npos;
-    return v6 ? fmt::format_to(context.out(), "[{}]:{}", endpoint.host, endpoint.port)
-              : fmt::format_to(context.out(), "{}:{}", endpoint.host, endpoint.port);
+    return put(v6 ? fmt::format("[{}]:{}", endpoint.host, endpoint.port) : fmt::format("{}:{}", endpoint.host, endpoint.port),
+               context);
   }
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/formatting.h"
 #include "base/uuid.h"
 
 namespace tidemark::protocol {
@@ -122,8 +123,6 @@ struct std::hash<tidemark::protocol::Text> {
   }
 };
 template <>
-struct fmt::formatter<tidemark::protocol::Text> : fmt::formatter<std::string_view> {
-  auto format(const tidemark::protocol::Text& text, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(text.view(), context);
-  }
+struct fmt::formatter<tidemark::protocol::Text> : tidemark::PlainFormatter {
+  auto format(const tidemark::protocol::Text& text, format_context& context) const { return put(text.view(), context); }
 };

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/formatting.h"
 #include "base/ids.h"
 #include "base/uuid.h"
 
@@ -97,15 +98,15 @@ std::string_view roleName(RoleName role) noexcept;
 }  // namespace tidemark::raft
 
 template <>
-struct fmt::formatter<tidemark::raft::ReplicaKey> : fmt::formatter<std::string_view> {
+struct fmt::formatter<tidemark::raft::ReplicaKey> : tidemark::PlainFormatter {
   auto format(const tidemark::raft::ReplicaKey& key, format_context& context) const {
-    if (key.directoryId.isZero()) return fmt::format_to(context.out(), "{}", key.id.value());
-    return fmt::format_to(context.out(), "{}@{}", key.id.value(), key.directoryId.toString());
+    if (key.directoryId.isZero()) return put(key.id.value(), context);
+    return put(fmt::format("{}@{}", key.id.value(), key.directoryId.toString()), context);
   }
 };
 template <>
-struct fmt::formatter<tidemark::raft::LeaderAndEpoch> : fmt::formatter<std::string_view> {
+struct fmt::formatter<tidemark::raft::LeaderAndEpoch> : tidemark::PlainFormatter {
   auto format(const tidemark::raft::LeaderAndEpoch& value, format_context& context) const {
-    return fmt::format_to(context.out(), "leader {} epoch {}", value.leader.value(), value.epoch.value());
+    return put(fmt::format("leader {} epoch {}", value.leader.value(), value.epoch.value()), context);
   }
 };
