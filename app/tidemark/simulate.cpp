@@ -102,7 +102,7 @@ SimCommand::SimCommand(CLI::App& app) {
   command_->add_option("--faults", faults_, "numbers of the faults that happen, the others are left out")
       ->delimiter(',');
   command_->add_flag("--no-shrink", noShrink_, "report a failure as it is, without looking for a smaller one");
-  command_->add_flag("--all-kinds", allKinds_, "also with share groups, and clusters of transaction.version 0 and 1");
+  command_->add_flag("--fewer-kinds", fewerKinds_, "no share groups, no clusters of transaction.version 0 and 1");
   command_->add_flag("--brief", brief_, "no line for each seed that holds; every 500 have one in any case");
   command_->add_flag("--verbose", verbose_, "print what brokers and clients log");
   command_->add_flag("--list-mutations", listMutations_,
@@ -143,7 +143,8 @@ int SimCommand::run() {
   Total all(seed_);
   std::optional<Total> chunk;
   for (uint64_t seed = seed_; seed < seed_ + seeds_; ++seed) {
-    sim::ScenarioOptions options{.seed = seed, .allKinds = allKinds_};
+    const bool allKinds = !fewerKinds_ && (mutation == nullptr || mutation->allKinds);
+    sim::ScenarioOptions options{.seed = seed, .allKinds = allKinds};
     if (brokers_ > 0) options.brokers = brokers_;
     if (!faults_.empty()) options.faults = std::set<size_t>(faults_.begin(), faults_.end());
     if (minutes_ > 0) options.faultsFor = durationOf(minutes_ * 60);
@@ -169,6 +170,7 @@ int SimCommand::run() {
       Console::printText(fmt::format("shrunk in {} runs: {}", smallest.runs, sentence(seed, least)));
     std::string again = fmt::format("tidemark sim --seed {} --brokers {}", seed, least.brokers);
     if (!least.faults.empty()) again += fmt::format(" --faults {}", fmt::join(least.faults, ","));
+    if (fewerKinds_) again += " --fewer-kinds";
     if (minutes_ > 0) again += fmt::format(" --minutes {}", minutes_);
     if (mutation != nullptr) again += fmt::format(" --mutation {}", mutation->name);
     Console::printText(

@@ -32,7 +32,7 @@ class SimCommand {
   std::string mutation_;
   bool listMutations_ = false;
   bool brief_ = false;
-  bool allKinds_ = false;
+  bool fewerKinds_ = false;
   bool noShrink_ = false;
   bool verbose_ = false;
 };

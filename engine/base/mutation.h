@@ -54,6 +54,7 @@ enum class Mutation : uint8_t {
   GivenBeforeReleased,
   OffsetsExpireWithMembers,
   CommitAnsweredAtOnce,
+  AcknowledgementAnsweredAtOnce,
   // Transactions.
   MarkerLost,
   EpochNotRaisedAtEnd,

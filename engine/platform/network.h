@@ -91,7 +91,8 @@ template <>
 struct fmt::formatter<tidemark::platform::Endpoint> : tidemark::PlainFormatter {
   auto format(const tidemark::platform::Endpoint& endpoint, format_context& context) const {
     const bool v6 = endpoint.host.find(':') != std::string::npos;
-    return put(v6 ? fmt::format("[{}]:{}", endpoint.host, endpoint.port) : fmt::format("{}:{}", endpoint.host, endpoint.port),
-               context);
+    return put(
+        v6 ? fmt::format("[{}]:{}", endpoint.host, endpoint.port) : fmt::format("{}:{}", endpoint.host, endpoint.port),
+        context);
   }
 };

@@ -17,9 +17,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::string_view kKilled = "the scenario kills it";
-constexpr auto kShareApis = std::to_array<std::string_view>({"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat",
-                                                             "ReadShareGroupState", "WriteShareGroupState",
-                                                             "InitializeShareGroupState"});
+constexpr auto kShareApis =
+    std::to_array<std::string_view>({"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat", "ReadShareGroupState",
+                                     "WriteShareGroupState", "InitializeShareGroupState"});
 
 std::string processOf(NodeId broker) {
   return fmt::format("broker-{}", broker);

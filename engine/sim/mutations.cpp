@@ -68,6 +68,8 @@ constexpr std::array kMutations = std::to_array<MutationRow>({
      "committed offsets expire at once, also of a group with members", "G4 G5 T3", 1},
     {Mutation::CommitAnsweredAtOnce, "commit-answered-at-once",
      "a commit of offsets is answered before its records are appended and committed", "G4", 14},
+    {Mutation::AcknowledgementAnsweredAtOnce, "acknowledgement-answered-at-once",
+     "what a member of a share group says of records is confirmed before it is written", "G7", 1, true},
     {Mutation::MarkerLost, "marker-lost", "a transaction over several partitions has no marker on the first",
      "G1a T3 T6 T7", 1},
     {Mutation::EpochNotRaisedAtEnd, "epoch-not-raised-at-end",

@@ -20,6 +20,8 @@ struct MutationRow {
   std::string_view invariants;
   /// A seed whose run breaks it.
   uint64_t seed;
+  /// Whether it is looked for with ScenarioOptions::allKinds; without, runs are shorter.
+  bool allKinds = false;
 };
 
 /// In the order of the enumeration.

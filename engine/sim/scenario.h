@@ -16,9 +16,8 @@ namespace tidemark::sim {
 
 struct ScenarioOptions {
   uint64_t seed = 1;
-  /// Also share groups, and clusters of transaction.version 0 and 1, as the seed says. Without it a seed's plan is the
-  /// one by which the mutations' seeds were found.
-  bool allKinds = false;
+  /// Also share groups, and clusters of transaction.version 0 and 1, as the seed says. All else is the same without.
+  bool allKinds = true;
   /// Instead of what the seed says.
   std::optional<int> brokers = {};
   /// Numbers of the faults that happen, the others are left out; nothing: all.

@@ -39,6 +39,19 @@ constexpr auto kDemanded = std::to_array<std::string_view>({
     "transaction of a fenced producer ended",
     "transactional producer told that it is fenced",
     "commit without an answer",
+    "transaction of transaction.version 0",
+    "transaction of transaction.version 1",
+    "coordinator of share states moved",
+    "share member dies",
+    "share member leaves",
+    "share session lost",
+    "shared record accepted",
+    "shared record released",
+    "shared record rejected",
+    "shared record delivered again",
+    "shared record delivered for the last time",
+    "acknowledgement without a lock refused",
+    "acknowledgement without an answer",
 });
 
 }  // namespace

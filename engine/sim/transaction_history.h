@@ -36,8 +36,8 @@ class TransactionHistory {
   /// `version`: the cluster's transaction.version.
   TransactionHistory(Judge& judge, Tally& tally, int16_t version) : judge_(judge), tally_(tally), version_(version) {}
 
-  /// Records are lost by Kafka's rules. Those of a coordinator may be among them: whom it made what it does not know any
-  /// more (T7).
+  /// Records are lost by Kafka's rules. Those of a coordinator may be among them: whom it made what it does not know
+  /// any more (T7).
   void lost() noexcept { whole_ = false; }
 
   /// A process was told that it is this producer from now on: as it began, or as a transaction ended that raised the

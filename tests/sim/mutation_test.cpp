@@ -45,7 +45,7 @@ TEST_P(Mutations, AreFound) {
   std::string others;
   for (uint64_t i = 0; i <= kMostSeedsOfMutation; ++i) {
     const uint64_t seed = i == 0 ? row.seed : i;
-    const ScenarioResult result = runScenario({.seed = seed});
+    const ScenarioResult result = runScenario({.seed = seed, .allKinds = row.allKinds});
     if (!result.breach) continue;
     const std::string text =
         fmt::format("{}: seed {}: {}: {}\n", row.name, seed, result.breach->invariant, result.breach->text);

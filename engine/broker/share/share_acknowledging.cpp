@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
+
 // What members say of the records that they hold, and what becomes of those when they leave.
 
 namespace tidemark::broker {
@@ -43,7 +45,7 @@ void ShareService::Impl::acknowledgeAll(const ShareMember& member, std::vector<A
       outcome.error = std::move(ticket).error();
       continue;
     }
-    if (*ticket) {
+    if (*ticket && !isMutated(Mutation::AcknowledgementAnsweredAtOnce)) {
       // Until it is known.
       outcome.error = {ErrorCode::NotLeaderOrFollower, "the broker stops"};
       one->waiting.emplace(**ticket, [gather, i](Error error) { gather->outcomes[i].error = std::move(error); });

@@ -161,10 +161,9 @@ struct SharePersister::Impl : std::enable_shared_from_this<Impl> {
 
   template <class Operation>
   void add(typename Operation::What what, Reply<typename Operation::Answer> reply) {
-    dependencies.executor->post(
-        [weak = weak_from_this(), what = std::move(what), reply = std::move(reply)]() mutable {
-          if (const auto self = weak.lock()) self->template enqueue<Operation>({std::move(what), std::move(reply)});
-        });
+    dependencies.executor->post([weak = weak_from_this(), what = std::move(what), reply = std::move(reply)]() mutable {
+      if (const auto self = weak.lock()) self->template enqueue<Operation>({std::move(what), std::move(reply)});
+    });
   }
 
   template <class Operation>
