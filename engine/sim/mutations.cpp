@@ -24,7 +24,7 @@ constexpr std::array kMutations = std::to_array<MutationRow>({
     {Mutation::LeavingDoesNotHoldBack, "leaving-does-not-hold-back",
      "who is to leave the ISR does not hold the high watermark back before the controller has agreed", "R3 R2 R4", 14},
     {Mutation::JoiningDoesNotHoldBack, "joining-does-not-hold-back",
-     "who is to join the ISR does not hold the high watermark back before the controller has agreed", "R3 R2 R4", 14},
+     "who is to join the ISR does not hold the high watermark back before the controller has agreed", "R3 R2 R4", 25},
     {Mutation::JoinsBeforeCaughtUp, "joins-before-caught-up", "any follower that fetches is asked into the ISR",
      "R3 R2 R4", 8},
     {Mutation::NeverRejoins, "never-rejoins", "a leader never asks for a larger ISR", "L3 L1", 2},
