@@ -92,6 +92,25 @@ Result<void> readResult(const MessageSchema& schema, const Reader& reader, size_
   return fail(reader.error());
 }
 
+Result<size_t> encodedSize(OutMessage message, int16_t version) {
+  FrameWriter counter{FrameWriter::CountOnly()};
+  TIDEMARK_TRY(message.write(message.message, counter, version));
+  return counter.size();
+}
+
+Result<ByteVector> encode(OutMessage message, int16_t version) {
+  FrameWriter writer;
+  TIDEMARK_TRY(message.write(message.message, writer, version));
+  return writer.takeBytes();
+}
+
+Result<void> readWhole(InMessage message, ByteView bytes, int16_t version) {
+  Reader reader(bytes);
+  TIDEMARK_TRY(message.read(message.message, reader, version));
+  if (reader.remaining() != 0) return fail(detail::trailingBytes(message.schema(), reader));
+  return {};
+}
+
 Error detail::trailingBytes(const MessageSchema& schema, const Reader& reader) {
   return {schema.kind == MessageKind::Request ? ErrorCode::InvalidRequest : ErrorCode::CorruptMessage,
           fmt::format("{} ends at byte {}, but {} more follow", schema.name, reader.position(), reader.remaining())};

@@ -45,6 +45,41 @@ Result<void> writeResponseHeader(FrameWriter& writer, ApiKey key, int16_t versio
   return ResponseHeader{.correlationId = correlationId}.write(writer, responseHeaderVersion(key, version));
 }
 
+Result<void> writeRequestFrame(FrameWriter& writer, ApiKey key, OutMessage request, int16_t version,
+                               int32_t correlationId, std::string_view clientId) {
+  const size_t mark = writer.beginFrame();
+  TIDEMARK_TRY(writeRequestHeader(writer, {.requestApiKey = static_cast<int16_t>(key),
+                                           .requestApiVersion = version,
+                                           .correlationId = correlationId,
+                                           .clientId = Text::borrowed(clientId)}));
+  TIDEMARK_TRY(request.write(request.message, writer, version));
+  writer.endFrame(mark);
+  return {};
+}
+
+Result<void> writeResponseFrame(FrameWriter& writer, ApiKey key, OutMessage response, int16_t version,
+                                int32_t correlationId) {
+  const size_t mark = writer.beginFrame();
+  TIDEMARK_TRY(writeResponseHeader(writer, key, version, correlationId));
+  TIDEMARK_TRY(response.write(response.message, writer, version));
+  writer.endFrame(mark);
+  return {};
+}
+
+Result<ByteVector> encodeMetadataRecord(int16_t type, OutMessage record, int16_t version) {
+  FrameWriter writer;
+  writeMetadataFrame(writer, type, version);
+  TIDEMARK_TRY(record.write(record.message, writer, version));
+  return writer.takeBytes();
+}
+
+Result<ByteVector> encodeAfter(int16_t lead, OutMessage message, int16_t version) {
+  FrameWriter writer;
+  writer.int16(lead);
+  TIDEMARK_TRY(message.write(message.message, writer, version));
+  return writer.takeBytes();
+}
+
 Result<FramedRecord> decodeMetadataFrame(ByteView value) {
   Reader reader(value);
   const uint32_t frame = reader.unsignedVarint();

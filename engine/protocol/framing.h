@@ -25,27 +25,20 @@ Result<ResponseHeader> decodeResponseHeader(Reader& frame, ApiKey key, int16_t v
 Result<void> writeResponseHeader(FrameWriter& writer, ApiKey key, int16_t version, int32_t correlationId);
 
 /// Length prefix, header and body of a request, ready to be sent.
+Result<void> writeRequestFrame(FrameWriter& writer, ApiKey key, OutMessage request, int16_t version,
+                               int32_t correlationId, std::string_view clientId);
 template <class Request>
 Result<void> writeRequestFrame(FrameWriter& writer, const Request& request, int16_t version, int32_t correlationId,
                                std::string_view clientId) {
-  const size_t mark = writer.beginFrame();
-  TIDEMARK_TRY(writeRequestHeader(writer, RequestHeader{.requestApiKey = static_cast<int16_t>(Request::kApiKey),
-                                                        .requestApiVersion = version,
-                                                        .correlationId = correlationId,
-                                                        .clientId = Text::borrowed(clientId)}));
-  TIDEMARK_TRY(request.write(writer, version));
-  writer.endFrame(mark);
-  return {};
+  return writeRequestFrame(writer, Request::kApiKey, OutMessage::of(request), version, correlationId, clientId);
 }
 
 /// Length prefix, header and body of a response, ready to be sent.
+Result<void> writeResponseFrame(FrameWriter& writer, ApiKey key, OutMessage response, int16_t version,
+                                int32_t correlationId);
 template <class Response>
 Result<void> writeResponseFrame(FrameWriter& writer, const Response& response, int16_t version, int32_t correlationId) {
-  const size_t mark = writer.beginFrame();
-  TIDEMARK_TRY(writeResponseHeader(writer, Response::kApiKey, version, correlationId));
-  TIDEMARK_TRY(response.write(writer, version));
-  writer.endFrame(mark);
-  return {};
+  return writeResponseFrame(writer, Response::kApiKey, OutMessage::of(response), version, correlationId);
 }
 
 // --- In a log ----------------------------------------------------------------------------------------------------
@@ -68,26 +61,20 @@ Result<FramedRecord> decodeCoordinatorKey(ByteView key);
 /// `type` is left 0.
 Result<FramedRecord> decodeVersioned(ByteView value);
 
+Result<ByteVector> encodeMetadataRecord(int16_t type, OutMessage record, int16_t version);
 template <class Record>
 Result<ByteVector> encodeMetadataRecord(const Record& record, int16_t version) {
-  FrameWriter writer;
-  writeMetadataFrame(writer, Record::kRecordType, version);
-  TIDEMARK_TRY(record.write(writer, version));
-  return writer.takeBytes();
+  return encodeMetadataRecord(Record::kRecordType, OutMessage::of(record), version);
 }
+/// `lead` stands before the body.
+Result<ByteVector> encodeAfter(int16_t lead, OutMessage message, int16_t version);
 template <class Key>
 Result<ByteVector> encodeCoordinatorKey(const Key& key) {
-  FrameWriter writer;
-  writer.int16(Key::kRecordType);
-  TIDEMARK_TRY(key.write(writer, 0));
-  return writer.takeBytes();
+  return encodeAfter(Key::kRecordType, OutMessage::of(key), 0);
 }
 template <class M>
 Result<ByteVector> encodeVersioned(const M& message, int16_t version) {
-  FrameWriter writer;
-  writer.int16(version);
-  TIDEMARK_TRY(message.write(writer, version));
-  return writer.takeBytes();
+  return encodeAfter(version, OutMessage::of(message), version);
 }
 /// The counterpart for a type that is known: strict about trailing bytes.
 template <class M>

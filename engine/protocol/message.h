@@ -14,13 +14,41 @@
 /// Versions are Kafka's for that message (metadata and coordinator records: the record's version).
 namespace tidemark::protocol {
 
+/// A message of whatever type that is to be written: what is done around its write() is compiled once, not for each
+/// type.
+struct OutMessage {
+  const void* message;
+  Result<void> (*write)(const void* message, FrameWriter& writer, int16_t version);
+
+  template <class M>
+  static OutMessage of(const M& message) {
+    return {&message, [](const void* it, FrameWriter& writer, int16_t version) {
+              return static_cast<const M*>(it)->write(writer, version);
+            }};
+  }
+};
+
+/// The same for one that is to be read, into a fresh object.
+struct InMessage {
+  void* message;
+  Result<void> (*read)(void* message, Reader& reader, int16_t version);
+  const MessageSchema& (*schema)();
+
+  template <class M>
+  static InMessage of(M& message) {
+    return {&message,
+            [](void* it, Reader& reader, int16_t version) { return static_cast<M*>(it)->read(reader, version); },
+            &M::schema};
+  }
+};
+
 /// Takes a message off the front of what the reader has left. Its strings, bytes and records refer to the frame.
 /// The error names the field and the position: InvalidRequest for requests, CorruptMessage for the rest,
 /// UnsupportedVersion for a version that the message does not have.
 template <class M>
 Result<M> decode(Reader& reader, int16_t version) {
-  M message;
-  if (Result<void> read = message.read(reader, version); !read) return std::unexpected(std::move(read).error());
+  Result<M> message;
+  if (Result<void> read = message->read(reader, version); !read) message = std::unexpected(std::move(read).error());
   return message;
 }
 
@@ -29,30 +57,27 @@ Error trailingBytes(const MessageSchema& schema, const Reader& reader);
 }  // namespace detail
 
 /// The same for bytes that hold one message and nothing else: trailing bytes are an error.
+Result<void> readWhole(InMessage message, ByteView bytes, int16_t version);
 template <class M>
 Result<M> decode(ByteView bytes, int16_t version) {
-  Reader reader(bytes);
-  Result<M> message = decode<M>(reader, version);
-  if (message && reader.remaining() != 0) return std::unexpected(detail::trailingBytes(M::schema(), reader));
+  Result<M> message;
+  if (Result<void> read = readWhole(InMessage::of(*message), bytes, version); !read)
+    message = std::unexpected(std::move(read).error());
   return message;
 }
 
 /// The bytes that write() would write, records included, or why it refuses.
+Result<size_t> encodedSize(OutMessage message, int16_t version);
 template <class M>
 Result<size_t> encodedSize(const M& message, int16_t version) {
-  FrameWriter counter{FrameWriter::CountOnly()};
-  if (Result<void> written = message.write(counter, version); !written)
-    return std::unexpected(std::move(written).error());
-  return counter.size();
+  return encodedSize(OutMessage::of(message), version);
 }
 
 /// The body in one piece of memory (for tests, files and nested messages).
+Result<ByteVector> encode(OutMessage message, int16_t version);
 template <class M>
 Result<ByteVector> encode(const M& message, int16_t version) {
-  FrameWriter writer;
-  if (Result<void> written = message.write(writer, version); !written)
-    return std::unexpected(std::move(written).error());
-  return writer.takeBytes();
+  return encode(OutMessage::of(message), version);
 }
 
 }  // namespace tidemark::protocol
