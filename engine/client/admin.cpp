@@ -55,7 +55,6 @@ void Admin::createTopic(NewTopic topic, Handler<Uuid> handler) {
   for (const auto& [name, value] : topic.configs) creatable.configs.push_back({.name = name, .value = value});
   request.topics.push_back(std::move(creatable));
   core_->start(Call<Uuid, CreateTopicsRequest>{
-      .what = "CreateTopics",
       .target = {},
       .request = std::move(request),
       .extract = [name = topic.name](const CreateTopicsResponse& response) -> Result<Uuid> {
@@ -75,8 +74,7 @@ void Admin::deleteTopic(std::string name, Done done) {
   request.timeoutMs = core_->timeoutMs();
   request.topicNames.emplace_back(name);
   core_->start(
-      Call<void, DeleteTopicsRequest>{.what = "DeleteTopics",
-                                      .target = {},
+      Call<void, DeleteTopicsRequest>{.target = {},
                                       .request = std::move(request),
                                       .extract = [name](const DeleteTopicsResponse& response) -> Result<void> {
                                         for (const auto& each : response.responses) {
@@ -98,8 +96,7 @@ void Admin::createPartitions(std::string topic, int32_t total, Done done) {
   request.timeoutMs = core_->timeoutMs();
   request.topics.push_back({.name = topic, .count = total, .assignments = std::nullopt});
   core_->start(
-      Call<void, CreatePartitionsRequest>{.what = "CreatePartitions",
-                                          .target = {},
+      Call<void, CreatePartitionsRequest>{.target = {},
                                           .request = std::move(request),
                                           .extract = [topic](const CreatePartitionsResponse& response) -> Result<void> {
                                             for (const auto& each : response.results) {
@@ -118,7 +115,6 @@ void Admin::listTopics(Handler<std::vector<std::string>> handler) {
   MetadataRequest request;
   request.topics.reset();
   core_->start(Call<std::vector<std::string>, MetadataRequest>{
-      .what = "Metadata",
       .target = {},
       .request = std::move(request),
       .extract = [](const MetadataResponse& response) -> Result<std::vector<std::string>> {
@@ -139,8 +135,7 @@ Call<TopicDescription, protocol::MetadataRequest> describing(const std::string& 
   MetadataRequest request;
   request.allowAutoTopicCreation = false;
   request.topics->push_back({.topicId = {}, .name = name});
-  return {.what = "Metadata",
-          .target = {},
+  return {.target = {},
           .request = std::move(request),
           .extract = [name](const MetadataResponse& response) -> Result<TopicDescription> {
             for (const auto& topic : response.topics) {
@@ -171,7 +166,6 @@ void Admin::awaitTopic(std::string name, Handler<TopicDescription> handler) {
 void Admin::describeCluster(Handler<ClusterDescription> handler) {
   using namespace protocol;
   core_->start(Call<ClusterDescription, DescribeClusterRequest>{
-      .what = "DescribeCluster",
       .target = {},
       .request = {},
       .extract = [](const DescribeClusterResponse& response) -> Result<ClusterDescription> {
@@ -201,7 +195,6 @@ void Admin::describeConfigs(ConfigResourceType type, std::string name, Handler<s
   request.resources.push_back(
       {.resourceType = static_cast<int8_t>(type), .resourceName = name, .configurationKeys = std::nullopt});
   core_->start(Call<std::vector<ConfigEntry>, DescribeConfigsRequest>{
-      .what = "DescribeConfigs",
       .target = targetOf(type, name),
       .request = std::move(request),
       .extract = [name](const DescribeConfigsResponse& response) -> Result<std::vector<ConfigEntry>> {
@@ -232,7 +225,6 @@ void Admin::alterConfigs(ConfigResourceType type, std::string name, std::vector<
         {.name = change.name, .configOperation = static_cast<int8_t>(change.operation), .value = std::move(value)});
   }
   core_->start(Call<void, IncrementalAlterConfigsRequest>{
-      .what = "IncrementalAlterConfigs",
       .target = targetOf(type, name),
       .request = std::move(request),
       .extract = [name](const IncrementalAlterConfigsResponse& response) -> Result<void> {
@@ -252,7 +244,6 @@ void Admin::listOffset(TopicPartition where, int64_t timestampMs, Handler<Listed
   request.topics.push_back({.name = where.topic, .partitions = {}});
   request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .timestamp = timestampMs});
   core_->start(Call<ListedOffset, ListOffsetsRequest>{
-      .what = "ListOffsets",
       .target = {.kind = Target::Kind::Leader, .partition = where},
       .request = std::move(request),
       .extract = [where](const ListOffsetsResponse& response) -> Result<ListedOffset> {
@@ -272,8 +263,7 @@ void Admin::deleteRecords(TopicPartition where, Offset before, Handler<Offset> h
   request.topics.push_back({.name = where.topic, .partitions = {}});
   request.topics[0].partitions.push_back({.partitionIndex = where.partition.value(), .offset = before.value()});
   core_->start(
-      Call<Offset, DeleteRecordsRequest>{.what = "DeleteRecords",
-                                         .target = {.kind = Target::Kind::Leader, .partition = where},
+      Call<Offset, DeleteRecordsRequest>{.target = {.kind = Target::Kind::Leader, .partition = where},
                                          .request = std::move(request),
                                          .extract = [where](const DeleteRecordsResponse& response) -> Result<Offset> {
                                            const std::string what = fmt::format("{}", where);

@@ -41,11 +41,10 @@ struct Target {
   }
 };
 
-/// One call and its repetitions.
+/// What is asked, of whom, and what becomes of the answer.
 template <class T, class Request>
 struct Call {
   using Response = typename Request::Response;
-  std::string what;
   Target target;
   Request request;
   std::function<Result<T>(const Response&)> extract;
@@ -53,9 +52,53 @@ struct Call {
   network::SendOptions options;
   /// An error of this code is the answer, though it might pass.
   ErrorCode isAnswer = ErrorCode::None;
+};
+
+/// A call and its repetitions, whatever is asked.
+struct AnyCall {
+  AnyCall(Target whom, network::SendOptions how, ErrorCode anAnswer)
+      : target(std::move(whom)), options(how), isAnswer(anAnswer) {}
+  AnyCall(const AnyCall&) = delete;
+  AnyCall& operator=(const AnyCall&) = delete;
+  virtual ~AnyCall() = default;
+
+  virtual network::RawRequest request() const = 0;
+  /// Keeps what an attempt came to, which may be an error, and says which.
+  virtual ErrorCode take(Result<network::RawResponse> answer) = 0;
+  /// Tells the handler what was taken last.
+  virtual void tell() = 0;
+
+  Target target;
+  const network::SendOptions options;
+  const ErrorCode isAnswer;
   platform::MonotonicTime deadline;
   int attempts = 0;
+  /// The last attempt, in a message that could be read.
+  bool answered = false;
   platform::Timer timer;
+};
+
+template <class T, class Request>
+struct CallOf final : AnyCall {
+  explicit CallOf(Call<T, Request> call)
+      : AnyCall(std::move(call.target), call.options, call.isAnswer),
+        asked(std::move(call.request)),
+        extract(std::move(call.extract)),
+        handler(std::move(call.handler)) {}
+
+  network::RawRequest request() const override { return network::rawRequest(Request(asked)); }
+  ErrorCode take(Result<network::RawResponse> answer) override {
+    const auto received = network::decodeAnswer<typename Request::Response>(std::move(answer));
+    answered = received.has_value();
+    result = received ? extract(received->message) : fail(received.error());
+    return result ? ErrorCode::None : result.error().code;
+  }
+  void tell() override { handler(std::move(result)); }
+
+  const Request asked;
+  const std::function<Result<T>(const typename Request::Response&)> extract;
+  std::move_only_function<void(Result<T>)> handler;
+  Result<T> result = fail(ErrorCode::UnknownServerError);
 };
 
 /// On the executor of its Client; outlived by nothing that it calls back.
@@ -65,8 +108,7 @@ class Calls : public std::enable_shared_from_this<Calls> {
 
   template <class T, class Request>
   void start(Call<T, Request> call) {
-    call.deadline = client.process().clock().monotonic() + timeout_;
-    run(std::make_shared<Call<T, Request>>(std::move(call)));
+    begin(std::make_unique<CallOf<T, Request>>(std::move(call)));
   }
 
   int32_t timeoutMs() const { return millis(client.options().requestTimeout); }
@@ -75,83 +117,16 @@ class Calls : public std::enable_shared_from_this<Calls> {
   bool stopped = false;
 
  private:
-  template <class T, class Request>
-  void run(std::shared_ptr<Call<T, Request>> call) {
-    if (call->target.kind == Target::Kind::Coordinator) return findCoordinator(std::move(call));
-    const bool needsMetadata =
-        (call->target.kind == Target::Kind::Leader &&
-         (call->attempts > 0 || !client.metadata().leaderOf(call->target.partition))) ||
-        (call->target.kind == Target::Kind::Node && !client.metadata().brokers.contains(call->target.node));
-    if (!needsMetadata) return ask(std::move(call));
-    std::vector<std::string> topics;
-    if (call->target.kind == Target::Kind::Leader) topics.push_back(call->target.partition.topic);
-    client.refresh(std::move(topics), [weak = weak_from_this(), call](const Result<void>&) {
-      const auto self = weak.lock();
-      if (self && !self->stopped) self->ask(call);
-    });
-  }
-
+  void begin(std::shared_ptr<AnyCall> call);
+  void run(std::shared_ptr<AnyCall> call);
   /// Anew at each attempt: it may have moved.
-  template <class T, class Request>
-  void findCoordinator(std::shared_ptr<Call<T, Request>> call) {
-    client::findCoordinator(client, call->target.coordinator, call->target.key, {},
-                            [weak = weak_from_this(), call](Result<CoordinatorPlace> found) {
-                              const auto self = weak.lock();
-                              if (!self || self->stopped) return;
-                              if (!found)
-                                return self->judge(call, Result<T>(std::unexpected(std::move(found).error())), true);
-                              call->target.node = found->node;
-                              if (self->client.metadata().brokers.contains(found->node)) return self->ask(call);
-                              self->client.refresh({}, [weak, call](const Result<void>&) {
-                                const auto again = weak.lock();
-                                if (again && !again->stopped) again->ask(call);
-                              });
-                            });
-  }
-
-  template <class T, class Request>
-  void ask(std::shared_ptr<Call<T, Request>> call) {
-    using Response = typename Request::Response;
-    auto handler = [weak = weak_from_this(), call](Result<network::Received<Response>> received) {
-      const auto self = weak.lock();
-      if (!self || self->stopped) return;
-      if (!received) return self->judge(call, Result<T>(std::unexpected(std::move(received).error())), false);
-      self->judge(call, call->extract(received->message), true);
-    };
-    Request copy = call->request;
-    switch (call->target.kind) {
-      case Target::Kind::Any:
-        return client.sendToAny(std::move(copy), call->options, std::move(handler));
-      case Target::Kind::Node:
-      case Target::Kind::Coordinator:
-        return client.sendTo(call->target.node, std::move(copy), call->options, std::move(handler));
-      case Target::Kind::Leader:
-        return client.sendToLeader(call->target.partition, std::move(copy), call->options, std::move(handler));
-    }
-  }
-
-  template <class T, class Request>
-  void judge(std::shared_ptr<Call<T, Request>> call, Result<T> result, bool answered) {
-    if (result || !isRetriable(result.error().code) || result.error().code == call->isAnswer)
-      return call->handler(std::move(result));
-    const platform::Duration wait = client.backoff(++call->attempts);
-    if (client.process().clock().monotonic() + wait > call->deadline) return call->handler(std::move(result));
-    // Where no answer came the client has turned to the next one already: twice would leave out every other broker.
-    if (answered && call->target.kind == Target::Kind::Any) client.anyFailed();
-    call->timer = client.executor().schedule(wait, [weak = weak_from_this(), waiting = std::weak_ptr(call)] {
-      const auto self = weak.lock();
-      const auto again = waiting.lock();
-      if (self && again && !self->stopped) {
-        std::erase(self->waiting_, std::shared_ptr<void>(again));
-        self->run(again);
-      }
-    });
-    waiting_.push_back(std::move(call));
-  }
+  void findCoordinator(std::shared_ptr<AnyCall> call);
+  void ask(std::shared_ptr<AnyCall> call);
+  void judge(std::shared_ptr<AnyCall> call, ErrorCode error);
 
   const platform::Duration timeout_;
   /// Calls between two attempts.
-  std::vector<std::shared_ptr<void>> waiting_;
+  std::vector<std::shared_ptr<AnyCall>> waiting_;
 };
 
 }  // namespace tidemark::client::detail

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/invariant.h"
 #include "client/client_codec.h"
 #include "protocol/generated/metadata_request.h"
@@ -71,6 +73,27 @@ network::Channel& Client::channelToAny() {
   if (place < known) return *channelTo(std::next(metadata_.brokers.begin(), static_cast<std::ptrdiff_t>(place))->first);
   TIDEMARK_INVARIANT(!bootstrap_.empty(), std::string("a client needs an address to begin with"));
   return channelAt(bootstrap_[place - known]);
+}
+
+void Client::sendRawTo(NodeId node, network::RawRequest request, network::SendOptions options,
+                       network::RawHandler handler) {
+  if (network::Channel* channel = channelTo(node))
+    return channel->sendRaw(std::move(request), options, std::move(handler));
+  failLater(std::move(handler), {ErrorCode::BrokerNotAvailable, fmt::format("the metadata knows no broker {}", node)});
+}
+
+void Client::sendRawToLeader(const TopicPartition& which, network::RawRequest request, network::SendOptions options,
+                             network::RawHandler handler) {
+  if (const auto leader = metadata_.leaderOf(which))
+    return sendRawTo(*leader, std::move(request), options, std::move(handler));
+  failLater(std::move(handler),
+            {ErrorCode::LeaderNotAvailable, fmt::format("there is no partition {}, or it has no leader now", which)});
+}
+
+void Client::failLater(network::RawHandler handler, Error error) {
+  executor_->post([alive = std::weak_ptr(alive_), handler = std::move(handler), error = std::move(error)]() mutable {
+    if (!alive.expired()) handler(fail(std::move(error)));
+  });
 }
 
 void Client::retire(std::unique_ptr<network::Channel> channel) {

@@ -65,6 +65,11 @@ class Client {
   template <class Request, class Handler>
   void sendToLeader(const TopicPartition& which, Request request, network::SendOptions options, Handler handler);
 
+  /// sendTo() and sendToLeader() whatever the type of the request.
+  void sendRawTo(NodeId node, network::RawRequest request, network::SendOptions options, network::RawHandler handler);
+  void sendRawToLeader(const TopicPartition& which, network::RawRequest request, network::SendOptions options,
+                       network::RawHandler handler);
+
   /// The channel to a broker; null if the metadata does not name it.
   network::Channel* channelTo(NodeId node);
   network::Channel& channelToAny();
@@ -89,6 +94,7 @@ class Client {
   void askForMetadata(size_t attempt);
   void finishRefresh(const Result<void>& result);
   network::Channel& channelAt(Link& link);
+  void failLater(network::RawHandler handler, Error error);
 
   platform::Process& process_;
   const std::shared_ptr<platform::Executor> executor_;

@@ -30,22 +30,15 @@ inline Error errorOf(int16_t code, const std::optional<protocol::Text>& message,
 
 template <class Request, class Handler>
 void Client::sendTo(NodeId node, Request request, network::SendOptions options, Handler handler) {
-  if (network::Channel* channel = channelTo(node)) {
-    return channel->send(std::move(request), options, std::move(handler));
-  }
-  executor_->post([alive = std::weak_ptr(alive_), node, handler = std::move(handler)]() mutable {
-    if (alive.expired()) return;
-    handler(Result<network::Received<typename Request::Response>>(
-        fail(ErrorCode::BrokerNotAvailable, fmt::format("the metadata knows no broker {}", node))));
-  });
+  sendRawTo(node, network::rawRequest(std::move(request)), options,
+            network::rawHandler<typename Request::Response>(std::move(handler)));
 }
 
 template <class Request, class Handler>
 void Client::sendToAny(Request request, network::SendOptions options, Handler handler) {
-  using Response = typename Request::Response;
   channelToAny().send(std::move(request), options,
-                      [alive = std::weak_ptr(alive_),
-                       handler = std::move(handler)](Result<network::Received<Response>> received) mutable {
+                      [alive = std::weak_ptr(alive_), handler = std::move(handler)](
+                          Result<network::Received<typename Request::Response>> received) mutable {
                         const auto self = alive.lock();
                         if (!received && self) (*self)->anyFailed();
                         handler(std::move(received));
@@ -54,16 +47,8 @@ void Client::sendToAny(Request request, network::SendOptions options, Handler ha
 
 template <class Request, class Handler>
 void Client::sendToLeader(const TopicPartition& which, Request request, network::SendOptions options, Handler handler) {
-  if (const auto leader = metadata_.leaderOf(which)) {
-    return sendTo(*leader, std::move(request), options, std::move(handler));
-  }
-  executor_->post([alive = std::weak_ptr(alive_),
-                   what = fmt::format("there is no partition {}, or it has no leader now", which),
-                   handler = std::move(handler)]() mutable {
-    if (alive.expired()) return;
-    handler(
-        Result<network::Received<typename Request::Response>>(fail(ErrorCode::LeaderNotAvailable, std::move(what))));
-  });
+  sendRawToLeader(which, network::rawRequest(std::move(request)), options,
+                  network::rawHandler<typename Request::Response>(std::move(handler)));
 }
 
 }  // namespace tidemark::client

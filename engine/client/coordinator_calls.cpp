@@ -25,6 +25,12 @@ bool comesAgain(ErrorCode code) {
 
 }  // namespace
 
+void CoordinatorCalls::enqueue(std::shared_ptr<Call> call) {
+  call->until = now() + setup_.patience;
+  queue_.push_back(std::move(call));
+  next();
+}
+
 void CoordinatorCalls::stop() {
   stopped_ = true;
   timer_.cancel();
@@ -39,7 +45,22 @@ void CoordinatorCalls::next() {
 
 void CoordinatorCalls::run() {
   if (!channel_) return find();
-  queue_.front()->send(*this);
+  send(queue_.front());
+}
+
+void CoordinatorCalls::send(std::shared_ptr<Call> call) {
+  network::RawRequest request = call->request();
+  const network::SendOptions options{.maxVersion = call->newestVersion, .timeout = setup_.requestTimeout};
+  channel_->sendRaw(std::move(request), options,
+                    [call = std::move(call), weak = weak_from_this()](Result<network::RawResponse> answer) {
+                      const auto self = weak.lock();
+                      if (!self || self->stopped_) return;
+                      const ErrorCode code = call->take(std::move(answer));
+                      if (code != ErrorCode::None) return self->failed({code, std::string(errorName(code))});
+                      self->takeFront();
+                      call->tell();
+                      self->next();
+                    });
 }
 
 void CoordinatorCalls::find() {

@@ -32,55 +32,55 @@ class CoordinatorCalls : public std::enable_shared_from_this<CoordinatorCalls> {
   /// `errorOf` says which error an answer means. `handler`: void(Result<Response>), unless stop() comes first.
   template <class Request, class ErrorOf, class Handler>
   void ask(Request request, int16_t newestVersion, ErrorOf errorOf, Handler handler) {
-    auto call = std::make_shared<CallOf<Request, ErrorOf, Handler>>(std::move(request), newestVersion,
-                                                                    std::move(errorOf), std::move(handler));
-    call->until = now() + setup_.patience;
-    queue_.push_back(std::move(call));
-    next();
+    enqueue(std::make_unique<CallOf<Request, ErrorOf, Handler>>(std::move(request), newestVersion, std::move(errorOf),
+                                                                std::move(handler)));
   }
   /// Forgets what was asked.
   void stop();
 
  private:
   struct Call {
+    explicit Call(int16_t newest) : newestVersion(newest) {}
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
     virtual ~Call() = default;
-    virtual void send(CoordinatorCalls& calls) = 0;
+    virtual network::RawRequest request() const = 0;
+    /// Keeps an answer, and says the error that it, or that there is none, stands for.
+    virtual ErrorCode take(Result<network::RawResponse> answer) = 0;
+    /// Tells what was taken.
+    virtual void tell() = 0;
     virtual void fail(Error error) = 0;
 
+    const int16_t newestVersion;
     platform::MonotonicTime until{};
     int attempts = 0;
   };
 
   template <class Request, class ErrorOf, class Handler>
-  struct CallOf final : Call, std::enable_shared_from_this<CallOf<Request, ErrorOf, Handler>> {
+  struct CallOf final : Call {
     using Response = typename Request::Response;
 
-    CallOf(Request asked, int16_t newest, ErrorOf error, Handler told)
-        : request(std::move(asked)), newestVersion(newest), errorOf(std::move(error)), handler(std::move(told)) {}
+    CallOf(Request what, int16_t newest, ErrorOf error, Handler told)
+        : Call(newest), asked(std::move(what)), errorOf(std::move(error)), handler(std::move(told)) {}
 
-    void send(CoordinatorCalls& calls) override {
-      calls.channel_->send(Request(request), {.maxVersion = newestVersion, .timeout = calls.setup_.requestTimeout},
-                           [call = this->shared_from_this(),
-                            weak = calls.weak_from_this()](Result<network::Received<Response>> received) {
-                             const auto self = weak.lock();
-                             if (!self || self->stopped_) return;
-                             const ErrorCode code = received ? call->errorOf(received->message) : received.error().code;
-                             if (code != ErrorCode::None) return self->failed({code, std::string(errorName(code))});
-                             self->takeFront();
-                             call->handler(Result<Response>(std::move(received->message)));
-                             self->next();
-                           });
+    network::RawRequest request() const override { return network::rawRequest(Request(asked)); }
+    ErrorCode take(Result<network::RawResponse> answer) override {
+      received = network::decodeAnswer<Response>(std::move(answer));
+      return received ? errorOf(received->message) : received.error().code;
     }
+    void tell() override { handler(Result<Response>(std::move(received->message))); }
     void fail(Error error) override { handler(Result<Response>(std::unexpected(std::move(error)))); }
 
-    Request request;
-    int16_t newestVersion;
+    const Request asked;
     ErrorOf errorOf;
     Handler handler;
+    Result<network::Received<Response>> received;
   };
 
+  void enqueue(std::shared_ptr<Call> call);
   void next();
   void run();
+  void send(std::shared_ptr<Call> call);
   void find();
   /// The call at the front failed: it is repeated, or told.
   void failed(const Error& error);

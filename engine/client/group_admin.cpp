@@ -99,7 +99,6 @@ void GroupAdmin::listGroups(Handler<std::vector<ListedGroup>> handler) {
         const auto brokers = core->client.metadata().brokers;
         for (const auto& [node, endpoint] : brokers)
           core->start(Call<std::vector<ListedGroup>, protocol::ListGroupsRequest>{
-              .what = "ListGroups",
               .target = Target::at(node),
               .request = {},
               .extract = [node](const protocol::ListGroupsResponse& response) -> Result<std::vector<ListedGroup>> {
@@ -124,7 +123,6 @@ void GroupAdmin::committedOffsets(std::string group, GroupType type, Handler<std
     DescribeShareGroupOffsetsRequest request;
     request.groups.push_back({.groupId = group, .topics = std::nullopt});
     core_->start(Call<std::vector<CommittedOffset>, DescribeShareGroupOffsetsRequest>{
-        .what = "DescribeShareGroupOffsets",
         .target = Target::groupCoordinator(group),
         .request = std::move(request),
         .extract = [group](const DescribeShareGroupOffsetsResponse& response) -> Result<std::vector<CommittedOffset>> {
@@ -171,7 +169,6 @@ void GroupAdmin::fetchOffsets(std::string group, const std::vector<TopicPartitio
   }
   request.groups.push_back(std::move(wanted));
   core_->start(Call<std::vector<CommittedOffset>, OffsetFetchRequest>{
-      .what = "OffsetFetch",
       .target = Target::groupCoordinator(group),
       .request = std::move(request),
       .extract = [group](const OffsetFetchResponse& response) -> Result<std::vector<CommittedOffset>> {
@@ -213,7 +210,6 @@ void GroupAdmin::alterOffsets(std::string group, GroupType type, std::vector<Com
             {.partitionIndex = one.partition.partition.value(), .startOffset = one.offset.value()});
     }
     core_->start(Call<Outcomes, AlterShareGroupOffsetsRequest>{
-        .what = "AlterShareGroupOffsets",
         .target = Target::groupCoordinator(group),
         .request = std::move(request),
         .extract = [group](const AlterShareGroupOffsetsResponse& response) -> Result<Outcomes> {
@@ -242,7 +238,6 @@ void GroupAdmin::alterOffsets(std::string group, GroupType type, std::vector<Com
     }
   }
   core_->start(Call<Outcomes, OffsetCommitRequest>{
-      .what = "OffsetCommit",
       .target = Target::groupCoordinator(group),
       .request = std::move(request),
       .extract = [](const OffsetCommitResponse& response) -> Result<Outcomes> {
@@ -272,7 +267,6 @@ void GroupAdmin::deleteOffsets(std::string group, GroupType type, std::vector<To
     request.groupId = group;
     for (const auto& [name, each] : topics) request.topics.push_back({.topicName = name});
     core_->start(Call<Outcomes, DeleteShareGroupOffsetsRequest>{
-        .what = "DeleteShareGroupOffsets",
         .target = Target::groupCoordinator(group),
         .request = std::move(request),
         .extract = [group, topics](const DeleteShareGroupOffsetsResponse& response) -> Result<Outcomes> {
@@ -295,7 +289,6 @@ void GroupAdmin::deleteOffsets(std::string group, GroupType type, std::vector<To
     for (const TopicPartition& one : each) topic.partitions.push_back({.partitionIndex = one.partition.value()});
   }
   core_->start(Call<Outcomes, OffsetDeleteRequest>{
-      .what = "OffsetDelete",
       .target = Target::groupCoordinator(group),
       .request = std::move(request),
       .extract = [group](const OffsetDeleteResponse& response) -> Result<Outcomes> {
@@ -315,8 +308,7 @@ void GroupAdmin::deleteGroup(std::string group, Done done) {
   DeleteGroupsRequest request;
   request.groupsNames.emplace_back(group);
   core_->start(
-      Call<void, DeleteGroupsRequest>{.what = "DeleteGroups",
-                                      .target = Target::groupCoordinator(group),
+      Call<void, DeleteGroupsRequest>{.target = Target::groupCoordinator(group),
                                       .request = std::move(request),
                                       .extract = [group](const DeleteGroupsResponse& response) -> Result<void> {
                                         if (response.results.size() != 1) return noAnswerFor(group);

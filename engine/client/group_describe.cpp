@@ -158,14 +158,12 @@ Result<GroupDescription> streamsGroup(const protocol::StreamsGroupDescribeRespon
 }
 
 template <class Request>
-void describeWith(detail::Calls& calls, const char* what, std::string group,
-                  std::vector<protocol::Text> Request::* names,
+void describeWith(detail::Calls& calls, std::string group, std::vector<protocol::Text> Request::* names,
                   Result<GroupDescription> (*extract)(const typename Request::Response&, const std::string&),
                   GroupAdmin::Handler<GroupDescription> handler) {
   Request request;
   (request.*names).emplace_back(group);
   calls.start(detail::Call<GroupDescription, Request>{
-      .what = what,
       .target = detail::Target::groupCoordinator(group),
       .request = std::move(request),
       .extract = [group, extract](const typename Request::Response& response) { return extract(response, group); },
@@ -178,20 +176,19 @@ void GroupAdmin::describeGroup(std::string group, GroupType type, Handler<GroupD
   using namespace protocol;
   switch (type) {
     case GroupType::Consumer:
-      return describeWith(*core_, "ConsumerGroupDescribe", std::move(group), &ConsumerGroupDescribeRequest::groupIds,
-                          consumerGroup, std::move(handler));
+      return describeWith(*core_, std::move(group), &ConsumerGroupDescribeRequest::groupIds, consumerGroup,
+                          std::move(handler));
     case GroupType::Share:
-      return describeWith(*core_, "ShareGroupDescribe", std::move(group), &ShareGroupDescribeRequest::groupIds,
-                          shareGroup, std::move(handler));
+      return describeWith(*core_, std::move(group), &ShareGroupDescribeRequest::groupIds, shareGroup,
+                          std::move(handler));
     case GroupType::Streams:
-      return describeWith(*core_, "StreamsGroupDescribe", std::move(group), &StreamsGroupDescribeRequest::groupIds,
-                          streamsGroup, std::move(handler));
+      return describeWith(*core_, std::move(group), &StreamsGroupDescribeRequest::groupIds, streamsGroup,
+                          std::move(handler));
     case GroupType::Unknown:
     case GroupType::Classic:
       break;
   }
-  describeWith(*core_, "DescribeGroups", std::move(group), &DescribeGroupsRequest::groups, classicGroup,
-               std::move(handler));
+  describeWith(*core_, std::move(group), &DescribeGroupsRequest::groups, classicGroup, std::move(handler));
 }
 
 }  // namespace tidemark::client

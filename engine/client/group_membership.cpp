@@ -34,4 +34,19 @@ std::optional<GroupMembership::Partitions> GroupMembership::named(const Target& 
   return partitions;
 }
 
+void GroupMembership::sendRaw(network::RawRequest request, network::SendOptions how, network::RawHandler then) {
+  auto handler = whileRunning(std::move(then));
+  if (coordinator_) return coordinator_->sendRaw(std::move(request), how, std::move(handler));
+  client_.executor().post([handler = std::move(handler)]() mutable {
+    handler(
+        Result<network::RawResponse>(fail(ErrorCode::CoordinatorNotAvailable, "the coordinator is being looked for")));
+  });
+}
+
+void GroupMembership::askRaw(network::RawRequest request, network::SendOptions how, network::RawHandler then) {
+  sendRaw(std::move(request), how, [this, then = std::move(then)](Result<network::RawResponse> answer) mutable {
+    if (!left_) then(std::move(answer));
+  });
+}
+
 }  // namespace tidemark::client

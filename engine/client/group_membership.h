@@ -77,22 +77,18 @@ class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
   /// To the coordinator; `then` is called with the answer or, if there is none, with the error.
   template <class Request, class Then>
   void send(Request request, network::SendOptions how, Then then) {
-    auto handler = whileRunning(std::move(then));
-    if (coordinator_) return coordinator_->send(std::move(request), how, std::move(handler));
-    client_.executor().post([handler = std::move(handler)]() mutable {
-      handler(Result<network::Received<typename Request::Response>>(
-          fail(ErrorCode::CoordinatorNotAvailable, "the coordinator is being looked for")));
-    });
+    sendRaw(network::rawRequest(std::move(request)), how,
+            network::rawHandler<typename Request::Response>(std::move(then)));
   }
   /// The same for a step of membership: whoever has left does not come back with the answer of a join that was under
   /// way.
   template <class Request, class Then>
   void ask(Request request, network::SendOptions how, Then then) {
-    send(std::move(request), how,
-         [this, then = std::move(then)](Result<network::Received<typename Request::Response>> received) mutable {
-           if (!left_) then(std::move(received));
-         });
+    askRaw(network::rawRequest(std::move(request)), how,
+           network::rawHandler<typename Request::Response>(std::move(then)));
   }
+  void sendRaw(network::RawRequest request, network::SendOptions how, network::RawHandler then);
+  void askRaw(network::RawRequest request, network::SendOptions how, network::RawHandler then);
 
   Client& client_;
   const std::string groupId_;

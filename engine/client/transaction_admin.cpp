@@ -74,7 +74,6 @@ void TransactionAdmin::listTransactions(Filter filter, Handler<std::vector<Liste
       for (const ProducerId producer : filter.producers) request.producerIdFilters.push_back(producer.value());
       request.durationFilter = filter.longerThan.count();
       core->start(Call<std::vector<ListedTransaction>, protocol::ListTransactionsRequest>{
-          .what = "ListTransactions",
           .target = Target::at(node),
           .request = std::move(request),
           .extract =
@@ -101,7 +100,6 @@ void TransactionAdmin::describeTransaction(std::string transactionalId, Handler<
   DescribeTransactionsRequest request;
   request.transactionalIds.emplace_back(transactionalId);
   core_->start(Call<TransactionDescription, DescribeTransactionsRequest>{
-      .what = "DescribeTransactions",
       .target = Target::transactionCoordinator(transactionalId),
       .request = std::move(request),
       .extract = [transactionalId](const DescribeTransactionsResponse& response) -> Result<TransactionDescription> {
@@ -129,7 +127,6 @@ void TransactionAdmin::describeProducers(TopicPartition partition, Handler<std::
   DescribeProducersRequest request;
   request.topics.push_back({.name = partition.topic, .partitionIndexes = {partition.partition.value()}});
   core_->start(Call<std::vector<ProducerOnPartition>, DescribeProducersRequest>{
-      .what = "DescribeProducers",
       .target = Target::leaderOf(partition),
       .request = std::move(request),
       .extract = [partition](const DescribeProducersResponse& response) -> Result<std::vector<ProducerOnPartition>> {
@@ -157,7 +154,6 @@ void TransactionAdmin::fenceProducer(std::string transactionalId, Handler<Produc
   request.transactionalId = Text(transactionalId);
   request.transactionTimeoutMs = core_->timeoutMs();
   core_->start(Call<ProducerEpoch, InitProducerIdRequest>{
-      .what = "InitProducerId",
       .target = Target::transactionCoordinator(transactionalId),
       .request = std::move(request),
       .extract = [transactionalId](const InitProducerIdResponse& response) -> Result<ProducerEpoch> {
@@ -177,7 +173,6 @@ void TransactionAdmin::abort(ProducerOnPartition which, Done done) {
   marker.coordinatorEpoch = which.coordinatorEpoch;
   marker.topics.push_back({.name = which.partition.topic, .partitionIndexes = {which.partition.partition.value()}});
   core_->start(Call<void, WriteTxnMarkersRequest>{
-      .what = "WriteTxnMarkers",
       .target = Target::leaderOf(which.partition),
       .request = std::move(request),
       .extract = [partition = which.partition](const WriteTxnMarkersResponse& response) -> Result<void> {

@@ -49,6 +49,24 @@ FinalizedFeatures featuresOf(const ApiVersionsResponse& response) {
 
 }  // namespace
 
+Result<std::vector<platform::Piece>> encodeFrame(ApiKey key, protocol::OutMessage request, int16_t version,
+                                                 int32_t correlationId, std::string_view clientId) {
+  protocol::FrameWriter writer(256);
+  TIDEMARK_TRY(protocol::writeRequestFrame(writer, key, request, version, correlationId, clientId));
+  return writer.takePieces();
+}
+
+Result<void> takeAnswer(Result<RawResponse> answer, protocol::InMessage message, FramePtr& frame, int16_t& version) {
+  if (!answer) return std::unexpected(std::move(answer).error());
+  version = answer->version;
+  frame = std::move(answer->frame);
+  // None: nothing was to be answered.
+  if (!frame) return {};
+  Result<void> read = protocol::readWhole(message, answer->body, version);
+  if (!read) read.error().code = ErrorCode::CorruptMessage;
+  return read;
+}
+
 class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
  public:
   Core(platform::Process& process, std::shared_ptr<platform::Executor> executor, platform::Endpoint endpoint,
@@ -59,7 +77,7 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
         options_(std::move(options)),
         memory_(std::make_shared<FrameMemory>(UINT64_MAX, kKeptForAnswers)) {}
 
-  void sendRaw(ApiRange range, SendOptions options, Encoder encoder, RawHandler handler);
+  void sendRaw(RawRequest request, SendOptions options, RawHandler handler);
   void disconnect(bool forGood);
   void forget();
 
@@ -73,9 +91,8 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
   enum class State : uint8_t { Idle, BackingOff, Connecting, Negotiating, Ready, Closed };
 
   struct Pending {
-    ApiRange range;
+    RawRequest request;
     SendOptions options;
-    Encoder encoder;
     RawHandler handler;
     MonotonicTime deadline;
     int16_t version = -1;
@@ -148,9 +165,9 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
 
 // --- Sending ---------------------------------------------------------------------------------------------------------
 
-void Channel::Core::sendRaw(ApiRange range, SendOptions options, Encoder encoder, RawHandler handler) {
+void Channel::Core::sendRaw(RawRequest request, SendOptions options, RawHandler handler) {
   const Duration timeout = options.timeout > Duration{} ? options.timeout : options_.requestTimeout;
-  Pending pending{range, options, std::move(encoder), std::move(handler), now() + timeout};
+  Pending pending{std::move(request), options, std::move(handler), now() + timeout};
   if (state_ == State::Closed) {
     return failLater(std::move(pending), {ErrorCode::NetworkException, "the channel is closed"});
   }
@@ -165,21 +182,21 @@ void Channel::Core::sendRaw(ApiRange range, SendOptions options, Encoder encoder
 }
 
 Result<int16_t> Channel::Core::chooseVersion(const Pending& pending) const {
-  int16_t min = pending.range.min;
-  int16_t max = std::min(pending.range.max, pending.options.maxVersion);
+  int16_t min = pending.request.range.min;
+  int16_t max = std::min(pending.request.range.max, pending.options.maxVersion);
   if (pending.options.version) min = max = *pending.options.version;
   if (peerApis_) {
-    const ApiRange* theirs = peerApis_->find(pending.range.key);
+    const ApiRange* theirs = peerApis_->find(pending.request.range.key);
     if (theirs == nullptr) {
       return fail(ErrorCode::UnsupportedVersion,
-                  fmt::format("{} does not serve {}", endpoint_, protocol::apiName(pending.range.key)));
+                  fmt::format("{} does not serve {}", endpoint_, protocol::apiName(pending.request.range.key)));
     }
     min = std::max(min, theirs->min);
     max = std::min(max, theirs->max);
   }
   if (min > max) {
     return fail(ErrorCode::UnsupportedVersion, fmt::format("{} and we have no version of {} in common", endpoint_,
-                                                           protocol::apiName(pending.range.key)));
+                                                           protocol::apiName(pending.request.range.key)));
   }
   return max;
 }
@@ -189,10 +206,10 @@ void Channel::Core::transmit(Pending pending) {
   if (!version) return failLater(std::move(pending), version.error());
   pending.version = *version;
   pending.correlationId = nextCorrelationId_;
-  auto frame = pending.encoder(pending.version, pending.correlationId, options_.clientId);
+  auto frame = pending.request.encode(pending.version, pending.correlationId, options_.clientId);
   if (!frame) return failLater(std::move(pending), std::move(frame).error());
   nextCorrelationId_ = nextCorrelationId_ == INT32_MAX ? 0 : nextCorrelationId_ + 1;
-  pending.encoder = nullptr;
+  pending.request.encode = nullptr;
   for (auto& piece : *frame) {
     const auto* memory = std::get_if<SharedBytes>(&piece);
     bytesQueued_ += memory != nullptr ? memory->size() : std::get_if<platform::FileSlice>(&piece)->length;
@@ -275,18 +292,10 @@ void Channel::Core::negotiate(int16_t version) {
   ApiVersionsRequest request;
   request.clientSoftwareName = options_.softwareName;
   request.clientSoftwareVersion = options_.softwareVersion;
-  Pending pending{.range = {ApiKey::ApiVersions, version, version},
-                  .options = {},
-                  .encoder = {},
-                  .handler = {},
+  Pending pending{.request = rawRequest(std::move(request)),
+                  .options = {.version = version},
+                  .handler = [this](Result<RawResponse> answer) { negotiated(std::move(answer)); },
                   .deadline = now() + options_.requestTimeout};
-  pending.encoder = [request = std::move(request)](int16_t agreed, int32_t correlationId,
-                                                   std::string_view clientId) -> Result<std::vector<platform::Piece>> {
-    protocol::FrameWriter writer(128);
-    TIDEMARK_TRY(protocol::writeRequestFrame(writer, request, agreed, correlationId, clientId));
-    return writer.takePieces();
-  };
-  pending.handler = [this](Result<RawResponse> answer) { negotiated(std::move(answer)); };
   watch(pending.deadline);
   transmit(std::move(pending));
   flush();
@@ -358,7 +367,7 @@ void Channel::Core::received(Result<size_t> count) {
 void Channel::Core::deliver(const std::shared_ptr<IncomingFrame>& frame) {
   if (sent_.empty()) return lose("an answer came that nobody had asked for");
   protocol::Reader reader(frame->bytes());
-  const auto header = protocol::decodeResponseHeader(reader, sent_.front().range.key, sent_.front().version);
+  const auto header = protocol::decodeResponseHeader(reader, sent_.front().request.range.key, sent_.front().version);
   if (!header) return lose(header.error().message);
   if (header->correlationId != sent_.front().correlationId) {
     return lose(fmt::format("the answer to request {} came where that to {} was due", header->correlationId,
@@ -484,8 +493,8 @@ Channel::~Channel() {
   core_->forget();
 }
 
-void Channel::sendRaw(ApiRange range, SendOptions options, Encoder encoder, RawHandler handler) {
-  core_->sendRaw(range, options, std::move(encoder), std::move(handler));
+void Channel::sendRaw(RawRequest request, SendOptions options, RawHandler handler) {
+  core_->sendRaw(std::move(request), options, std::move(handler));
 }
 
 void Channel::disconnect() {

@@ -73,6 +73,18 @@ struct RawResponse {
   int16_t version = -1;
 };
 
+using RawHandler = std::move_only_function<void(Result<RawResponse>)>;
+
+/// A request of whatever type: what a channel must know of it.
+struct RawRequest {
+  /// Our versions of its API.
+  ApiRange range;
+  /// Writes the whole frame in the version that was agreed on.
+  std::move_only_function<Result<std::vector<platform::Piece>>(int16_t version, int32_t correlationId,
+                                                               std::string_view clientId)>
+      encode;
+};
+
 /// One connection to one endpoint: connects when first needed and again after a loss (with back-off: what is sent in
 /// the meantime waits for the next attempt and fails with it), agrees on versions, sends requests in the order of
 /// send(), many in flight. Belongs to one serial executor: made, used and destroyed there; handlers run there, never
@@ -82,11 +94,6 @@ struct RawResponse {
 /// as answers come in order), UnsupportedVersion (no common version), CorruptMessage (the answer does not decode).
 class Channel {
  public:
-  using RawHandler = std::move_only_function<void(Result<RawResponse>)>;
-  /// Writes the whole frame in the version that was agreed on.
-  using Encoder = std::move_only_function<Result<std::vector<platform::Piece>>(int16_t version, int32_t correlationId,
-                                                                               std::string_view clientId)>;
-
   Channel(platform::Process& process, std::shared_ptr<platform::Executor> executor, platform::Endpoint endpoint,
           ChannelOptions options);
   ~Channel();
@@ -99,8 +106,8 @@ class Channel {
   template <class Request, class Handler>
   void send(Request request, SendOptions options, Handler handler, std::shared_ptr<const void> keep = {});
 
-  /// What send() is made of: `range` holds our versions of the API.
-  void sendRaw(ApiRange range, SendOptions options, Encoder encoder, RawHandler handler);
+  /// What send() is made of: no template, as whatever lies between its caller and the channel should be none.
+  void sendRaw(RawRequest request, SendOptions options, RawHandler handler);
 
   /// Closes the connection; what is pending fails with NetworkException. The next send() connects again.
   void disconnect();
