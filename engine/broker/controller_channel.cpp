@@ -8,9 +8,9 @@ ControllerChannel::ControllerChannel(platform::Process& process, std::shared_ptr
                                      FindController find, Options options)
     : process_(process), executor_(std::move(executor)), find_(std::move(find)), options_(std::move(options)) {}
 
-void ControllerChannel::queue(Pending pending) {
-  pending.deadline = process_.clock().monotonic() + options_.retryTimeout;
-  waiting_.push_back(std::make_shared<Pending>(std::move(pending)));
+void ControllerChannel::queue(std::shared_ptr<Pending> pending) {
+  pending->deadline = process_.clock().monotonic() + options_.retryTimeout;
+  waiting_.push_back(std::move(pending));
   pump();
 }
 
@@ -39,12 +39,22 @@ void ControllerChannel::pump() {
     const std::shared_ptr<Pending> pending = std::move(waiting_.front());
     waiting_.pop_front();
     inFlight_.push_back(pending);
-    pending->attempt(*channel_, options_, [this, pending, alive = std::weak_ptr(alive_)](bool answered) {
-      if (alive.expired() || std::erase(inFlight_, pending) == 0 || answered) return;
-      waiting_.push_back(pending);
-      retryLater();
-    });
+    attempt(pending);
   }
+}
+
+void ControllerChannel::attempt(const std::shared_ptr<Pending>& pending) {
+  channel_->sendRaw(pending->request(), {.timeout = options_.requestTimeout},
+                    [this, pending, alive = std::weak_ptr(alive_)](Result<network::RawResponse> answer) {
+                      const bool unreachable = !answer && (answer.error().code == ErrorCode::NetworkException ||
+                                                           answer.error().code == ErrorCode::RequestTimedOut);
+                      const bool settled = !unreachable && pending->take(std::move(answer));
+                      const bool waited = !alive.expired() && std::erase(inFlight_, pending) > 0;
+                      if (settled) return pending->tell();
+                      if (!waited) return;
+                      waiting_.push_back(pending);
+                      retryLater();
+                    });
 }
 
 void ControllerChannel::retryLater() {
@@ -57,8 +67,10 @@ void ControllerChannel::retryLater() {
     return true;
   });
   if (!waiting_.empty()) retry_ = executor_->schedule(options_.retryBackoff, [this] { pump(); });
-  for (const auto& pending : late)
-    pending->giveUp({ErrorCode::RequestTimedOut, "no active controller answered in time"});
+  for (const auto& pending : late) {
+    pending->take(fail(ErrorCode::RequestTimedOut, "no active controller answered in time"));
+    pending->tell();
+  }
 }
 
 void ControllerChannel::wake() {

@@ -40,33 +40,7 @@ class ControllerChannel {
   /// `handler` gets the first answer that is not NotController.
   template <class Request>
   void send(Request request, std::move_only_function<void(Result<typename Request::Response>)> handler) {
-    auto held = std::make_shared<Request>(std::move(request));
-    auto answer =
-        std::make_shared<std::move_only_function<void(Result<typename Request::Response>)>>(std::move(handler));
-    queue({.attempt =
-               [held, answer](network::Channel& channel, const Options& options, Settle settle) {
-                 channel.send(Request(*held), {.timeout = options.requestTimeout},
-                              [answer, settle = std::move(settle)](
-                                  Result<network::Received<typename Request::Response>> received) mutable {
-                                if (!received) {
-                                  const bool unreachable = received.error().code == ErrorCode::NetworkException ||
-                                                           received.error().code == ErrorCode::RequestTimedOut;
-                                  settle(!unreachable);
-                                  if (!unreachable) (*answer)(std::unexpected(std::move(received).error()));
-                                  return;
-                                }
-                                if constexpr (requires { received->message.errorCode; })
-                                  if (received->message.errorCode == static_cast<int16_t>(ErrorCode::NotController)) {
-                                    settle(false);
-                                    return;
-                                  }
-                                settle(true);
-                                // A copy owns what the frame held.
-                                (*answer)(typename Request::Response(received->message));
-                              });
-               },
-           .giveUp = [answer](Error error) { (*answer)(std::unexpected(std::move(error))); },
-           .deadline = {}});
+    queue(std::make_unique<PendingOf<Request>>(std::move(request), std::move(handler)));
   }
 
   /// The controller may be another one now: what waits is tried at once, what the old one has not answered is sent
@@ -76,15 +50,48 @@ class ControllerChannel {
   void close();
 
  private:
-  /// Told how an attempt went: true, the request has its answer; false, try again.
-  using Settle = std::move_only_function<void(bool answered)>;
   struct Pending {
-    std::function<void(network::Channel&, const Options&, Settle)> attempt;
-    std::function<void(Error)> giveUp;
-    platform::MonotonicTime deadline;
+    Pending() = default;
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+    virtual ~Pending() = default;
+    /// For one attempt.
+    virtual network::RawRequest request() const = 0;
+    /// Keeps an answer, or why there is none; false if it comes from a node that is not the controller.
+    virtual bool take(Result<network::RawResponse> answer) = 0;
+    /// Tells what was taken.
+    virtual void tell() = 0;
+
+    platform::MonotonicTime deadline{};
   };
 
-  void queue(Pending pending);
+  template <class Request>
+  struct PendingOf final : Pending {
+    using Response = typename Request::Response;
+    using Handler = std::move_only_function<void(Result<Response>)>;
+
+    PendingOf(Request what, Handler told) : asked(std::move(what)), handler(std::move(told)) {}
+
+    network::RawRequest request() const override { return network::rawRequest(Request(asked)); }
+    bool take(Result<network::RawResponse> answer) override {
+      received = network::decodeAnswer<Response>(std::move(answer));
+      if constexpr (requires { received->message.errorCode; })
+        return !received || received->message.errorCode != static_cast<int16_t>(ErrorCode::NotController);
+      return true;
+    }
+    void tell() override {
+      if (!received) return handler(std::unexpected(std::move(received).error()));
+      // A copy owns what the frame held.
+      handler(Response(received->message));
+    }
+
+    const Request asked;
+    Handler handler;
+    Result<network::Received<Response>> received;
+  };
+
+  void queue(std::shared_ptr<Pending> pending);
+  void attempt(const std::shared_ptr<Pending>& pending);
   void pump();
   void retryLater();
   bool connectToController();

@@ -65,15 +65,18 @@ inline std::optional<LeaderEpoch> epochOrNone(int32_t epoch) {
   return epoch < 0 ? std::nullopt : std::optional(LeaderEpoch(epoch));
 }
 
-/// Decodes the body and hands both on; a body that does not decode closes the connection, as Kafka does.
+/// False if the body does not decode; then the connection is closed, as Kafka does.
+inline bool decodeOrClose(network::Request& request, protocol::InMessage message) {
+  const Result<void> decoded = request.decodeInto(message);
+  if (!decoded) request.close(decoded.error().message);
+  return decoded.has_value();
+}
+
+/// Decodes the body and hands both on, unless it has to close the connection.
 template <class Message, class Use>
 void withDecoded(network::RequestPtr request, const Use& use) {
-  auto message = request->decode<Message>();
-  if (!message) {
-    request->close(message.error().message);
-    return;
-  }
-  use(std::move(request), std::move(*message));
+  Message message;
+  if (decodeOrClose(*request, protocol::InMessage::of(message))) use(std::move(request), std::move(message));
 }
 
 // One function per API; a file per family. Each answers the request exactly once, now or later.

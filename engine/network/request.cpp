@@ -6,6 +6,7 @@
 
 #include "base/invariant.h"
 #include "protocol/api.h"
+#include "protocol/framing.h"
 
 namespace tidemark::network {
 
@@ -36,6 +37,20 @@ Request::~Request() {
 void Request::releaseFrame() noexcept {
   body_ = {};
   frame_.reset();
+}
+
+Result<void> Request::decodeInto(protocol::InMessage message) const {
+  // What follows the message is ignored, as Kafka does: librdkafka pads its Metadata requests.
+  protocol::Reader reader{ByteView(body_)};
+  return message.read(message.message, reader, context_.apiVersion);
+}
+
+void Request::respondWith(protocol::ApiKey key, protocol::OutMessage message, Throttle throttle) {
+  protocol::FrameWriter writer(256);
+  const Result<void> written =
+      protocol::writeResponseFrame(writer, key, message, context_.apiVersion, context_.correlationId);
+  if (!written) return close("the answer does not fit the request's version: " + written.error().message);
+  respondPieces(writer.takePieces(), throttle);
 }
 
 void Request::respondPieces(std::vector<platform::Piece> pieces, Throttle throttle) {

@@ -11,6 +11,7 @@
 #include "network/frame.h"
 #include "network/request_context.h"
 #include "platform/network.h"
+#include "protocol/message.h"
 
 namespace tidemark::network {
 
@@ -67,6 +68,10 @@ class Request {
   /// `throttle`; the message's own throttle field is the caller's. Defined in network/request_codec.h.
   template <class Message>
   void respond(const Message& message, Throttle throttle = {});
+
+  /// decode() and respond() whatever the message's type.
+  Result<void> decodeInto(protocol::InMessage message) const;
+  void respondWith(protocol::ApiKey key, protocol::OutMessage message, Throttle throttle = {});
 
   /// Answers with a whole frame: length, header and body.
   void respondPieces(std::vector<platform::Piece> pieces, Throttle throttle = {});

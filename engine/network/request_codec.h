@@ -8,18 +8,15 @@ namespace tidemark::network {
 
 template <class Message>
 Result<Message> Request::decode() const {
-  // What follows the message is ignored, as Kafka does: librdkafka pads its Metadata requests.
-  protocol::Reader reader{ByteView(body_)};
-  return protocol::decode<Message>(reader, context_.apiVersion);
+  Result<Message> message;
+  if (Result<void> read = decodeInto(protocol::InMessage::of(*message)); !read)
+    message = std::unexpected(std::move(read).error());
+  return message;
 }
 
 template <class Message>
 void Request::respond(const Message& message, Throttle throttle) {
-  protocol::FrameWriter writer(256);
-  const Result<void> written =
-      protocol::writeResponseFrame(writer, message, context_.apiVersion, context_.correlationId);
-  if (!written) return close("the answer does not fit the request's version: " + written.error().message);
-  respondPieces(writer.takePieces(), throttle);
+  respondWith(Message::kApiKey, protocol::OutMessage::of(message), throttle);
 }
 
 }  // namespace tidemark::network

@@ -29,23 +29,24 @@ class BrokerChannels {
   template <class Request>
   void send(NodeId node, Request request, std::move_only_function<void(Result<typename Request::Response>)> done) {
     using Response = typename Request::Response;
-    network::Channel* channel = to(node);
-    if (channel == nullptr) {
-      executor_->post([node, done = std::move(done)]() mutable {
-        done(fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} is not there", node)));
-      });
-      return;
-    }
-    channel->send(std::move(request), {.timeout = std::chrono::seconds(10)},
-                  [done = std::move(done)](Result<network::Received<Response>> received) mutable {
-                    if (!received) return done(std::unexpected(std::move(received).error()));
-                    done(Response(received->message));
-                  });
+    sendRaw(
+        node, network::rawRequest(std::move(request)),
+        network::rawHandler<Response>([done = std::move(done)](Result<network::Received<Response>> received) mutable {
+          if (!received) return done(std::unexpected(std::move(received).error()));
+          done(Response(received->message));
+        }));
   }
   /// Forgets what is under way.
   void close() { channels_.clear(); }
 
  private:
+  void sendRaw(NodeId node, network::RawRequest request, network::RawHandler handler) {
+    if (network::Channel* channel = to(node))
+      return channel->sendRaw(std::move(request), {.timeout = std::chrono::seconds(10)}, std::move(handler));
+    executor_->post([node, handler = std::move(handler)]() mutable {
+      handler(fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} is not there", node)));
+    });
+  }
   network::Channel* to(NodeId node) {
     const metadata::ImagePtr image = image_();
     const metadata::BrokerRegistration* broker = image->cluster.broker(node);
