@@ -15,13 +15,16 @@ namespace tidemark::protocol::test {
 namespace {
 
 template <class M>
-std::shared_ptr<void> make() {
-  return std::shared_ptr<void>(new M(), [](void* message) { delete static_cast<M*>(message); });
+void* construct() {
+  return new M();
 }
 template <class M>
-std::shared_ptr<void> copy(const void* message) {
-  return std::shared_ptr<void>(new M(*static_cast<const M*>(message)),
-                               [](void* made) { delete static_cast<M*>(made); });
+void* clone(const void* message) {
+  return new M(*static_cast<const M*>(message));
+}
+template <class M>
+void destroy(void* message) {
+  delete static_cast<M*>(message);
 }
 template <class M>
 bool same(const void* a, const void* b) {
@@ -36,7 +39,7 @@ Result<void> writeAny(const void* message, FrameWriter& writer, int16_t version)
   return static_cast<const M*>(message)->write(writer, version);
 }
 
-#define TIDEMARK_ANY(M) {#M, make<M>, copy<M>, same<M>, readAny<M>, writeAny<M>, M::schema},
+#define TIDEMARK_ANY(M) {#M, construct<M>, clone<M>, destroy<M>, same<M>, readAny<M>, writeAny<M>, M::schema},
 constexpr AnyMessage kMessages[] = {TIDEMARK_FOR_EACH_MESSAGE(TIDEMARK_ANY)};
 
 std::vector<WireVector> load() {

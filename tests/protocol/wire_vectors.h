@@ -32,13 +32,17 @@ const std::vector<WireVector>& wireVectors();
 /// One message type with its type forgotten: what needs the type, and on top of it what the tests ask.
 struct AnyMessage {
   std::string_view name;
-  std::shared_ptr<void> (*make)();
-  std::shared_ptr<void> (*copy)(const void* message);
+  /// Of one object: plain functions, as hundreds of types have them.
+  void* (*construct)();
+  void* (*clone)(const void* message);
+  void (*destroy)(void* message);
   bool (*same)(const void* a, const void* b);
   Result<void> (*read)(void* message, Reader& reader, int16_t version);
   Result<void> (*write)(const void* message, FrameWriter& writer, int16_t version);
   const MessageSchema& (*schema)() noexcept;
 
+  std::shared_ptr<void> make() const { return {construct(), destroy}; }
+  std::shared_ptr<void> copy(const void* message) const { return {clone(message), destroy}; }
   /// Strictly: trailing bytes are an error.
   Result<std::shared_ptr<void>> decode(ByteView bytes, int16_t version) const;
   Result<ByteVector> encode(const void* message, int16_t version) const;
