@@ -276,8 +276,9 @@ void FaultBook::updateSites() {
     clocks.monotonicOffset = {};
     clocks.wallRate = clocks.monotonicRate = 1;
     for (const auto& [id, entry] : entries_) {
-      if (!entry.begun || !isAt(entry.place, node)) continue;
       const Fault& fault = entry.fault;
+      // A link is faulted at the side that connected, which may be any other than the one that the fault names.
+      if (!entry.begun || (areaOf(fault.kind) != Area::Links && !isAt(entry.place, node))) continue;
       flags |= fault.kind == Kind::Slow ? kSlowFaults : flagOf(areaOf(fault.kind));
       if (fault.kind == Kind::ClockOffset) {
         if (fault.clocks & kWall) clocks.wallOffset += fault.offset;

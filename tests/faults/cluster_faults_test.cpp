@@ -127,6 +127,36 @@ TEST_P(ClusterFaultsTest, AnIsolatedFollowerLeavesTheIsrAndComesBackWhenItIsHeal
   EXPECT_TRUE(list().empty());
 }
 
+// Others have connected to it, and they are whom the links are faulted at.
+TEST_P(ClusterFaultsTest, AnIsolatedActiveControllerIsReplacedAndFenced) {
+  NodeId before = kNoNode;
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    before = cluster.quorum.leader;
+    return before != kNoNode;
+  }));
+  const int id = set(R"({"kind":"isolate","target":"the active controller"})");
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto* partition = orders(cluster);
+    return cluster.quorum.leader != before && cluster.quorum.leader != kNoNode && partition != nullptr &&
+           partition->leader != before && std::ranges::find(partition->isr, before) == partition->isr.end();
+  }));
+  heal(id);
+  EXPECT_TRUE(awaitIsr(3));
+}
+
+TEST_P(ClusterFaultsTest, ABridgeIsTheOnlyOneThatSeesBothSides) {
+  const NodeId bridge = follower();
+  const int id = set(text(R"({{"kind":"bridge","target":"broker {}"}})", bridge));
+  // The other follower does not reach the leader, and the bridge does.
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto* partition = orders(cluster);
+    return partition != nullptr && partition->isr.size() == 2 &&
+           std::ranges::find(partition->isr, bridge) != partition->isr.end();
+  }));
+  heal(id);
+  EXPECT_TRUE(awaitIsr(3));
+}
+
 TEST_P(ClusterFaultsTest, LinksCutBetweenOneFollowerAndTheLeaderAreEnough) {
   const NodeId cutOff = follower();
   const int id = set(text(R"({{"kind":"cut","target":"link {}->leader of orders-0"}})", cutOff));

@@ -36,7 +36,7 @@ const std::map<Kind, FaultCase>& casesOfFaults() {
       {Kind::Reset, {R"("target":"link {L}<->{F}","trigger":{"every":4})"}},
       {Kind::Throttle, {R"("target":"link {L}<->{F}","bytesPerSecond":50000)"}},
       {Kind::Hold, {R"("target":"link {L}->{F}")"}},
-      {Kind::Isolate, {R"("target":"broker {F}")"}},
+      {Kind::Isolate, {R"("target":"broker {L}")"}},
       {Kind::Halves, {R"("left":[{F}],"right":[{L}])"}},
       {Kind::Bridge, {R"("target":"broker {F}")"}},
       {Kind::Ring, {.json = R"("durationMs":600000)", .brokers = 5}},
@@ -58,7 +58,7 @@ const std::map<Kind, FaultCase>& casesOfFaults() {
       {Kind::RequestError,
        {R"("target":"broker {L}","api":"Produce","error":"NOT_LEADER_OR_FOLLOWER","trigger":{"every":2})"}},
       {Kind::RequestDelay, {R"("target":"broker {L}","api":"Fetch","delayMs":20)"}},
-      {Kind::RequestDrop, {R"("target":"broker {L}","api":"Fetch","trigger":{"nth":3})"}},
+      {Kind::RequestDrop, {R"("target":"broker {L}","api":"Fetch","trigger":{"every":3})"}},
       {Kind::RequestDisconnect, {R"("target":"broker {L}","api":"Produce","trigger":{"every":2})"}},
   };
   return kCases;
@@ -112,8 +112,7 @@ class EveryFault : public testing::TestWithParam<std::tuple<Kind, bool>> {
   bool awaitFired(int id) {
     return lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
       const auto found = std::ranges::find(cluster.faults, id, &observe::FaultSnapshot::id);
-      // It may have been over with its last occasion.
-      return found == cluster.faults.end() || found->fired > 0;
+      return found != cluster.faults.end() && found->fired > 0;
     });
   }
   int set() {

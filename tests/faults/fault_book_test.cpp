@@ -72,6 +72,15 @@ TEST_F(FaultBookTest, ASiteIsAskedOnlyWhileSomethingIsBrokenThere) {
   EXPECT_FALSE(one->any(kDiskFaults));
 }
 
+TEST_F(FaultBookTest, LinksAreAskedForEverywhereWhomeverTheFaultNames) {
+  for (const char* json : {R"({"kind":"isolate","target":"broker 1"})", R"({"kind":"bridge","target":"broker 1"})"}) {
+    const int id = set(json);
+    EXPECT_TRUE(book_.site(NodeId(2))->any(kLinkFaults)) << json;
+    book_.end(id, FaultBook::Why::Healed);
+    EXPECT_FALSE(book_.site(NodeId(2))->any(kLinkFaults)) << json;
+  }
+}
+
 TEST_F(FaultBookTest, ACutHoldsOneDirectionUntilItIsHealed) {
   const int cut = set(R"({"kind":"cut","target":"link 1->3"})");
   EXPECT_TRUE(transfer().held);
