@@ -74,11 +74,15 @@ MainWindow* MainWindow::openRecording(const QString& path, QString* error) {
     return nullptr;
   }
   observe::RecordingReader reader;
+  bool breaksOff = false;
   while (!file.atEnd()) {
     const QByteArray line = file.readLine(kLongestLine);
-    const auto taken = reader.take(
-        std::string_view(line.constData(), static_cast<size_t>(line.endsWith('\n') ? line.size() - 1 : line.size())));
-    if (!taken) {
+    const bool whole = line.endsWith('\n');
+    const auto taken =
+        reader.take(std::string_view(line.constData(), static_cast<size_t>(whole ? line.size() - 1 : line.size())));
+    // Whoever wrote it had no time, or no space, for more.
+    breaksOff = !taken && !whole && file.atEnd();
+    if (!taken && !breaksOff) {
       *error = tr("%1: %2").arg(path, fromUtf8(taken.error().message));
       return nullptr;
     }
@@ -92,7 +96,9 @@ MainWindow* MainWindow::openRecording(const QString& path, QString* error) {
   auto* window = new MainWindow(*source, nullptr);
   window->m_shown = std::move(source);
   window->setAttribute(Qt::WA_DeleteOnClose);
-  window->setWindowTitle(tr("%1 – Tidemark").arg(QFileInfo(path).fileName()));
+  const QString name = QFileInfo(path).fileName();
+  window->setWindowTitle(breaksOff ? tr("%1 (breaks off in its last line) – Tidemark").arg(name)
+                                   : tr("%1 – Tidemark").arg(name));
   return window;
 }
 

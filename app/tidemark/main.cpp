@@ -85,7 +85,8 @@ int run(int argc, char** argv) {
   std::string file;
   CLI::App* serveCommand = app.add_subcommand("serve", "run a cluster (or, with --config, one node) until Ctrl-C");
   serveCommand->footer(
-      "While it runs, standard input takes commands and each is answered by one line of JSON:\n"
+      "While it runs, standard input takes commands. Each is answered by one line of JSON, with the number of the\n"
+      "line that it answers:\n"
       "  kill N | pause N | resume N | restart N | stop N | leader TOPIC-PARTITION | topics | status\n"
       "  fault JSON | faults | heal FAULT|all | step FAULT [COUNT] | help | quit\n"
       "Blank lines are passed over, lines of more than 64 KiB refused. With --config only help and quit are taken.\n"

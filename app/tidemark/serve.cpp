@@ -72,7 +72,7 @@ std::string_view nameOf(observe::BrokerState state) {
 
 /// Of nodes, partitions and faults what decides whether the cluster is whole.
 json statusOf(const observe::ClusterSnapshot& cluster) {
-  json status{{"ok", true}, {"command", "status"}, {"clusterId", cluster.clusterId}, {"bootstrap", cluster.bootstrap}};
+  json status{{"clusterId", cluster.clusterId}, {"bootstrap", cluster.bootstrap}};
   status["controller"] = cluster.quorum.leader == kNoNode ? json() : json(cluster.quorum.leader.value());
   json nodes = json::array();
   for (const observe::BrokerSnapshot& each : cluster.brokers) {
@@ -101,6 +101,25 @@ json statusOf(const observe::ClusterSnapshot& cluster) {
   return status;
 }
 
+/// Answers one line of standard input. Some take longer than what is asked after them, so each says which line it
+/// answers.
+struct Answer {
+  std::string verb;
+  uint64_t line = 0;
+
+  void operator()(json what) const {
+    what["command"] = verb;
+    what["line"] = line;
+    say(what);
+  }
+  void done(json what) const {
+    what["ok"] = true;
+    (*this)(std::move(what));
+  }
+  void failed(const Error& error) const { (*this)(failure(verb, error)); }
+  void refuse(const std::string& why) const { failed({ErrorCode::InvalidRequest, why}); }
+};
+
 /// Commands of standard input, as `serve --help` lists them.
 class Commands {
  public:
@@ -109,10 +128,12 @@ class Commands {
   /// False: what comes is no commands, and is not listened to any more.
   bool run(const std::string& line) {
     known_ = true;
+    ++line_;
     take(line);
     return strangers_.heard(known_);
   }
   bool refuseLong() {
+    ++line_;
     refuseTooLong();
     return strangers_.heard(false);
   }
@@ -126,43 +147,53 @@ class Commands {
     words >> verb >> object >> more;
     // Blank lines set answers apart for whoever types.
     if (verb.empty()) return;
+    const Answer answer{.verb = verb, .line = line_};
     // Its JSON may hold blanks.
-    if (verb == "fault") return fault(line.substr(line.find(verb) + verb.size()));
-    if (verb == "step") return step(object, more);
-    if (!more.empty()) return refuse(verb, fmt::format("\"{}\" is one word too many", more));
+    if (verb == "fault") return fault(answer, line.substr(line.find(verb) + verb.size()));
+    if (verb == "step") return step(answer, object, more);
+    if (!more.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", more));
     const bool alone = verb == "status" || verb == "topics" || verb == "faults" || verb == "help" || verb == "quit";
-    if (alone && !object.empty()) return refuse(verb, fmt::format("\"{}\" is one word too many", object));
-    if (verb == "leader") return leader(object);
-    if (verb == "topics") return topics();
-    if (verb == "status") return status();
-    if (verb == "faults") return faults();
-    if (verb == "heal") return heal(object);
-    if (verb == "help") return say({{"ok", true}, {"command", verb}, {"commands", kList}});
+    if (alone && !object.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", object));
+    if (verb == "leader") return leader(answer, object);
+    if (verb == "topics") return topics(answer);
+    if (verb == "status") return status(answer);
+    if (verb == "faults") return faults(answer);
+    if (verb == "heal") return heal(answer, object);
+    if (verb == "help") return help(answer);
     if (verb == "quit") {
-      say({{"ok", true}, {"command", verb}});
+      answer.done({});
       return quit_();
     }
-    if (verb == "kill") return broker(verb, object, &cluster::Cluster::killBroker);
-    if (verb == "pause") return broker(verb, object, &cluster::Cluster::pauseBroker);
-    if (verb == "resume") return broker(verb, object, &cluster::Cluster::resumeBroker);
-    if (verb == "restart") return broker(verb, object, &cluster::Cluster::restartBroker);
-    if (verb == "stop") return broker(verb, object, &cluster::Cluster::stopBroker);
+    if (verb == "kill") return broker(answer, object, &cluster::Cluster::killBroker);
+    if (verb == "pause") return broker(answer, object, &cluster::Cluster::pauseBroker);
+    if (verb == "resume") return broker(answer, object, &cluster::Cluster::resumeBroker);
+    // The window calls it so.
+    if (verb == "restart" || verb == "start") return broker(answer, object, &cluster::Cluster::restartBroker);
+    if (verb == "stop") return broker(answer, object, &cluster::Cluster::stopBroker);
     known_ = false;
-    refuse(verb, fmt::format("unknown command; there are {}", kList));
+    answer.refuse(fmt::format("unknown command; there are {}", kList));
   }
 
-  void broker(const std::string& verb, const std::string& text,
+  static void help(const Answer& answer) {
+    json kinds = json::array();
+    for (const faults::Kind each : faults::allKinds()) kinds.push_back(faults::nameOf(each));
+    answer.done({{"commands", kList},
+                 {"faults", std::move(kinds)},
+                 {"example", R"(fault {"kind": "delay", "target": "link leader of orders-0<->2", "delayMs": 50})"}});
+  }
+
+  void broker(const Answer& answer, const std::string& text,
               void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
     int32_t id = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
     if (error != std::errc{} || end != text.data() + text.size())
-      return refuse(verb, fmt::format("\"{}\" is no broker's number", text));
-    (cluster_.*command)(NodeId(id), [verb, id](const Result<void>& done) {
-      say(done ? json{{"ok", true}, {"command", verb}, {"broker", id}} : failure(verb, done.error()));
+      return answer.refuse(fmt::format("\"{}\" is no broker's number", text));
+    (cluster_.*command)(NodeId(id), [answer, id](const Result<void>& done) {
+      done ? answer.done({{"broker", id}}) : answer.failed(done.error());
     });
   }
 
-  void leader(const std::string& text) {
+  void leader(const Answer& answer, const std::string& text) {
     const size_t dash = text.rfind('-');
     int32_t index = -1;
     bool whole = false;
@@ -170,26 +201,23 @@ class Commands {
       whole =
           std::from_chars(text.data() + dash + 1, text.data() + text.size(), index).ptr == text.data() + text.size();
     if (dash == std::string::npos || dash == 0 || index < 0 || !whole)
-      return refuse("leader", fmt::format("\"{}\" is no TOPIC-PARTITION", text));
+      return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", text));
     const TopicPartition partition{text.substr(0, dash), PartitionIndex(index)};
-    cluster_.findLeader(partition, [partition](const Result<NodeId>& found) {
-      say(found ? json{{"ok", true},
-                       {"command", "leader"},
-                       {"topic", partition.topic},
-                       {"partition", partition.partition.value()},
-                       {"leader", found->value()}}
-                : failure("leader", found.error()));
+    cluster_.findLeader(partition, [answer, partition](const Result<NodeId>& found) {
+      found ? answer.done(
+                  {{"topic", partition.topic}, {"partition", partition.partition.value()}, {"leader", found->value()}})
+            : answer.failed(found.error());
     });
   }
 
-  void topics() {
-    cluster_.listTopics([](const Result<std::vector<std::string>>& names) {
-      say(names ? json{{"ok", true}, {"command", "topics"}, {"topics", *names}} : failure("topics", names.error()));
+  void topics(const Answer& answer) {
+    cluster_.listTopics([answer](const Result<std::vector<std::string>>& names) {
+      names ? answer.done({{"topics", *names}}) : answer.failed(names.error());
     });
   }
 
-  void status() {
-    cluster_.describeNow([](const observe::SnapshotPtr& cluster) { say(statusOf(*cluster)); });
+  void status(const Answer& answer) {
+    cluster_.describeNow([answer](const observe::SnapshotPtr& cluster) { answer.done(statusOf(*cluster)); });
   }
 
   static std::optional<int> number(const std::string& text) {
@@ -198,38 +226,45 @@ class Commands {
     return error == std::errc{} && end == text.data() + text.size() && value > 0 ? std::optional(value) : std::nullopt;
   }
 
-  void fault(const std::string& text) {
+  void fault(const Answer& answer, const std::string& text) {
     auto parsed = faults::parseFault(text);
-    if (!parsed) return say(failure("fault", parsed.error()));
-    cluster_.setFault(*std::move(parsed), [](const Result<int>& id) {
-      say(id ? json{{"ok", true}, {"command", "fault"}, {"fault", *id}} : failure("fault", id.error()));
+    if (!parsed) return answer.failed(parsed.error());
+    cluster_.setFault(*std::move(parsed), [answer](const Result<int>& id) {
+      id ? answer.done({{"fault", *id}}) : answer.failed(id.error());
     });
   }
 
-  void heal(const std::string& which) {
+  void heal(const Answer& answer, const std::string& which) {
     if (which == "all")
-      return cluster_.healEach([which](const Result<size_t>& healed) {
-        say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}, {"count", *healed}}
-                   : failure("heal", healed.error()));
+      return cluster_.healEach([&cluster = cluster_, answer](const Result<size_t>& healed) {
+        if (!healed) return answer.failed(healed.error());
+        cluster.describeNow([answer, count = *healed](const observe::SnapshotPtr& cluster) {
+          json what{{"healed", "all"}, {"count", count}};
+          // No fault holds them: whoever has mended what they died of starts them.
+          for (const observe::BrokerSnapshot& each : cluster->brokers)
+            if (each.state == observe::BrokerState::Killed) what["down"].push_back(each.id.value());
+          if (what.contains("down")) what["advice"] = "`restart N` starts a broker that died of something";
+          answer.done(std::move(what));
+        });
       });
     const auto id = number(which);
-    if (!id) return refuse("heal", fmt::format("\"{}\" is neither a fault's number nor all", which));
-    cluster_.healFault(*id, [which](const Result<void>& healed) {
-      say(healed ? json{{"ok", true}, {"command", "heal"}, {"healed", which}} : failure("heal", healed.error()));
+    if (!id) return answer.refuse(fmt::format("\"{}\" is neither a fault's number nor all", which));
+    cluster_.healFault(*id, [answer, id = *id](const Result<void>& healed) {
+      healed ? answer.done({{"healed", id}}) : answer.failed(healed.error());
     });
   }
 
-  void step(const std::string& which, const std::string& many) {
+  void step(const Answer& answer, const std::string& which, const std::string& many) {
     const auto id = number(which);
     const auto count = many.empty() ? std::optional(1) : number(many);
-    if (!id || !count) return refuse("step", "write step FAULT or step FAULT COUNT");
-    cluster_.stepFault(*id, static_cast<size_t>(*count), [](const Result<size_t>& passed) {
-      say(passed ? json{{"ok", true}, {"command", "step"}, {"passed", *passed}} : failure("step", passed.error()));
+    if (!id || !count) return answer.refuse("write step FAULT or step FAULT COUNT");
+    cluster_.stepFault(*id, static_cast<size_t>(*count), [answer](const Result<size_t>& passed) {
+      passed ? answer.done({{"passed", *passed}}) : answer.failed(passed.error());
     });
   }
 
-  void faults() {
-    cluster_.listFaults([](const std::vector<faults::FaultStatus>& all) {
+  void faults(const Answer& answer) {
+    cluster_.listFaults([answer](const std::vector<faults::FaultStatus>& all) {
       const auto ms = [](platform::Duration duration) {
         return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
       };
@@ -240,19 +275,24 @@ class Commands {
                    {"state", each.waits ? "waiting" : "active"},
                    {"sinceMs", ms(each.since)},
                    {"fired", each.fired}};
+        // Whom its target meant when it began.
+        if (each.node != kNoNode) shown["node"] = each.node.value();
         if (each.left) shown["leftMs"] = ms(*each.left);
         list.push_back(std::move(shown));
       }
-      say({{"ok", true}, {"command", "faults"}, {"faults", std::move(list)}});
+      answer.done({{"faults", std::move(list)}});
     });
   }
 
   static constexpr const char* kList =
-      "kill N, pause N, resume N, restart N, stop N, fault JSON, faults, heal FAULT|all, step FAULT [COUNT], "
+      "kill N, pause N, resume N, restart N (or start N), stop N, fault JSON, faults, heal FAULT|all, step FAULT "
+      "[COUNT], "
       "leader TOPIC-PARTITION, topics, status, help, quit (blank lines are passed over)";
   cluster::Cluster& cluster_;
   const std::function<void()> quit_;
   bool known_ = true;
+  /// How many lines have come.
+  uint64_t line_ = 0;
   Strangers strangers_;
 };
 

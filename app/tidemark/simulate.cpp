@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -89,7 +90,7 @@ SimCommand::SimCommand(CLI::App& app) {
   command_ = app.add_subcommand(
       "sim",
       "run simulated clusters from seeds: under load, with faults, then mended; ends with 1 if an invariant breaks");
-  command_->add_option("--seed", seed_, "the first seed")->capture_default_str();
+  command_->add_option("--seed", seed_, "the first seed")->check(CLI::NonNegativeNumber)->capture_default_str();
   command_->add_option("--seeds", seeds_, "how many, one after another")->check(aboveZero())->capture_default_str();
   command_->add_option("--minutes", minutes_, "how long things break in each run, in simulated minutes (without: 25 s)")
       ->check(aboveZero());
@@ -107,7 +108,8 @@ SimCommand::SimCommand(CLI::App& app) {
   command_->add_flag("--verbose", verbose_, "print what brokers and clients log");
   command_->add_flag("--list-mutations", listMutations_,
                      "print the table of rules that can be broken on purpose, and run nothing");
-  if (kHasMutations) command_->add_option("--mutation", mutation_, "break this rule of the engine");
+  command_->add_option("--mutation", mutation_,
+                       kHasMutations ? "break this rule of the engine" : "only of a build with the preset asan");
 }
 
 bool SimCommand::parsed() const {
@@ -118,6 +120,11 @@ int SimCommand::run() {
   if (listMutations_) {
     Console::printText(sim::mutationTable());
     return kOk;
+  }
+  if (!mutation_.empty() && !kHasMutations) {
+    std::fputs("tidemark: the rules of this build cannot be broken: `./lab build asan` makes one with --mutation\n",
+               stderr);
+    return kUsage;
   }
   const sim::MutationRow* mutation = mutation_.empty() ? nullptr : sim::findMutation(mutation_);
   if (!mutation_.empty() && mutation == nullptr) {
@@ -162,6 +169,9 @@ int SimCommand::run() {
       chunk->print("seeds");
       chunk.reset();
     }
+    for (const size_t asked : options.faults.value_or(std::set<size_t>()))
+      if (std::ranges::find(result.faults, asked) == result.faults.end())
+        std::fprintf(stderr, "tidemark: fault %zu did not happen: --trace tells the numbers of those that do\n", asked);
     if (!result.breach) continue;
     const sim::Shrunk smallest =
         noShrink_ ? sim::Shrunk{.options = options, .result = result} : sim::shrink(options, result);

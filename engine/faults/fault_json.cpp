@@ -151,6 +151,8 @@ Result<void> take(Fault& fault, const std::string& key, const json& value, Param
     }
     case kDuration: {
       TIDEMARK_ASSIGN(fault.duration, time(key, value));
+      if (fault.duration == Duration{})
+        return bad("durationMs is at least 1; a fault without it stays until it is healed");
       return {};
     }
     case kDelay: {

@@ -27,6 +27,24 @@ class Lab(unittest.TestCase):
         self.refused(b'fault {"kind":"\xff"}', "this is no JSON")
         self.refused("fault " + '{"kind":' + "[" * 30000 + "]" * 30000 + "}", "nested too deeply")
         self.refused("fault", "write the fault as JSON")
+        self.refused('fault {"kind":"cut","target":"link 1->clients","durationMs":0}', "durationMs is at least 1")
+
+    def test_each_answer_says_which_line_it_answers(self):
+        line = self.serve.ask("help")["line"]
+        self.serve.send('fault {"kind":"delay","target":"link clients->1","delayMs":1}\n\nnonsense\nheal all\n')
+        answers = [self.serve.answer() for _ in range(3)]
+        # Whatever is at once refused may come first.
+        self.assertEqual({each["line"]: each["command"] for each in answers}, {line + 1: "fault", line + 3: "nonsense", line + 4: "heal"})
+
+    def test_help_names_the_faults_and_gives_an_example(self):
+        answer = self.serve.ask("help")
+        self.assertIn("isolate", answer["faults"])
+        self.assertTrue(answer["example"].startswith("fault {"))
+
+    def test_the_list_says_whom_a_fault_means(self):
+        self.assertTrue(self.serve.ask('fault {"kind":"slow","target":"the active controller","delayMs":1}')["ok"])
+        self.assertEqual(self.serve.ask("faults")["faults"][0]["node"], 1)
+        self.assertTrue(self.serve.ask("heal all")["ok"])
 
     def test_a_line_that_is_too_long_is_dropped_up_to_its_end(self):
         # Up to the limit it is a line like any other.
@@ -48,7 +66,9 @@ class Lab(unittest.TestCase):
         self.assertTrue(self.serve.ask("faults")["ok"])
 
     def test_heal_all_says_how_many_there_were(self):
-        self.assertEqual(self.serve.ask("heal all"), {"ok": True, "command": "heal", "healed": "all", "count": 0})
+        answer = self.serve.ask("heal all")
+        self.assertGreater(answer.pop("line"), 0)
+        self.assertEqual(answer, {"ok": True, "command": "heal", "healed": "all", "count": 0})
         for path in ("a", "b"):
             self.assertTrue(self.serve.ask("fault " + json.dumps({"kind": "disk-error", "target": "broker 1", "calls": ["read"], "path": path}))["ok"])
         self.assertEqual(self.serve.ask("heal all")["count"], 2)
@@ -201,8 +221,10 @@ class FullDisk(unittest.TestCase):
             self.assertTrue(serve.ask('fault {"kind": "full-disk", "target": "broker 1"}')["ok"])
             # Whatever it writes next.
             subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
-            self.assertEqual(serve.ask("heal all")["count"], 1)
-            self.assertEqual(serve.ask("restart 1"), {"ok": True, "command": "restart", "broker": 1})
+            healed = serve.ask("heal all")
+            self.assertEqual((healed["count"], healed["down"]), (1, [1]))
+            self.assertEqual(serve.ask("start 1")["broker"], 1)
+            self.assertNotIn("down", serve.ask("heal all"))
         finally:
             serve.end()
         self.assertRegex(serve.errors.decode(), r"broker 1 died: .*No space left on device.*; free space on its disk \(or heal the fault that fills it\), then `restart 1`")

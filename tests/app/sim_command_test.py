@@ -10,7 +10,7 @@ def run(*arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-HAS_MUTATIONS = "--mutation " in run("--help")[1]
+HAS_MUTATIONS = "break this rule" in run("--help")[1]
 
 
 class Sim(unittest.TestCase):
@@ -51,7 +51,14 @@ class Sim(unittest.TestCase):
         self.assertEqual(run("--seeds", "2", "--record", "t")[0], 2)
         self.assertEqual(run("--record", "/no/such/folder/t")[0], 1)
         self.assertEqual(run("--brokers", "8")[0], 2)
+        self.assertEqual(run("--seed", "-3")[0], 2)
         self.assertEqual(run("--mutation", "no-such")[0], 2)
+
+    def test_a_fault_that_the_run_does_not_have_is_told(self):
+        status, line, said = run("--seed", "4", "--until", "1", "--faults", "99999")
+        self.assertEqual(status, 0)
+        self.assertIn(" 0 faults", line)
+        self.assertIn("fault 99999 did not happen", said)
 
     def test_the_table_of_mutations_is_printed(self):
         status, table, _ = run("--list-mutations")
@@ -60,7 +67,9 @@ class Sim(unittest.TestCase):
 
     def test_a_broken_rule_is_reported_with_a_run_that_shows_it(self):
         if not HAS_MUTATIONS:
-            self.assertEqual(run("--mutation", "high-watermark-alone")[0], 2, "a build without the option knows no mutation")
+            status, _, said = run("--mutation", "high-watermark-alone")
+            self.assertEqual(status, 2)
+            self.assertIn("./lab build asan", said)
             return
         status, report, _ = run("--mutation", "high-watermark-alone")
         self.assertEqual(status, 1)

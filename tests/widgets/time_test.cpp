@@ -223,6 +223,20 @@ TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
   keepPicture(*replay, QStringLiteral("recording"));
 }
 
+// Its writer was killed, or its disk was full.
+TEST_F(TimeTest, ARecordingThatBreaksOffIsOpenedUpToThere) {
+  for (int i = 0; i < 20; ++i) run(100ms);
+  QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("a.jsonl"));
+  ASSERT_EQ(window->saveRecording(path), QString());
+  QFile file(path);
+  ASSERT_TRUE(file.resize(file.size() - 5));
+  QString error;
+  const std::unique_ptr<MainWindow> replay(MainWindow::openRecording(path, &error));
+  ASSERT_NE(replay, nullptr) << error.toStdString();
+  EXPECT_THAT(replay->windowTitle().toStdString(), HasSubstr("breaks off"));
+}
+
 TEST_F(TimeTest, WhatIsNoRecordingIsRefusedInWords) {
   QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("b.jsonl"));
