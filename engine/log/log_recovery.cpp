@@ -40,7 +40,7 @@ Result<uint64_t> LogLoader::recoverSegment(Segment& segment) {
                                                      aborted);
                                          return {};
                                        },
-                                       &cut));
+                                       &cut, options_.contiguous));
   TIDEMARK_TRY(segment.replaceAborted(aborted));
   withWrongTransactions_.erase(segment.baseOffset());
   loaded_.producers->advanceTo(std::max(loaded_.producers->end(), scan.nextOffset));
@@ -53,7 +53,7 @@ Result<uint64_t> LogLoader::recoverSegment(Segment& segment) {
 
 Result<void> LogLoader::repairSegment(Segment& segment) {
   SegmentCut cut;
-  TIDEMARK_ASSIGN(const auto scan, segment.recover({}, &cut));
+  TIDEMARK_ASSIGN(const auto scan, segment.recover({}, &cut, options_.contiguous));
   loaded_.removedBytes += static_cast<int64_t>(cut.written);
   tellCut(segment, cut, scan.nextOffset, records::describe(scan.reason));
   return {};

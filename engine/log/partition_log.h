@@ -70,6 +70,8 @@ struct PartitionLogOptions {
   std::optional<Offset> highWatermark;
   /// As checkpointed: where the last cleaning ended. Below it offsets may have gaps.
   std::optional<Offset> cleanedTo;
+  /// Never cleaned, and filled from nobody whose log is: a batch behind a gap has a false offset.
+  bool contiguous = false;
   LogHooks hooks;
   /// Told while the log is opened after an unclean stop: how many segments are still to be read.
   std::function<void(int32_t remainingSegments)> onRecoveryProgress;

@@ -203,10 +203,10 @@ Result<std::optional<Segment::Tail>> Segment::activate() {
 }
 
 Result<SegmentScan> Segment::recover(const std::function<Result<void>(const records::BatchView&, uint64_t)>& visit,
-                                     SegmentCut* cut) {
+                                     SegmentCut* cut, bool contiguous) {
   TIDEMARK_ASSIGN(auto log, context_.files->open(path(kLogSuffix), OpenMode::ReadWrite));
   TIDEMARK_ASSIGN(const uint64_t fileSize, log->size());
-  TIDEMARK_ASSIGN(auto scan, scanSegment(*log, fileSize, base_, indexIntervalBytes_, visit));
+  TIDEMARK_ASSIGN(auto scan, scanSegment(*log, fileSize, base_, indexIntervalBytes_, visit, contiguous));
   if (cut != nullptr) {
     TIDEMARK_ASSIGN(const uint64_t written, endOfData(*log, scan.validBytes, fileSize));
     *cut = {.position = scan.validBytes, .bytes = fileSize - scan.validBytes, .written = written - scan.validBytes};
@@ -330,17 +330,20 @@ Result<Offset> Segment::truncateTo(Offset offset) {
               times.empty() ? std::nullopt : std::optional(times.back()));
   HeaderScanner scanner(*truncated->log(), offsets.empty() ? 0 : static_cast<uint64_t>(offsets.back().position),
                         newSize);
+  // Where what is left ends, so that what comes next leaves no gap: `offset` may be another replica's end.
+  Offset end = base_;
   while (true) {
     TIDEMARK_ASSIGN(const Step step, scanner.next());
     if (step != Step::Next) break;
     rule.observe(scanner.header());
+    end = scanner.header().nextOffset();
   }
   rule_ = rule;
   const Lock lock(mutex_);
   pinned_ = std::move(truncated);
   maxTimestamp_ = TimeIndexEntry{rule.maxTimestampMs(), rule.maxTimestampOffset()};
   if (newSize == 0) firstTimestampMs_ = std::nullopt;
-  return found ? std::min(offset, found->header.baseOffset) : offset;
+  return std::min(offset, end);
 }
 
 Result<void> Segment::addLastTimeEntry() {

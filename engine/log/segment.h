@@ -128,9 +128,9 @@ class Segment {
   Result<std::optional<Tail>> activate();
   /// Reads everything, cuts the file behind the last valid batch and writes both indexes anew, with the time index
   /// entry of a closed segment. `visit` gets each batch. The segment is not active afterwards. `cut`: what went, may be
-  /// null.
+  /// null. `contiguous`: as of scanSegment().
   Result<SegmentScan> recover(const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit,
-                              SegmentCut* cut);
+                              SegmentCut* cut, bool contiguous);
 
   /// Writes batches whose headers are `headers` at the end, with one call, and their index entries.
   Result<void> append(ByteView bytes, std::span<const records::BatchHeader> headers, const LogConfig& config);
@@ -142,7 +142,7 @@ class Segment {
   Result<bool> shouldRoll(size_t bytes, int64_t maxTimestampMs, Offset lastOffset, const LogConfig& config,
                           int64_t rollJitterMs) const;
   /// Cuts at the batch that holds `offset`; the segment becomes the active one. The files' former readers keep the
-  /// indexes as they were. Returns where the log ends now: `offset`, or the base of the batch that was cut if that is
+  /// indexes as they were. Returns where the log ends now: `offset`, or where the batches end that are left if that is
   /// lower.
   Result<Offset> truncateTo(Offset offset);
   /// Adds the last time index entry; the files may be closed from now on.

@@ -22,10 +22,24 @@ uint64_t claimedSize(ByteView bytes) {
   return length < 0 ? 0 : records::kLogOverhead + static_cast<uint64_t>(length);
 }
 
+/// Whether the header at byte `at` goes on with what stands before `batch`, as if that one had lower offsets or a lower
+/// epoch than it says: then it is the batch whose header is false.
+Result<bool> isRefuted(const records::BatchHeader& batch, Offset expected, LeaderEpoch epoch,
+                       const platform::File& file, uint64_t at, uint64_t size) {
+  if (size - at < records::kBatchHeaderSize) return false;
+  uint8_t bytes[records::kBatchHeaderSize];
+  TIDEMARK_ASSIGN(const size_t got, file.readAt(at, bytes));
+  if (got < records::kBatchHeaderSize) return false;
+  const auto behind = records::BatchHeader::read(bytes);
+  if (behind.magic != records::kMagic) return false;
+  return (behind.baseOffset >= expected && behind.baseOffset < batch.nextOffset()) ||
+         (epoch != kNoLeaderEpoch && behind.leaderEpoch >= epoch && behind.leaderEpoch < batch.leaderEpoch);
+}
+
 }  // namespace
 
 Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offset base, int32_t indexIntervalBytes,
-                                const std::function<Result<void>(const BatchView&, uint64_t)>& visit) {
+                                const std::function<Result<void>(const BatchView&, uint64_t)>& visit, bool contiguous) {
   SegmentScan scan;
   scan.nextOffset = base;
   scan.rule = IndexRule(base);
@@ -44,9 +58,16 @@ Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offse
     for (; step == Step::Next; step = cursor.next()) {
       const BatchView& batch = cursor.batch();
       const int64_t relative = batch.header.lastOffset() - base;
-      // Base offset and epoch lie outside the checksum: a torn write may have left a sound batch with another offset.
-      if (batch.header.baseOffset < scan.nextOffset || batch.header.leaderEpoch < epoch || relative < 0 ||
-          relative > kMaxRelativeOffset) {
+      // Base offset and epoch lie outside the checksum: a torn write or a flipped bit may have left a sound batch with
+      // others.
+      const bool leavesGap = batch.header.baseOffset > scan.nextOffset;
+      bool outOfOrder = batch.header.baseOffset < scan.nextOffset || batch.header.leaderEpoch < epoch || relative < 0 ||
+                        relative > kMaxRelativeOffset || (contiguous && leavesGap);
+      if (!outOfOrder && (leavesGap || batch.header.leaderEpoch > epoch)) {
+        TIDEMARK_ASSIGN(outOfOrder,
+                        isRefuted(batch.header, scan.nextOffset, epoch, file, start + cursor.position(), size));
+      }
+      if (outOfOrder) {
         scan.reason = CorruptReason::OutOfOrder;
         return scan;
       }

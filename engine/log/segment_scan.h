@@ -99,10 +99,13 @@ struct SegmentScan {
 };
 
 /// Reads the first `size` bytes batch by batch, checks length, format, CRC, that offsets fit the segment and rise and
-/// that leader epochs do not fall, and works out the index entries. `visit` gets each valid batch and its position; an
-/// error of it ends the scan with that error. Reads a megabyte at a time, more only for a batch that is larger.
+/// that leader epochs do not fall, and works out the index entries. A batch behind a gap, or of a higher epoch, is
+/// false if the next one goes on with what stands before it. `contiguous`: there are no gaps. `visit` gets each valid
+/// batch and its position; an error of it ends the scan with that error. Reads a megabyte at a time, more only for a
+/// batch that is larger.
 Result<SegmentScan> scanSegment(const platform::File& file, uint64_t size, Offset base, int32_t indexIntervalBytes,
-                                const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit);
+                                const std::function<Result<void>(const records::BatchView&, uint64_t position)>& visit,
+                                bool contiguous = false);
 
 /// One past the last byte in [from, end) that is not zero; `from` if all are. Holes of the file are not read.
 Result<uint64_t> endOfData(const platform::File& file, uint64_t from, uint64_t end);

@@ -25,6 +25,7 @@ Result<std::unique_ptr<PartitionRaftLog>> PartitionRaftLog::open(PartitionRaftLo
   logOptions.config.remove = false;
   logOptions.config.retentionMs = -1;
   logOptions.config.maxMessageBytes = static_cast<int32_t>(kMaxBatchBytes);
+  logOptions.contiguous = true;
   logOptions.hooks.onFailure = std::move(options.onFailure);
   TIDEMARK_ASSIGN(auto log, log::PartitionLog::open(options.context, std::move(logOptions)));
   std::unique_ptr<PartitionRaftLog> result(new PartitionRaftLog(std::move(log), std::move(snapshots)));

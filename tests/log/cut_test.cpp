@@ -74,6 +74,44 @@ TEST_F(Cut, ABadBatchAndWhatIsBehindItAreToldByFileAndOffsets) {
   EXPECT_EQ(cuts[1].lastOffset, Offset(11));
 }
 
+// Base offset and leader epoch lie outside a batch's checksum: a bit in them is known by the batch behind.
+TEST_F(Cut, ABatchWithARaisedOffsetIsGivenUpIfTheNextOneGoesOnBeforeIt) {
+  const auto cuts = reopen(kFirstLog, positions_[1] + 5, false);
+  EXPECT_EQ(end_, Offset(2));
+  ASSERT_FALSE(cuts.empty());
+  EXPECT_EQ(cuts[0].position, positions_[1]);
+  EXPECT_TRUE(records::describe(records::CorruptReason::OutOfOrder).starts_with(cuts[0].reason.view()));
+}
+
+TEST_F(Cut, ABatchWithARaisedEpochIsGivenUpIfTheNextOneGoesOnBeforeIt) {
+  const auto cuts = reopen(kFirstLog, positions_[1] + static_cast<int64_t>(records::kLeaderEpochAt) + 2, false);
+  EXPECT_EQ(end_, Offset(2));
+  ASSERT_FALSE(cuts.empty());
+  EXPECT_EQ(cuts[0].position, positions_[1]);
+}
+
+TEST_F(Cut, InALogWithoutGapsTheLastBatchDoesNotLeaveOne) {
+  options_.contiguous = true;
+  const auto cuts = reopen("/data/orders-0/00000000000000000006.log", positions_[5] + 5, false);
+  EXPECT_EQ(end_, Offset(10));
+  ASSERT_EQ(cuts.size(), 1u);
+}
+
+// Else what is fetched next would begin at the leader's end, behind a hole.
+TEST_F(Cut, WhereTheLastBatchHasAFalseOffsetALogIsTruncatedToWhatIsThere) {
+  const std::string path = "/data/orders-0/00000000000000000006.log";
+  reopen(path, positions_[5] + 5, false);
+  ASSERT_GT(end_, Offset(12));
+  options_.cleanShutdown = false;
+  crash(Crash::Kill);
+  restart();
+  open();
+  ASSERT_TRUE(log_->truncateTo(Offset(12)));
+  expectEnd(10);
+  append({.count = 2});
+  expectEnd(12);
+}
+
 TEST_F(Cut, ATailThatIsNoBatchIsToldAfterACleanStopAsWell) {
   const auto cuts = reopen("/data/orders-0/00000000000000000006.log", sizes_[1] + 99, true);
   EXPECT_EQ(end_, Offset(12));
