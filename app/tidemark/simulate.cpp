@@ -90,7 +90,7 @@ SimCommand::SimCommand(CLI::App& app) {
   command_ = app.add_subcommand(
       "sim",
       "run simulated clusters from seeds: under load, with faults, then mended; ends with 1 if an invariant breaks");
-  command_->add_option("--seed", seed_, "the first seed")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command_->add_option("--seed", seed_, "the first seed")->check(wholeNumber())->capture_default_str();
   command_->add_option("--seeds", seeds_, "how many, one after another")->check(aboveZero())->capture_default_str();
   command_->add_option("--minutes", minutes_, "how long things break in each run, in simulated minutes (without: 25 s)")
       ->check(aboveZero());
@@ -136,6 +136,14 @@ int SimCommand::run() {
                  static_cast<unsigned long long>(seeds_));
     return kUsage;
   }
+  if (seeds_ > UINT64_MAX - seed_ + 1 && seed_ != 0) {
+    std::fprintf(stderr, "tidemark: from seed %llu on there are not so many\n", static_cast<unsigned long long>(seed_));
+    return kUsage;
+  }
+  if (!trace_.empty() && trace_ == record_) {
+    std::fputs("tidemark: --trace and --record need a file each\n", stderr);
+    return kUsage;
+  }
   std::ofstream trace;
   std::ofstream recording;
   for (const auto& [path, file] : {std::pair(&trace_, &trace), std::pair(&record_, &recording)}) {
@@ -146,10 +154,12 @@ int SimCommand::run() {
       return kFailed;
     }
   }
+  bool written = true;
   const sim::MutationInForce inForce(mutation == nullptr ? Mutation::None : mutation->mutation);
   Total all(seed_);
   std::optional<Total> chunk;
-  for (uint64_t seed = seed_; seed < seed_ + seeds_; ++seed) {
+  for (uint64_t i = 0; i < seeds_; ++i) {
+    const uint64_t seed = seed_ + i;
     const bool allKinds = !fewerKinds_ && (mutation == nullptr || mutation->allKinds);
     sim::ScenarioOptions options{.seed = seed, .allKinds = allKinds};
     if (brokers_ > 0) options.brokers = brokers_;
@@ -161,6 +171,13 @@ int SimCommand::run() {
     if (recording.is_open()) shown.record = [&recording](std::string_view line) { recording << line << '\n'; };
     if (verbose_) shown.log = [](std::string_view line) { Console::printText(fmt::format("{}\n", line)); };
     const sim::ScenarioResult result = sim::runScenario(shown);
+    for (const auto& [path, file] : {std::pair(&trace_, &trace), std::pair(&record_, &recording)}) {
+      if (!file->is_open()) continue;
+      file->close();
+      if (*file) continue;
+      std::fprintf(stderr, "tidemark: %s could not be written to its end\n", path->c_str());
+      written = false;
+    }
     if (!brief_ || result.breach || !result.losses.empty()) Console::printText(sentence(seed, result));
     if (!chunk) chunk.emplace(seed);
     chunk->add(result);
@@ -173,22 +190,26 @@ int SimCommand::run() {
       if (std::ranges::find(result.faults, asked) == result.faults.end())
         std::fprintf(stderr, "tidemark: fault %zu did not happen: --trace tells the numbers of those that do\n", asked);
     if (!result.breach) continue;
-    const sim::Shrunk smallest =
-        noShrink_ ? sim::Shrunk{.options = options, .result = result} : sim::shrink(options, result);
-    const sim::ScenarioResult& least = smallest.result;
-    if (smallest.runs > 0)
-      Console::printText(fmt::format("shrunk in {} runs: {}", smallest.runs, sentence(seed, least)));
-    std::string again = fmt::format("tidemark sim --seed {} --brokers {}", seed, least.brokers);
-    if (!least.faults.empty()) again += fmt::format(" --faults {}", fmt::join(least.faults, ","));
-    if (fewerKinds_) again += " --fewer-kinds";
-    if (minutes_ > 0) again += fmt::format(" --minutes {}", minutes_);
-    if (mutation != nullptr) again += fmt::format(" --mutation {}", mutation->name);
-    Console::printText(
-        fmt::format("\n{}: {}\n\n{}\nagain: {}\n", least.breach->invariant, least.breach->text, least.excerpt, again));
+    report(seed, options, result, mutation);
     return kFailed;
   }
   if (seeds_ > 1) all.print("all seeds,");
-  return kOk;
+  return written ? kOk : kFailed;
+}
+
+void SimCommand::report(uint64_t seed, const sim::ScenarioOptions& options, const sim::ScenarioResult& result,
+                        const sim::MutationRow* mutation) const {
+  const sim::Shrunk smallest =
+      noShrink_ ? sim::Shrunk{.options = options, .result = result} : sim::shrink(options, result);
+  const sim::ScenarioResult& least = smallest.result;
+  if (smallest.runs > 0) Console::printText(fmt::format("shrunk in {} runs: {}", smallest.runs, sentence(seed, least)));
+  std::string again = fmt::format("tidemark sim --seed {} --brokers {}", seed, least.brokers);
+  if (!least.faults.empty()) again += fmt::format(" --faults {}", fmt::join(least.faults, ","));
+  if (fewerKinds_) again += " --fewer-kinds";
+  if (minutes_ > 0) again += fmt::format(" --minutes {}", minutes_);
+  if (mutation != nullptr) again += fmt::format(" --mutation {}", mutation->name);
+  Console::printText(
+      fmt::format("\n{}: {}\n\n{}\nagain: {}\n", least.breach->invariant, least.breach->text, least.excerpt, again));
 }
 
 }  // namespace tidemark::app

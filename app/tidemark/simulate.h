@@ -8,6 +8,12 @@ namespace CLI {
 class App;
 }
 
+namespace tidemark::sim {
+struct MutationRow;
+struct ScenarioOptions;
+struct ScenarioResult;
+}  // namespace tidemark::sim
+
 namespace tidemark::app {
 
 /// The command `sim`: whole clusters in virtual time, from seeds.
@@ -20,6 +26,10 @@ class SimCommand {
   int run();
 
  private:
+  /// Of a run that broke something: what, what happened before, and how it is run again.
+  void report(uint64_t seed, const sim::ScenarioOptions& options, const sim::ScenarioResult& result,
+              const sim::MutationRow* mutation) const;
+
   CLI::App* command_;
   uint64_t seed_ = 1;
   uint64_t seeds_ = 1;

@@ -1,5 +1,7 @@
 #include "broker/traffic.h"
 
+#include <algorithm>
+
 namespace tidemark::broker {
 
 void Traffic::reads(const network::RequestContext& context, const TopicPartition& partition, Offset fetchOffset) {
@@ -12,7 +14,10 @@ void Traffic::reads(const network::RequestContext& context, const TopicPartition
   const Lock lock(mutex_);
   const auto key = std::pair(context.peer.get(), partition);
   if (places_.size() >= kMaxReaders && !places_.contains(key)) return;
-  places_[key] = {.peer = context.peer, .reader = std::move(reader)};
+  Place& place = places_[key];
+  if (place.number == 0) place.number = ++numbered_;
+  place.peer = context.peer;
+  place.reader = std::move(reader);
 }
 
 std::vector<Traffic::Reader> Traffic::readers(platform::MonotonicTime now) {
@@ -21,8 +26,12 @@ std::vector<Traffic::Reader> Traffic::readers(platform::MonotonicTime now) {
   std::erase_if(places_, [now](const auto& entry) {
     return entry.second.peer.expired() || now - entry.second.reader.at > kForgotten;
   });
-  readers.reserve(places_.size());
-  for (const auto& [key, place] : places_) readers.push_back(place.reader);
+  std::vector<const Place*> inOrder;
+  inOrder.reserve(places_.size());
+  for (const auto& [key, place] : places_) inOrder.push_back(&place);
+  std::ranges::sort(inOrder, {}, &Place::number);
+  readers.reserve(inOrder.size());
+  for (const Place* place : inOrder) readers.push_back(place->reader);
   return readers;
 }
 

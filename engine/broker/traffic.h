@@ -45,6 +45,8 @@ class Traffic {
 
  private:
   struct Place {
+    /// In the order in which they came: that of `places_` is one of addresses.
+    uint64_t number = 0;
     /// Gone when the connection is.
     std::weak_ptr<const network::Peer> peer;
     Reader reader;
@@ -53,6 +55,7 @@ class Traffic {
   std::atomic<int64_t> fetchedBytes_{0};
   Mutex mutex_;
   std::map<std::pair<const network::Peer*, TopicPartition>, Place> places_ GUARDED_BY(mutex_);
+  uint64_t numbered_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tidemark::broker

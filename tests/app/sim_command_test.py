@@ -38,6 +38,10 @@ class Sim(unittest.TestCase):
             path = pathlib.Path(folder) / "run.jsonl"
             status, line, _ = run("--seed", "4", "--until", "4", "--record", str(path))
             self.assertEqual((status, line), run("--seed", "4", "--until", "4")[:2])
+            # Of another process, with other addresses.
+            again = pathlib.Path(folder) / "again.jsonl"
+            run("--seed", "4", "--until", "4", "--record", str(again))
+            self.assertEqual(path.read_bytes(), again.read_bytes())
             lines = [json.loads(each) for each in path.read_text().splitlines()]
             self.assertEqual(lines[0], {"recording": 1})
             snapshots = [each["snapshot"] for each in lines if "snapshot" in each]
@@ -51,7 +55,21 @@ class Sim(unittest.TestCase):
         self.assertEqual(run("--seeds", "2", "--record", "t")[0], 2)
         self.assertEqual(run("--record", "/no/such/folder/t")[0], 1)
         self.assertEqual(run("--brokers", "8")[0], 2)
-        self.assertEqual(run("--seed", "-3")[0], 2)
+        self.assertEqual(run("--record", "t", "--trace", "t")[0], 2)
+        for seed in ("-3", "18446744073709551616", "1e3"):
+            self.assertEqual(run("--seed", seed)[0], 2, seed)
+        self.assertEqual(run("--seed", "18446744073709551615", "--seeds", "2")[0], 2, "there is one")
+
+    def test_the_last_seed_is_run(self):
+        status, line, _ = run("--seed", "18446744073709551615", "--until", "1")
+        self.assertEqual(status, 0)
+        self.assertTrue(line.startswith("seed 18446744073709551615: "), line)
+
+    def test_a_file_that_cannot_hold_it_all_is_an_error(self):
+        for option in ("--trace", "--record"):
+            status, _, said = run("--seed", "4", "--until", "2", option, "/dev/full")
+            self.assertEqual(status, 1, option)
+            self.assertIn("/dev/full could not be written to its end", said)
         self.assertEqual(run("--mutation", "no-such")[0], 2)
 
     def test_a_fault_that_the_run_does_not_have_is_told(self):
