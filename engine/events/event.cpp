@@ -9,34 +9,34 @@ namespace {
 
 /// How each type of field is written in a trace.
 struct FieldWriter {
-  fmt::memory_buffer& out;
+  std::string& out;
 
-  void value(bool flag) { fmt::format_to(std::back_inserter(out), "{}", flag ? "true" : "false"); }
-  void value(Duration duration) { fmt::format_to(std::back_inserter(out), "{}ns", duration.count()); }
+  void value(bool flag) { out += flag ? "true" : "false"; }
+  void value(Duration duration) { out += fmt::format("{}ns", duration.count()); }
   void value(const NodeList& nodes) {
     out.push_back('{');
     bool first = true;
     for (const NodeId node : nodes.view()) {
       if (!first) out.push_back(',');
       first = false;
-      fmt::format_to(std::back_inserter(out), "{}", node);
+      out += fmt::format("{}", node);
     }
-    if (nodes.total() > static_cast<int32_t>(nodes.view().size())) fmt::format_to(std::back_inserter(out), ",…");
+    if (nodes.total() > static_cast<int32_t>(nodes.view().size())) out += ",…";
     out.push_back('}');
   }
   template <size_t N>
   void value(const ShortText<N>& text) {
-    fmt::format_to(std::back_inserter(out), "\"{}{}\"", text.view(), text.cut() ? "…" : "");
+    out += fmt::format("\"{}{}\"", text.view(), text.cut() ? "…" : "");
   }
   template <class Name>
     requires std::is_enum_v<Name>
   void value(Name name) {
-    fmt::format_to(std::back_inserter(out), "{}", nameOf(name));
+    out += nameOf(name);
   }
   template <class Number>
     requires(!std::is_enum_v<Number>)
   void value(const Number& number) {
-    fmt::format_to(std::back_inserter(out), "{}", number);
+    out += fmt::format("{}", number);
   }
 
   void operator()(std::string_view, const PartitionTag&) {}
@@ -44,7 +44,8 @@ struct FieldWriter {
   template <class Value>
   void operator()(std::string_view name, const Value& what) {
     if (out.size() != 0) out.push_back(' ');
-    fmt::format_to(std::back_inserter(out), "{}=", name);
+    out += name;
+    out += '=';
     value(what);
   }
 };
@@ -177,9 +178,9 @@ void retag(Payload& payload, TopicTag topic) noexcept {
 }
 
 std::string fieldsText(const Payload& payload) {
-  fmt::memory_buffer out;
+  std::string out;
   std::visit([&out](const auto& kind) { kind.fields(FieldWriter{out}); }, payload);
-  return fmt::to_string(out);
+  return out;
 }
 
 std::string traceLine(const Event& event, std::string_view topic) {

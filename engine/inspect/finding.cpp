@@ -118,7 +118,7 @@ std::string hexText(ByteView bytes) {
   std::string text;
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (i > 0 && i % 2 == 0) text += ' ';
-    fmt::format_to(std::back_inserter(text), "{:02x}", bytes[i]);
+    text += fmt::format("{:02x}", bytes[i]);
   }
   return text;
 }
