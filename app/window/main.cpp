@@ -83,6 +83,8 @@ int main(int argc, char** argv) {
       QStringLiteral("recording"));
   parser.addOption(open);
   parser.addOptions({shot, after, scale, theme, port, size});
+  parser.addPositionalArgument(QStringLiteral("recording"), QApplication::translate("main", "The same as --open."),
+                               QStringLiteral("[recording]"));
   parser.process(*QCoreApplication::instance());
   const auto refuse = [](const QString& text) {
     QTextStream(stderr) << text << Qt::endl;
@@ -96,6 +98,14 @@ int main(int argc, char** argv) {
   }
   QApplication& application = *gui;
 
+  const QStringList recordings = parser.values(open) + parser.positionalArguments();
+  if (recordings.size() > 1)
+    return refuse(
+        QApplication::translate("main", "One recording can be opened, not %1 as well").arg(recordings.last()));
+  if (parser.isSet(scale) && parser.value(scale) != QStringLiteral("1") && parser.value(scale) != QStringLiteral("2"))
+    return refuse(QApplication::translate("main", "--scale: 1 or 2, not “%1”").arg(parser.value(scale)));
+  if (!recordings.isEmpty() && parser.isSet(after))
+    return refuse(QApplication::translate("main", "--after is for a cluster that is launched, not for a recording"));
   widgets::Theme looks(application);
   if (parser.isSet(theme)) {
     if (parser.value(theme) == QStringLiteral("dark"))
@@ -105,9 +115,9 @@ int main(int argc, char** argv) {
     else
       return refuse(QApplication::translate("main", "--theme: light or dark, not “%1”").arg(parser.value(theme)));
   }
-  if (parser.isSet(open)) {
+  if (!recordings.isEmpty()) {
     QString problem;
-    const std::unique_ptr<widgets::MainWindow> replay(widgets::MainWindow::openRecording(parser.value(open), &problem));
+    const std::unique_ptr<widgets::MainWindow> replay(widgets::MainWindow::openRecording(recordings.first(), &problem));
     if (!replay) return refuse(problem);
     replay->setAttribute(Qt::WA_DeleteOnClose, false);
     if (parser.isSet(shot)) {
