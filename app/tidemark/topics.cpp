@@ -43,8 +43,9 @@ void describe(const client::TopicDescription& topic, bool asJson) {
   Console::print(fmt::format("{}  id {}  {} partition{}{}", topic.name, topic.id, topic.partitions.size(),
                              topic.partitions.size() == 1 ? "" : "s", topic.internal ? "  internal" : ""));
   for (const auto& [index, partition] : topic.partitions)
-    Console::print(fmt::format("  {:>4}  leader {:>3}  epoch {:>3}  replicas {}  isr {}", index, partition.leader,
-                               partition.leaderEpoch, join(partition.replicas), join(partition.isr)));
+    Console::print(fmt::format("  {:>4}  leader {:>3}  epoch {:>3}  replicas {}  isr {}", index,
+                               partition.leader.value(), partition.leaderEpoch.value(), join(partition.replicas),
+                               join(partition.isr)));
 }
 
 Result<void> act(ClusterSession& session, const TopicsOptions& options, const client::NewTopic& created) {
