@@ -238,10 +238,10 @@ class Commands {
     if (which == "all")
       return cluster_.healEach([&cluster = cluster_, answer](const Result<size_t>& healed) {
         if (!healed) return answer.failed(healed.error());
-        cluster.describeNow([answer, count = *healed](const observe::SnapshotPtr& cluster) {
+        cluster.describeNow([answer, count = *healed](const observe::SnapshotPtr& now) {
           json what{{"healed", "all"}, {"count", count}};
           // No fault holds them: whoever has mended what they died of starts them.
-          for (const observe::BrokerSnapshot& each : cluster->brokers)
+          for (const observe::BrokerSnapshot& each : now->brokers)
             if (each.state == observe::BrokerState::Killed) what["down"].push_back(each.id.value());
           if (what.contains("down")) what["advice"] = "`restart N` starts a broker that died of something";
           answer.done(std::move(what));
