@@ -103,7 +103,7 @@ SimCommand::SimCommand(CLI::App& app) {
   command_->add_option("--faults", faults_, "numbers of the faults that happen, the others are left out")
       ->delimiter(',');
   command_->add_flag("--no-shrink", noShrink_, "report a failure as it is, without looking for a smaller one");
-  command_->add_flag("--fewer-kinds", fewerKinds_, "no share groups, no clusters of transaction.version 0 and 1");
+  command_->add_flag("--fewer-kinds", fewerKinds_, "no share groups, no streams groups, no clusters of transaction.version 0 and 1");
   command_->add_flag("--brief", brief_, "no line for each seed that holds; every 500 have one in any case");
   command_->add_flag("--verbose", verbose_, "print what brokers and clients log");
   command_->add_flag("--list-mutations", listMutations_,

@@ -52,6 +52,7 @@ enum class Mutation : uint8_t {
   CommitsForgotten,
   CommitOfOldGeneration,
   GivenBeforeReleased,
+  TaskGivenBeforeReleased,
   OffsetsExpireWithMembers,
   CommitAnsweredAtOnce,
   AcknowledgementAnsweredAtOnce,

@@ -1,8 +1,25 @@
 #include "client/group_membership.h"
 
 #include "client/coordinator_lookup.h"
+#include "protocol/generated/offset_commit_request.h"
+#include "protocol/generated/offset_commit_response.h"
 
 namespace tidemark::client {
+namespace {
+
+/// The last version that names topics rather than their ids.
+constexpr int16_t kCommitVersion = 9;
+
+ErrorCode firstErrorOf(const protocol::OffsetCommitResponse& response) {
+  for (const auto& topic : response.topics) {
+    for (const auto& partition : topic.partitions) {
+      if (partition.errorCode != 0) return static_cast<ErrorCode>(partition.errorCode);
+    }
+  }
+  return ErrorCode::None;
+}
+
+}  // namespace
 
 GroupMembership::GroupMembership(Client& client, std::string groupId, ErrorHandler onError)
     : client_(client), groupId_(std::move(groupId)), onError_(std::move(onError)) {}
@@ -22,6 +39,30 @@ void GroupMembership::lose(const Error& error) {
   if (!isRetriable(error.code) && error.code != ErrorCode::BrokerNotAvailable) return tell(error);
   client_.retire(std::move(coordinator_));
   later(backoff(), &GroupMembership::findCoordinator);
+}
+
+void GroupMembership::commitOffsets(const std::map<TopicPartition, Offset>& offsets,
+                                    std::optional<protocol::Text> instanceId, Client::Done done) {
+  protocol::OffsetCommitRequest request;
+  request.groupId = groupId_;
+  request.generationIdOrMemberEpoch = epoch_;
+  request.memberId = memberId_;
+  request.groupInstanceId = std::move(instanceId);
+  for (const auto& [where, offset] : offsets) {
+    if (request.topics.empty() || request.topics.back().name != where.topic) {
+      request.topics.push_back({.name = where.topic, .topicId = {}, .partitions = {}});
+    }
+    request.topics.back().partitions.push_back(
+        {.partitionIndex = where.partition.value(), .committedOffset = offset.value()});
+  }
+  if (request.topics.empty()) return client_.executor().post([done = std::move(done)]() mutable { done({}); });
+  send(std::move(request), {.maxVersion = kCommitVersion},
+       [this,
+        done = std::move(done)](const Result<network::Received<protocol::OffsetCommitResponse>>& received) mutable {
+         const ErrorCode code = received ? firstErrorOf(received->message) : received.error().code;
+         if (code == ErrorCode::None) return done({});
+         done(fail(code, fmt::format("group {}: {}", groupId_, errorName(code))));
+       });
 }
 
 std::optional<GroupMembership::Partitions> GroupMembership::named(const Target& target) const {

@@ -10,9 +10,16 @@
 
 #include <fmt/format.h>
 
+#include "base/ids.h"
 #include "client/client_codec.h"
 
 namespace tidemark::client {
+
+/// Member epochs that say something, in the protocols in which the coordinator assigns.
+inline constexpr int32_t kJoinsGroup = 0;
+inline constexpr int32_t kLeavesGroup = -1;
+/// A static member, which keeps its place.
+inline constexpr int32_t kLeavesGroupForAWhile = -2;
 
 /// What members of groups have in common, whichever protocol their group speaks: how one finds its coordinator, talks
 /// to it and goes from one step of its membership to the next. What it says there is the protocol's. Executor as the
@@ -90,6 +97,17 @@ class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
   void sendRaw(network::RawRequest request, network::SendOptions how, network::RawHandler then);
   void askRaw(network::RawRequest request, network::SendOptions how, network::RawHandler then);
 
+  /// Says a heartbeat of a member that gives up and takes as it is told (KIP-848, KIP-1071), and hands the answer to
+  /// `self`. One at a time: of two the second might not name yet what the answer to the first gives. Whoever is fenced
+  /// gives up all and joins again. `self` has heartbeat(), answered(), giveUpAll() and beat(), which comes here.
+  template <class Derived>
+  void exchangeHeartbeats(Derived& self);
+  bool isBeating() const noexcept { return beating_; }
+
+  /// `done` is told with what became of them; heartbeats find out what has become of the group.
+  void commitOffsets(const std::map<TopicPartition, Offset>& offsets, std::optional<protocol::Text> instanceId,
+                     Client::Done done);
+
   Client& client_;
   const std::string groupId_;
   const ErrorHandler onError_;
@@ -103,6 +121,55 @@ class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
   platform::Timer step_;
   bool left_ = false;
   bool stopped_ = false;
+
+ private:
+  template <class Derived>
+  void refuseHeartbeat(Derived& self, const Error& error);
+
+  bool beating_ = false;
+  bool beatsAgain_ = false;
 };
+
+template <class Derived>
+void GroupMembership::exchangeHeartbeats(Derived& self) {
+  step_.cancel();
+  if (left_) return;
+  if (beating_) {
+    beatsAgain_ = true;
+    return;
+  }
+  beating_ = true;
+  auto request = self.heartbeat();
+  using Response = typename decltype(request)::Response;
+  ask(std::move(request), {.timeout = client_.options().requestTimeout / 10},
+      [this, &self](const Result<network::Received<Response>>& received) {
+        beating_ = false;
+        const bool again = std::exchange(beatsAgain_, false);
+        if (!received) return refuseHeartbeat(self, received.error());
+        const Response& response = received->message;
+        if (response.errorCode != 0)
+          return refuseHeartbeat(self, errorOf(response.errorCode, response.errorMessage, "a heartbeat"));
+        self.answered(response);
+        if (again && !stopped_) later({}, &Derived::beat);
+      });
+}
+
+template <class Derived>
+void GroupMembership::refuseHeartbeat(Derived& self, const Error& error) {
+  switch (error.code) {
+    case ErrorCode::FencedMemberEpoch:
+    case ErrorCode::UnknownMemberId:
+    // Nobody was left, and it was removed.
+    case ErrorCode::GroupIdNotFound:
+      self.giveUpAll();
+      if (stopped_) return;
+      return later(backoff(), &Derived::beat);
+    case ErrorCode::UnreleasedInstanceId:
+    case ErrorCode::CoordinatorLoadInProgress:
+      return later(backoff(), &Derived::beat);
+    default:
+      return lose(error);
+  }
+}
 
 }  // namespace tidemark::client

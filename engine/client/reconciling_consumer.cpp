@@ -10,13 +10,6 @@
 #include "protocol/generated/offset_fetch_response.h"
 
 namespace tidemark::client {
-namespace {
-
-constexpr int32_t kJoining = 0;
-constexpr int32_t kLeaving = -1;
-constexpr int32_t kLeavingForAWhile = -2;
-
-}  // namespace
 
 class ReconcilingConsumer::Core final : public MemberConsumer::Core {
  public:
@@ -24,17 +17,18 @@ class ReconcilingConsumer::Core final : public MemberConsumer::Core {
       : MemberConsumer::Core(client, options.groupId, options.instanceId, options.consumer, std::move(handlers)),
         options_(std::move(options)) {
     memberId_ = client.process().random().uuid().toString();
-    epoch_ = kJoining;
+    epoch_ = kJoinsGroup;
   }
 
   void leave(platform::Task done) override;
 
  private:
+  friend class GroupMembership;
+
   void proceed() override { beat(); }
-  void beat();
+  void beat() { exchangeHeartbeats(*this); }
   protocol::ConsumerGroupHeartbeatRequest heartbeat() const;
   void answered(const protocol::ConsumerGroupHeartbeatResponse& response);
-  void refused(const Error& error);
   /// Goes one step towards what it is to own.
   void reconcile();
   void fetchOffsets(const Partitions& added);
@@ -51,9 +45,6 @@ class ReconcilingConsumer::Core final : public MemberConsumer::Core {
   uint64_t takings_ = 0;
   /// As it was told last.
   Target target_;
-  bool beating_ = false;
-  /// One heartbeat at a time: of two the second might not name yet what the answer to the first gives.
-  bool beatsAgain_ = false;
 };
 
 protocol::ConsumerGroupHeartbeatRequest ReconcilingConsumer::Core::heartbeat() const {
@@ -78,43 +69,8 @@ protocol::ConsumerGroupHeartbeatRequest ReconcilingConsumer::Core::heartbeat() c
   return request;
 }
 
-void ReconcilingConsumer::Core::beat() {
-  step_.cancel();
-  if (left_) return;
-  if (beating_) {
-    beatsAgain_ = true;
-    return;
-  }
-  beating_ = true;
-  ask(heartbeat(), {.timeout = client_.options().requestTimeout / 10},
-      [this](const Result<network::Received<protocol::ConsumerGroupHeartbeatResponse>>& received) {
-        beating_ = false;
-        const bool again = std::exchange(beatsAgain_, false);
-        if (!received) return refused(received.error());
-        const auto& response = received->message;
-        if (response.errorCode != 0) return refused(errorOf(response.errorCode, response.errorMessage, "a heartbeat"));
-        answered(response);
-        if (again && !stopped_) later({}, &Core::beat);
-      });
-}
-
-void ReconcilingConsumer::Core::refused(const Error& error) {
-  switch (error.code) {
-    case ErrorCode::FencedMemberEpoch:
-    case ErrorCode::UnknownMemberId:
-      giveUpAll();
-      if (stopped_) return;
-      return later(backoff(), &Core::beat);
-    case ErrorCode::UnreleasedInstanceId:
-    case ErrorCode::CoordinatorLoadInProgress:
-      return later(backoff(), &Core::beat);
-    default:
-      return lose(error);
-  }
-}
-
 void ReconcilingConsumer::Core::giveUpAll() {
-  epoch_ = kJoining;
+  epoch_ = kJoinsGroup;
   owned_.clear();
   taking_.clear();
   ++takings_;
@@ -172,7 +128,7 @@ void ReconcilingConsumer::Core::reconcile() {
   Partitions added;
   std::ranges::set_difference(*target, owned_, std::inserter(added, added.end()));
   // Not while the coordinator is told what is owned without them.
-  if (!added.empty() && taking_.empty() && !beating_) fetchOffsets(added);
+  if (!added.empty() && taking_.empty() && !isBeating()) fetchOffsets(added);
 }
 
 void ReconcilingConsumer::Core::fetchOffsets(const Partitions& added) {
@@ -223,7 +179,7 @@ void ReconcilingConsumer::Core::take(const protocol::OffsetFetchResponse& offset
 
 void ReconcilingConsumer::Core::leave(platform::Task done) {
   protocol::ConsumerGroupHeartbeatRequest request = heartbeat();
-  request.memberEpoch = instanceId_.empty() ? kLeaving : kLeavingForAWhile;
+  request.memberEpoch = instanceId_.empty() ? kLeavesGroup : kLeavesGroupForAWhile;
   request.topicPartitions.reset();
   left_ = true;
   giveUpAll();

@@ -20,12 +20,21 @@ constexpr std::string_view kKilled = "the scenario kills it";
 constexpr auto kShareApis =
     std::to_array<std::string_view>({"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat", "ReadShareGroupState",
                                      "WriteShareGroupState", "InitializeShareGroupState"});
+constexpr auto kStreamsApis = std::to_array<std::string_view>({"StreamsGroupHeartbeat", "OffsetCommit"});
 
 std::string processOf(NodeId broker) {
   return fmt::format("broker-{}", broker);
 }
 
 }  // namespace
+
+FurtherClients furtherClientsOfShares(std::vector<std::vector<std::string>> processes) {
+  return {.kind = "shares", .apis = kShareApis, .processes = std::move(processes)};
+}
+
+FurtherClients furtherClientsOfStreams(std::vector<std::vector<std::string>> processes) {
+  return {.kind = "streams", .apis = kStreamsApis, .processes = std::move(processes)};
+}
 
 Faults::Faults(Setup setup)
     : setup_(std::move(setup)),
@@ -248,14 +257,21 @@ void Faults::losesData(NodeId broker) {
 
 std::vector<std::string> Faults::allClients() const {
   std::vector<std::string> all = setup_.clients;
-  for (const auto& names : setup_.sharers) all.insert(all.end(), names.begin(), names.end());
+  for (const FurtherClients& further : setup_.further)
+    for (const auto& names : further.processes) all.insert(all.end(), names.begin(), names.end());
   return all;
 }
 
-std::vector<std::string> Faults::anySharer(const Strike& strike) const {
-  if (setup_.sharers.empty()) return {};
-  platform::Generator dice(platform::mix(platform::mix(setup_.seed, "faults of shares"), strike.number));
-  return setup_.sharers[dice.below(setup_.sharers.size())];
+std::vector<std::string> Faults::anyFurther(const Strike& strike) const {
+  std::vector<std::string> any;
+  for (const auto& [kind, apis, processes] : setup_.further) {
+    if (processes.empty()) continue;
+    platform::Generator dice(
+        platform::mix(platform::mix(setup_.seed, fmt::format("faults of {}", kind)), strike.number));
+    const auto& names = processes[dice.below(processes.size())];
+    any.insert(any.end(), names.begin(), names.end());
+  }
+  return any;
 }
 
 void Faults::hurtLink(Strike& strike) {
@@ -267,7 +283,7 @@ void Faults::hurtLink(Strike& strike) {
   const std::string a = processOf(one);
   const std::string b = toClient ? setup_.clients[choices.below(setup_.clients.size())] : processOf(other);
   if (a == b) return;
-  std::vector<std::string> ends = toClient ? anySharer(strike) : std::vector<std::string>();
+  std::vector<std::string> ends = toClient ? anyFurther(strike) : std::vector<std::string>();
   ends.push_back(b);
   const auto length = choices.between(milliseconds(50), seconds(5));
   const uint64_t dice = choices.below(100);
@@ -324,12 +340,15 @@ void Faults::hurtSeam(Strike& strike) {
     later(length + strike.dice.between(milliseconds(100), seconds(2)), [this, broker] { restart(broker); });
   }
   happened(strike, fmt::format("seam: {}", faults::nameOf(drawn.fault.kind)), faults::textOf(drawn.fault));
-  if (!setup_.sharers.empty() && drawn.fault.kind != faults::Kind::RequestError &&
-      faults::areaOf(drawn.fault.kind) == faults::Area::Requests) {
-    platform::Generator dice(platform::mix(platform::mix(setup_.seed, "requests of shares"), strike.number));
-    faults::Fault also = drawn.fault;
-    also.api = kShareApis[dice.below(kShareApis.size())];
-    set(std::move(also));
+  if (drawn.fault.kind != faults::Kind::RequestError && faults::areaOf(drawn.fault.kind) == faults::Area::Requests) {
+    for (const auto& [kind, apis, processes] : setup_.further) {
+      if (processes.empty()) continue;
+      platform::Generator dice(
+          platform::mix(platform::mix(setup_.seed, fmt::format("requests of {}", kind)), strike.number));
+      faults::Fault also = drawn.fault;
+      also.api = apis[dice.below(apis.size())];
+      set(std::move(also));
+    }
   }
   set(std::move(drawn.fault));
 }

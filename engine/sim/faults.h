@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,18 @@
 #include "sim/watch.h"
 
 namespace tidemark::sim {
+
+/// Members of a group of some kind: what happens to a client's link happens to one of theirs as well, what happens to
+/// requests to theirs as well. Dice of their own say to which.
+struct FurtherClients {
+  /// Of the kind: its dice.
+  std::string_view kind;
+  std::span<const std::string_view> apis;
+  /// The names of each member's processes.
+  std::vector<std::vector<std::string>> processes;
+};
+FurtherClients furtherClientsOfShares(std::vector<std::vector<std::string>> processes);
+FurtherClients furtherClientsOfStreams(std::vector<std::vector<std::string>> processes);
 
 /// Breaks brokers and links at random times and in the middle of interesting moments, and mends each after a while;
 /// what must not be broken together says FaultBudget. Each fault has a number and, from it, dice of its own: one that
@@ -38,9 +51,8 @@ class Faults final : public Checker {
     int nodes;
     int minInsyncReplicas;
     std::vector<std::string> clients;
-    /// Members of share groups, with the names of their processes: what happens to a client's link happens to one of
-    /// theirs as well, what happens to requests to theirs as well. Dice of their own say to which.
-    std::vector<std::vector<std::string>> sharers;
+    /// Of groups that a seed may have or not.
+    std::vector<FurtherClients> further;
     uint64_t seed;
     /// Only these happen; nothing: all.
     std::optional<std::set<size_t>> only;
@@ -72,8 +84,8 @@ class Faults final : public Checker {
 
   void later(platform::Duration after, std::move_only_function<void()> action);
   std::vector<std::string> allClients() const;
-  /// The processes of a member of a share group; empty if there is none.
-  std::vector<std::string> anySharer(const Strike& strike) const;
+  /// The processes of one member of each kind of group.
+  std::vector<std::string> anyFurther(const Strike& strike) const;
   /// With dice of its own; nothing if that one is left out.
   std::optional<Strike> strikeOf(size_t number) const;
   void happened(const Strike& strike, std::string_view what, const std::string& note);

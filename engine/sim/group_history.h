@@ -31,6 +31,14 @@ class GroupHistory {
     ++timesEmptied_;
   }
   uint64_t timesEmptied() const noexcept { return timesEmptied_; }
+  /// And was forgotten as a whole: another of that name counts its epochs from the beginning.
+  void removed() {
+    emptied();
+    owners_.clear();
+    generations_.clear();
+    spans_.clear();
+    last_.clear();
+  }
 
   /// In a classic group: what a member has in a generation.
   void assigned(const std::string& member, int32_t generation, const std::vector<TopicPartition>& partitions);

@@ -22,6 +22,7 @@
 #include "sim/share_load.h"
 #include "sim/sim_platform.h"
 #include "sim/stable_offsets.h"
+#include "sim/streams_load.h"
 #include "sim/sync_checkers.h"
 #include "sim/tape.h"
 #include "sim/transactional_load.h"
@@ -84,6 +85,15 @@ class Scenario {
                  .topic = kTopic,
                  .partitions = topology_.partitions},
                 options.allKinds ? drawShares(options.seed) : SharePlan()),
+        streams_({.world = world_,
+                  .judge = judge_,
+                  .tally = tally_,
+                  .seed = options.seed,
+                  .topic = kTopic,
+                  .partitions = topology_.partitions,
+                  .copies = topology_.copies,
+                  .offsetsExpire = groups_.plan().offsetsExpire},
+                 options.allKinds ? drawStreams(options.seed) : StreamsPlan()),
         chronicle_([this] { return world_.now(); }, topology_.nodes()),
         faults_({.world = world_,
                  .platform = *platform_,
@@ -96,13 +106,14 @@ class Scenario {
                  .nodes = topology_.nodes(),
                  .minInsyncReplicas = topology_.minInsyncReplicas,
                  .clients = clients(),
-                 .sharers = shares_.plan().clients(),
+                 .further = {furtherClientsOfShares(shares_.plan().clients()),
+                             furtherClientsOfStreams(streams_.plan().clients())},
                  .seed = options.seed,
                  .only = options.faults,
                  .note = [this](const std::string& text) { note(text); }}) {
     for (Checker* checker :
          std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_, &inSync_,
-                                         &quorum_, &stableOffsets_, &groups_, &shares_, &tally_, &faults_})
+                                         &quorum_, &stableOffsets_, &groups_, &shares_, &streams_, &tally_, &faults_})
       watch_.add(*checker);
     if (options.record) watch_.add(tape_.emplace(cluster_, options.record));
     cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
@@ -194,6 +205,7 @@ class Scenario {
     journal_.lost(loss.partition, loss.from, loss.to);
     groups_.lost();
     shares_.lost();
+    streams_.lost();
     transactions_.lost();
   }
 
@@ -212,6 +224,7 @@ class Scenario {
     groups_.begin(bootstrap_);
     transactions_.begin(bootstrap_);
     shares_.begin(bootstrap_);
+    streams_.begin(bootstrap_);
     runFor(seconds(2));
 
     faults_.begin();
@@ -220,6 +233,7 @@ class Scenario {
       runFor(options_.faultsFor / 3);
       groups_.third(i);
       shares_.third(i);
+      streams_.third(i);
       late_ = reader(fmt::format("late-{}", i));
       if (i == 1) transactions_.rivalsCome();
     }
@@ -254,6 +268,7 @@ class Scenario {
       options.settings.push_back({"offsets.retention.minutes", "1"});
     for (const auto& [key, value] : shares_.plan().settings(topology_.copies, topology_.minInsyncReplicas))
       options.settings.push_back({key, value});
+    for (const auto& [key, value] : streams_.plan().settings()) options.settings.push_back({key, value});
     options.firstTopic = observe::TopicOptions{
         .name = kTopic, .partitions = topology_.partitions, .replicationFactor = topology_.copies, .configs = {}};
     if (topology_.segmentBytes > 0)
@@ -297,11 +312,13 @@ class Scenario {
     late_ = reader("reader-of-all");
     transactions_.readAgain();
     groups_.askForOffsets();
+    streams_.askForOffsets();
     if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = journal_.missing(late_->records()); }))
       return late("L5", wrong);
     if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = transactions_.whatIsNotRead(); }))
       return late("T3", wrong);
-    if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = groups_.whatIsNotTold(); }))
+    if (!awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = groups_.whatIsNotTold(); }) ||
+        !awaitWhole(world_.now() + options_.settleWithin, [&] { return wrong = streams_.whatIsNotTold(); }))
       return late("G5", wrong);
     if (!awaitWhole(world_.now() + options_.settleWithin,
                     [&] { return wrong = shares_.whatIsNotDone(late_->records()); }))
@@ -357,6 +374,7 @@ class Scenario {
         return fmt::format("L2: {} records of {} are not answered", writer->unanswered(), writer->name());
     if (std::string wrong = transactions_.whatIsNotWhole(); !wrong.empty()) return wrong;
     if (std::string wrong = shares_.whatIsNotWhole(); !wrong.empty()) return wrong;
+    if (std::string wrong = streams_.whatIsNotWhole(); !wrong.empty()) return wrong;
     return groups_.whatIsNotWhole();
   }
 
@@ -370,6 +388,7 @@ class Scenario {
     for (const Losses::Loss& loss : losses_.all())
       if (!loss.told) judge_.breach("R2", fmt::format("nobody told that {} are lost", textOf(loss)));
     groups_.judgeAtRest();
+    streams_.judgeAtRest();
     transactions_.judgeAtRest();
   }
 
@@ -397,6 +416,7 @@ class Scenario {
   GroupLoad groups_;
   TransactionalLoad transactions_;
   ShareLoad shares_;
+  StreamsLoad streams_;
   Chronicle chronicle_;
   Faults faults_;
   std::optional<Tape> tape_;

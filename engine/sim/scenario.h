@@ -16,7 +16,8 @@ namespace tidemark::sim {
 
 struct ScenarioOptions {
   uint64_t seed = 1;
-  /// Also share groups, and clusters of transaction.version 0 and 1, as the seed says. All else is the same without.
+  /// Also share groups, streams groups, and clusters of transaction.version 0 and 1, as the seed says. All else is the
+  /// same without.
   bool allKinds = true;
   /// Instead of what the seed says.
   std::optional<int> brokers = {};

@@ -52,6 +52,13 @@ constexpr auto kDemanded = std::to_array<std::string_view>({
     "shared record delivered for the last time",
     "acknowledgement without a lock refused",
     "acknowledgement without an answer",
+    "rebalance of a streams group",
+    "streams member dies",
+    "streams member leaves",
+    "streams member leaves for a while",
+    "streams member told that it is fenced",
+    "streams task moved to another member",
+    "standby task owned",
 });
 
 }  // namespace
@@ -89,8 +96,9 @@ void Tally::on(const Seen& seen) {
     if (transaction->cause == events::TransactionCause::Fenced) count("transaction of a fenced producer ended");
     if (transaction->cause == events::TransactionCause::TimedOut) count("transaction timed out");
   } else if (const auto* completed = as<events::RebalanceCompleted>(seen)) {
-    count(completed->kind == events::GroupKind::Classic ? "rebalance of a classic group"
-                                                        : "rebalance by the consumer protocol");
+    count(completed->kind == events::GroupKind::Classic   ? "rebalance of a classic group"
+          : completed->kind == events::GroupKind::Streams ? "rebalance of a streams group"
+                                                          : "rebalance by the consumer protocol");
   } else if (const auto* left = as<events::MemberLeft>(seen)) {
     if (left->cause == events::GroupCause::SessionMissed) count("member missed its session");
     if (left->cause == events::GroupCause::MemberLeft) count("member said that it leaves");
@@ -99,6 +107,11 @@ void Tally::on(const Seen& seen) {
   } else if (as<events::ProducerFenced>(seen)) {
     count("batch of a fenced producer refused");
   }
+}
+
+uint64_t Tally::times(std::string_view what) const {
+  const auto found = rows_.find(std::string(what));
+  return found != rows_.end() ? found->second : 0;
 }
 
 void Tally::finish() {

@@ -17,6 +17,7 @@ class Tally final : public Checker {
  public:
   void on(const Seen& seen) override;
   void count(std::string_view what, uint64_t times = 1) { rows_[std::string(what)] += times; }
+  uint64_t times(std::string_view what) const;
   /// Split votes are known at the end only.
   void finish();
   void add(const Tally& other);

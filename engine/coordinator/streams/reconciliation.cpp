@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutation.h"
+
 namespace tidemark::coordinator {
 namespace {
 
@@ -117,7 +119,8 @@ class Reconciliation {
   }
 
   bool isActiveHeld(const TaskId& task) const {
-    return owners_.activeOwner(task) != nullptr || hasOthersStandbyHere(task) || hasOthersWarmupHere(task);
+    const bool isRun = owners_.activeOwner(task) != nullptr && !isMutated(Mutation::TaskGivenBeforeReleased);
+    return isRun || hasOthersStandbyHere(task) || hasOthersWarmupHere(task);
   }
   bool isStandbyHeld(const TaskId& task) const {
     return (isRunHere(task) && !member_.assigned.active.contains(task)) ||
