@@ -131,6 +131,18 @@ TEST_F(StreamsApplications, AMemberThatMissedItsAnswerMayNameTheEpochOfBefore) {
   EXPECT_EQ(beat({.epoch = 1, .active = Partitions{}}).memberEpoch, 2);
 }
 
+TEST_F(StreamsApplications, AMemberThatMissedItsAnswerIsToldItsTasksUntilItOwnsThem) {
+  settings_.initialRebalanceDelay = 1s;
+  beat({});
+  executor_->advance(1s);
+  const auto lost = beat({.epoch = 1, .active = Partitions{}});
+  ASSERT_EQ(activeOf(lost), (Partitions{0, 1, 2}));
+  EXPECT_EQ(activeOf(beat({.epoch = 1, .active = Partitions{}})), (Partitions{0, 1, 2}));
+  EXPECT_EQ(activeOf(beat({.epoch = 2, .active = Partitions{0}})), (Partitions{0, 1, 2}));
+  EXPECT_FALSE(beat({.epoch = 2}).activeTasks.has_value()) << "it does not say what it owns";
+  EXPECT_FALSE(beat({.epoch = 2, .active = Partitions{0, 1, 2}}).activeTasks.has_value());
+}
+
 TEST_F(StreamsApplications, GroupsHaveRoomForSoMany) {
   settings_.maxSize = 1;
   runningAlone();

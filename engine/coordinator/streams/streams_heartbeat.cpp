@@ -21,6 +21,14 @@ constexpr int16_t kFirstVersionWithMissingTags = 1;
 
 using OwnedTasks = std::optional<std::vector<StreamsGroupHeartbeatRequest::TaskIds>>;
 
+/// What the member says that it owns; nothing if it does not say.
+std::optional<StreamsTasks> ownedOf(const StreamsGroupHeartbeatRequest& request) {
+  if (!request.activeTasks || !request.standbyTasks || !request.warmupTasks) return std::nullopt;
+  return StreamsTasks{.active = taskSetOf(*request.activeTasks),
+                      .standby = taskSetOf(*request.standbyTasks),
+                      .warmup = taskSetOf(*request.warmupTasks)};
+}
+
 /// Whether a member says what it owns, and none of it is not its own.
 template <class Assigned>
 bool ownsOnly(const OwnedTasks& owned, const Assigned& assigned) {
@@ -389,13 +397,8 @@ void StreamsGroups::updateTarget(Beat& beat, Effects& out) const {
 
 Result<void> StreamsGroups::reconcile(Beat& beat, Effects& out) const {
   if (beat.member.isReconciledTo(beat.assignmentEpoch)) return {};
-  const StreamsGroupHeartbeatRequest& request = beat.request;
-  std::optional<StreamsTasks> owned;
-  if (request.activeTasks && request.standbyTasks && request.warmupTasks) {
-    owned = {taskSetOf(*request.activeTasks), taskSetOf(*request.standbyTasks), taskSetOf(*request.warmupTasks)};
-  }
-  TIDEMARK_ASSIGN(StreamsMember next,
-                  reconciled(beat.member, beat.assignmentEpoch, beat.target, owned, beat.group.owners()));
+  TIDEMARK_ASSIGN(StreamsMember next, reconciled(beat.member, beat.assignmentEpoch, beat.target, ownedOf(beat.request),
+                                                 beat.group.owners()));
   if (next == beat.member) return {};
   beat.member = std::move(next);
   out.records.push_back(streamsCurrentRecord(beat.group.id(), beat.member));
@@ -422,8 +425,12 @@ StreamsHeartbeatAnswer StreamsGroups::answerOf(Beat& beat) const {
   response.acceptableRecoveryLag = beat.config.acceptableRecoveryLag;
 
   const bool tasksChanged = member.assigned != beat.before.assigned;
-  if (beat.isJoining || tasksChanged) {
-    const StreamsTasks tasks = member.assigned.tasks();
+  const StreamsTasks tasks = member.assigned.tasks();
+  // An answer that it missed is not given again by what changed since, and may have left its epoch as it was. Kafka
+  // leaves such a member without tasks that nobody else runs; its consumer groups tell whoever says all (KIP-848).
+  const std::optional<StreamsTasks> owned = ownedOf(beat.request);
+  const bool isBehind = owned && *owned != tasks;
+  if (beat.isJoining || tasksChanged || isBehind) {
     response.activeTasks = taskIdsOf<TaskIds>(tasks.active);
     response.standbyTasks = taskIdsOf<TaskIds>(tasks.standby);
     response.warmupTasks = taskIdsOf<TaskIds>(tasks.warmup);
