@@ -376,7 +376,9 @@ void StreamsGroups::updateTarget(Beat& beat, Effects& out) const {
   beat.target = group.target(beat.replaced ? *beat.replaced : beat.memberId);
   if (group.assignmentEpoch() >= beat.groupEpoch) return;
   const int64_t madeMs = group.assignmentTimestampMs();
-  if (madeMs != 0 && around_.clock.wallMs() < madeMs + beat.config.assignmentInterval.count()) {
+  // Made by a clock that was set back since, or by another coordinator's that was ahead: that must not hold it up.
+  const int64_t sinceMs = around_.clock.wallMs() - madeMs;
+  if (madeMs != 0 && sinceMs >= 0 && sinceMs < beat.config.assignmentInterval.count()) {
     beat.tell(StreamsStatus::AssignmentDelayed, "Assignment delayed due to the configured assignment interval.");
     return;
   }
