@@ -230,9 +230,11 @@ void ShareGroups::rebalance(std::string_view groupId, ShareGroup& group, bool ch
   }
   if (group.epoch <= group.targetEpoch) return;
   const int64_t now = clock_.wallMs();
-  // Not one target after the other, while many come and go. The first comes at once.
-  if (group.targetTimestampMs > 0 && !group.target.empty() &&
-      now - group.targetTimestampMs < environment_.settings(groupId).assignmentInterval.count())
+  // Not one target after the other, while many come and go. The first comes at once. One that was made by a clock ahead
+  // of this one, which may have been set back, holds nothing up.
+  const int64_t sinceMs = now - group.targetTimestampMs;
+  if (group.targetTimestampMs > 0 && !group.target.empty() && sinceMs >= 0 &&
+      sinceMs < environment_.settings(groupId).assignmentInterval.count())
     return;
   auto target = assignSimply(group.members, partitions, group.target);
   for (const auto& [member, assigned] : target) {
