@@ -49,6 +49,9 @@ class LogLoader {
   /// Reads one segment whose index cannot be used, or whose end is no batch.
   Result<void> repairSegment(Segment& segment);
   Result<void> splitIfOverflowing(size_t index);
+  /// Whether offsets may be missing between its batches, or before them: compaction leaves gaps, and a copy has those
+  /// of its leader.
+  bool mayHaveGaps(const Segment& segment) const;
   bool follows(const Segment& segment) const;
   Result<void> dropSegmentsFrom(size_t index, std::string_view why);
   Result<void> syncWhatWasFound();

@@ -40,7 +40,7 @@ Result<uint64_t> LogLoader::recoverSegment(Segment& segment) {
                                                      aborted);
                                          return {};
                                        },
-                                       &cut, options_.contiguous));
+                                       &cut, !mayHaveGaps(segment)));
   TIDEMARK_TRY(segment.replaceAborted(aborted));
   withWrongTransactions_.erase(segment.baseOffset());
   loaded_.producers->advanceTo(std::max(loaded_.producers->end(), scan.nextOffset));
@@ -53,7 +53,7 @@ Result<uint64_t> LogLoader::recoverSegment(Segment& segment) {
 
 Result<void> LogLoader::repairSegment(Segment& segment) {
   SegmentCut cut;
-  TIDEMARK_ASSIGN(const auto scan, segment.recover({}, &cut, options_.contiguous));
+  TIDEMARK_ASSIGN(const auto scan, segment.recover({}, &cut, !mayHaveGaps(segment)));
   loaded_.removedBytes += static_cast<int64_t>(cut.written);
   tellCut(segment, cut, scan.nextOffset, records::describe(scan.reason));
   return {};
@@ -78,11 +78,16 @@ void LogLoader::tellCut(const Segment& segment, const SegmentCut& cut, Offset en
 
 /// A segment that begins elsewhere than the one before it ends: a power loss took the end of that one, whose bytes were
 /// not synced, while this one's were written. Where compaction leaves gaps nothing can be told; there a roll syncs.
+bool LogLoader::mayHaveGaps(const Segment& segment) const {
+  if (options_.contiguous) return false;
+  if (options_.cleanedTo && segment.baseOffset() <= *options_.cleanedTo) return true;
+  return options_.config.compact || !options_.recoveryPointKnown;
+}
+
 bool LogLoader::follows(const Segment& segment) const {
   if (segment.baseOffset() < *segmentsScannedTo_) return false;
-  if (options_.cleanedTo && segment.baseOffset() <= *options_.cleanedTo) return true;
   if (splitOff_.contains(segment.baseOffset())) return true;
-  return segment.baseOffset() == *segmentsScannedTo_ || options_.config.compact || !options_.recoveryPointKnown;
+  return segment.baseOffset() == *segmentsScannedTo_ || mayHaveGaps(segment);
 }
 
 Result<void> LogLoader::splitIfOverflowing(size_t index) {

@@ -330,20 +330,17 @@ Result<Offset> Segment::truncateTo(Offset offset) {
               times.empty() ? std::nullopt : std::optional(times.back()));
   HeaderScanner scanner(*truncated->log(), offsets.empty() ? 0 : static_cast<uint64_t>(offsets.back().position),
                         newSize);
-  // Where what is left ends, so that what comes next leaves no gap: `offset` may be another replica's end.
-  Offset end = base_;
   while (true) {
     TIDEMARK_ASSIGN(const Step step, scanner.next());
     if (step != Step::Next) break;
     rule.observe(scanner.header());
-    end = scanner.header().nextOffset();
   }
   rule_ = rule;
   const Lock lock(mutex_);
   pinned_ = std::move(truncated);
   maxTimestamp_ = TimeIndexEntry{rule.maxTimestampMs(), rule.maxTimestampOffset()};
   if (newSize == 0) firstTimestampMs_ = std::nullopt;
-  return std::min(offset, end);
+  return found ? std::min(offset, found->header.baseOffset) : offset;
 }
 
 Result<void> Segment::addLastTimeEntry() {

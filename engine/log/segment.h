@@ -142,7 +142,7 @@ class Segment {
   Result<bool> shouldRoll(size_t bytes, int64_t maxTimestampMs, Offset lastOffset, const LogConfig& config,
                           int64_t rollJitterMs) const;
   /// Cuts at the batch that holds `offset`; the segment becomes the active one. The files' former readers keep the
-  /// indexes as they were. Returns where the log ends now: `offset`, or where the batches end that are left if that is
+  /// indexes as they were. Returns where the log ends now: `offset`, or the base of the batch that was cut if that is
   /// lower.
   Result<Offset> truncateTo(Offset offset);
   /// Adds the last time index entry; the files may be closed from now on.

@@ -76,6 +76,8 @@ TEST_F(Cut, ABadBatchAndWhatIsBehindItAreToldByFileAndOffsets) {
 
 // Base offset and leader epoch lie outside a batch's checksum: a bit in them is known by the batch behind.
 TEST_F(Cut, ABatchWithARaisedOffsetIsGivenUpIfTheNextOneGoesOnBeforeIt) {
+  // Where a gap alone tells nothing.
+  options_.config.compact = true;
   const auto cuts = reopen(kFirstLog, positions_[1] + 5, false);
   EXPECT_EQ(end_, Offset(2));
   ASSERT_FALSE(cuts.empty());
@@ -90,26 +92,25 @@ TEST_F(Cut, ABatchWithARaisedEpochIsGivenUpIfTheNextOneGoesOnBeforeIt) {
   EXPECT_EQ(cuts[0].position, positions_[1]);
 }
 
-TEST_F(Cut, InALogWithoutGapsTheLastBatchDoesNotLeaveOne) {
+TEST_F(Cut, TheLastBatchLeavesNoGapInALogThatWasNeverCleaned) {
+  const auto cuts = reopen("/data/orders-0/00000000000000000006.log", positions_[5] + 5, false);
+  EXPECT_EQ(end_, Offset(10));
+  EXPECT_EQ(cuts.size(), 1u);
+}
+
+TEST_F(Cut, InALogThatIsCleanedTheLastBatchMayStandBehindAGap) {
+  options_.config.compact = true;
+  const auto cuts = reopen("/data/orders-0/00000000000000000006.log", positions_[5] + 5, false);
+  EXPECT_GT(end_, Offset(12));
+  EXPECT_TRUE(cuts.empty());
+}
+
+TEST_F(Cut, TheQuorumsLogHasNoGapsWhateverItsSettings) {
+  options_.config.compact = true;
   options_.contiguous = true;
   const auto cuts = reopen("/data/orders-0/00000000000000000006.log", positions_[5] + 5, false);
   EXPECT_EQ(end_, Offset(10));
-  ASSERT_EQ(cuts.size(), 1u);
-}
-
-// Else what is fetched next would begin at the leader's end, behind a hole.
-TEST_F(Cut, WhereTheLastBatchHasAFalseOffsetALogIsTruncatedToWhatIsThere) {
-  const std::string path = "/data/orders-0/00000000000000000006.log";
-  reopen(path, positions_[5] + 5, false);
-  ASSERT_GT(end_, Offset(12));
-  options_.cleanShutdown = false;
-  crash(Crash::Kill);
-  restart();
-  open();
-  ASSERT_TRUE(log_->truncateTo(Offset(12)));
-  expectEnd(10);
-  append({.count = 2});
-  expectEnd(12);
+  EXPECT_EQ(cuts.size(), 1u);
 }
 
 TEST_F(Cut, ATailThatIsNoBatchIsToldAfterACleanStopAsWell) {
