@@ -59,7 +59,8 @@ struct TransactionalWriter {
 };
 
 /// What a shard's handler wants done. The runtime does it in this order: records are appended and replayed, timers
-/// changed, replies sent; whenCommitted follows in its time, or at once if the append failed.
+/// changed, replies sent; whenCommitted follows in its time, or at once if the append failed. Then no timer is disarmed
+/// either: what replay() would have changed is as it was.
 struct Effects {
   /// Called once: with None when `records` (without any: all that was written before) are committed, else with why not.
   /// A commit that was not seen in time (RequestTimedOut) may still happen.

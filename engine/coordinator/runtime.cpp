@@ -238,7 +238,11 @@ void CoordinatorRuntime::perform(Partition& partition, Effects effects) {
     writeGathered(partition);
     written = write(partition, effects);
   }
-  for (TimerChange& timer : effects.timers) change(partition, std::move(timer));
+  for (TimerChange& timer : effects.timers) {
+    // Whoever was to go is still there.
+    const bool nothingHappened = !written && effects.replay;
+    if (timer.after || !nothingHappened) change(partition, std::move(timer));
+  }
   for (platform::Task& reply : effects.replies) reply();
   if (waits) return gather(partition, std::move(effects));
   takeUpAnnounced(partition);

@@ -143,6 +143,16 @@ TEST_F(StreamsApplications, AMemberThatMissedItsAnswerIsToldItsTasksUntilItOwnsT
   EXPECT_FALSE(beat({.epoch = 2, .active = Partitions{0, 1, 2}}).activeTasks.has_value());
 }
 
+// It believes that it has left, or dies: nobody else would ever run its tasks.
+TEST_F(StreamsApplications, WhoseLeavingCouldNotBeWrittenIsGivenUpOnceItIsSilent) {
+  runningAlone();
+  log_.failWith = ErrorCode::NotEnoughReplicas;
+  EXPECT_NE(errorOf({.epoch = -1}), ErrorCode::None);
+  log_.failWith.reset();
+  executor_->advance(settings_.sessionTimeout);
+  EXPECT_EQ(state(), "Empty");
+}
+
 TEST_F(StreamsApplications, GroupsHaveRoomForSoMany) {
   settings_.maxSize = 1;
   runningAlone();
