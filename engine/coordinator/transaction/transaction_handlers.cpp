@@ -120,10 +120,14 @@ PartitionErrors TransactionShard::verify(const AddPartitions& request) const {
                         : now->producerEpoch != request.producer.epoch ? ErrorCode::ProducerFenced
                         : isEnding(now->state)                         ? ErrorCode::ConcurrentTransactions
                                                                        : ErrorCode::None;
+  // Nor is it refused by what is committed alone: a new leader does not know yet how far its predecessor had got, and
+  // told.
+  const bool isOpen = entry != nullptr && isPending(*entry);
   PartitionErrors errors;
   for (const TopicPartition& partition : request.partitions) {
     const bool missing = all == ErrorCode::None && !now->partitions.contains(partition);
-    errors.emplace_back(partition, missing ? ErrorCode::TransactionAbortable : all);
+    const ErrorCode error = missing ? ErrorCode::TransactionAbortable : all;
+    errors.emplace_back(partition, error != ErrorCode::None && isOpen ? ErrorCode::ConcurrentTransactions : error);
   }
   return errors;
 }
