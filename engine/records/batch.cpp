@@ -49,7 +49,7 @@ std::string_view describe(CorruptReason reason) noexcept {
     case CorruptReason::BadChecksum:
       return "the checksum does not match";
     case CorruptReason::OutOfOrder:
-      return "offsets or a leader epoch smaller than those before";
+      return "offsets or an epoch that do not follow";
   }
   return "";
 }

@@ -133,7 +133,7 @@ enum class CorruptReason : uint8_t {
   BadLength,    ///< a length that no batch can have
   BadMagic,     ///< a format other than 2
   BadChecksum,  ///< the CRC disagrees
-  OutOfOrder,   ///< its offsets or its leader epoch are smaller than those before it (told by whoever knows them)
+  OutOfOrder,   ///< its offsets or its leader epoch do not follow those before it (told by whoever knows them)
 };
 std::string_view describe(CorruptReason reason) noexcept;
 
