@@ -18,7 +18,7 @@ struct MutationRow {
   std::string_view breaks;
   /// Invariants, with spaces between: one of them must be the first that a run breaks.
   std::string_view invariants;
-  /// A seed whose run breaks it; 0: none is known of the runs as they are now, and nobody looks for one by himself.
+  /// A seed whose run breaks it.
   uint64_t seed;
   /// Whether it is looked for with ScenarioOptions::allKinds; without, runs are shorter.
   bool allKinds = false;

@@ -7,7 +7,7 @@
 namespace tidemark {
 
 /// Seeds that the simulator runs if nothing else is said.
-inline constexpr uint64_t kSimulatorSeeds = 200;
+inline constexpr uint64_t kSimulatorSeeds = 300;
 
 /// TIDEMARK_SEEDS, or kSimulatorSeeds.
 inline uint64_t simulatorSeeds() {
