@@ -129,9 +129,12 @@ bool DelayedFetch::canComplete() {
     if (params_.follower && ends->logStartOffset > waits.ask.logStartOffset &&
         ends->logStartOffset > waits.ask.fetchOffset)
       return true;
-    if (end.offset == waits.start.offset) continue;
     // The log was cut below the fetch.
-    if (end.offset < waits.start.offset || end.onOlderSegment(waits.start)) return true;
+    if (ends->logEndOffset.offset < waits.start.offset) return true;
+    // Nothing yet. A reader may be ahead of a new leader, whose high watermark is still behind that of the last one; it waits like
+    // any other, where Kafka answers it at once and is asked again at once, for as long as the high watermark stands still.
+    if (end.offset <= waits.start.offset) continue;
+    if (end.onOlderSegment(waits.start)) return true;
     if (manager_.holdsBack(params_, *waits.partition)) continue;
     // It goes on in a newer segment.
     if (!waits.start.onSameSegment(end)) return true;

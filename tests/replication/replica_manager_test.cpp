@@ -247,6 +247,19 @@ TEST_F(ReplicaManagerTest, ConsumersSeeNothingAboveTheHighWatermarkReplicasDo) {
   EXPECT_GT((**replica)[0].slice.length, 0u);
 }
 
+TEST_F(ReplicaManagerTest, AReaderAheadOfTheHighWatermarkWaitsForIt) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  produce(0, 1);
+  produce(0, 1);
+  const auto ahead = fetch(0, 1, -1, 1, seconds(60));
+  EXPECT_FALSE(*ahead) << "an answer without records is followed by the next question at once";
+  fetch(0, 1, 2);
+  EXPECT_FALSE(*ahead) << "the high watermark has come to where it reads, and no record below it";
+  fetch(0, 2, 2);
+  ASSERT_TRUE(*ahead);
+  EXPECT_GT((**ahead)[0].slice.length, 0u);
+}
+
 TEST_F(ReplicaManagerTest, AReplicaThatIsNoneIsRefused) {
   apply({{protocol::PartitionRecord{.partitionId = 0,
                                     .topicId = kTopic,
