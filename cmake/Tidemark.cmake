@@ -57,10 +57,19 @@ elseif(TIDEMARK_LLD)
   add_link_options(-fuse-ld=lld)
 endif()
 
-# tidemark_folder(NAME SOURCES a.cpp … USES folder… LINKS target…): the library tidemark_NAME of the current folder. Most presets
-# compile its sources jointly (CMAKE_UNITY_BUILD), so a name of an unnamed namespace may be there once in a folder.
+# With sanitizers clang takes twice to three times as long for optimised code as for what is not optimised: that pays where
+# records go through and in what the simulator does after each event, not in the rest.
+function(tidemark_seldom_runs target)
+  if(TIDEMARK_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
+# tidemark_folder(NAME SELDOM SOURCES a.cpp … USES folder… LINKS target…): the library tidemark_NAME of the current folder. Most
+# presets compile its sources jointly (CMAKE_UNITY_BUILD), so a name of an unnamed namespace may be there once in a folder. SELDOM:
+# see above.
 function(tidemark_folder name)
-  cmake_parse_arguments(F "" "" "SOURCES;USES;LINKS" ${ARGN})
+  cmake_parse_arguments(F "SELDOM" "" "SOURCES;USES;LINKS" ${ARGN})
   set(target tidemark_${name})
   add_library(${target} STATIC ${F_SOURCES})
   target_link_libraries(${target} PUBLIC tidemark_options)
@@ -68,6 +77,9 @@ function(tidemark_folder name)
     target_link_libraries(${target} PUBLIC tidemark_${used})
   endforeach()
   target_link_libraries(${target} PRIVATE ${F_LINKS})
+  if(F_SELDOM)
+    tidemark_seldom_runs(${target})
+  endif()
 endfunction()
 
 # tidemark_test(NAME LABEL unit SOURCES a_test.cpp … USES folder… LINKS target…): one program, one CTest test.
