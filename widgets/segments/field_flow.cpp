@@ -21,6 +21,7 @@ namespace {
 constexpr double kChip = 26;
 constexpr double kFieldRow = FieldFlow::kRowHeight;
 constexpr double kGap = 5;
+constexpr double kLeastBox = 40;
 
 QFont hexFont() {
   return Theme::mono(11.5, QFont::Medium);
@@ -76,12 +77,14 @@ void FieldFlow::setBatch(BatchPicturePtr batch, int record) {
   m_batch = std::move(batch);
   m_record = record;
   m_hovered = -1;
+  m_heights.clear();
   arrange();
 }
 
 void FieldFlow::arrange() {
   int height = 0;
   m_boxes = boxesAt(width(), &height);
+  m_heights[width()] = height;
   if (height != minimumHeight()) {
     setFixedHeight(height);
     Q_EMIT heightChanged(height);
@@ -90,9 +93,10 @@ void FieldFlow::arrange() {
 }
 
 int FieldFlow::heightForWidth(int width) const {
-  int height = 0;
-  boxesAt(width, &height);
-  return height;
+  // Layouts ask again and again, for the same few widths.
+  const auto [known, isNew] = m_heights.try_emplace(width);
+  if (isNew) boxesAt(width, &known->second);
+  return known->second;
 }
 
 FieldFlow::Box FieldFlow::makeBox(int index, const Cut& cut) const {
@@ -105,7 +109,7 @@ FieldFlow::Box FieldFlow::makeBox(int index, const Cut& cut) const {
   box.value = QFontMetricsF(valueFont()).elidedText(field.value, Qt::ElideRight, cut.value);
   // The names stand side by side as well.
   const double wide = std::max({textWidth(box.hex, hexFont()) + 9, textWidth(box.name, nameFont()) + 6,
-                                textWidth(box.value, valueFont()) + 8, 40.0});
+                                textWidth(box.value, valueFont()) + 8, kLeastBox});
   box.rect = QRectF(0, 0, std::ceil(wide), kFieldRow);
   return box;
 }
@@ -138,7 +142,8 @@ std::vector<FieldFlow::Box> FieldFlow::boxesAt(int width, int* height) const {
   if (m_record >= 0 && m_record < static_cast<int>(batch.records.size())) {
     const RecordEntry& record = batch.records[static_cast<size_t>(m_record)];
     y += kFieldRow + kRowGap + kCaptionHeight;
-    // A record stands in one row if its key and value can be cut that short.
+    // A record stands in one row if its key and value can be cut that short. No cut makes a box narrower than the least.
+    const bool couldFit = record.fieldCount * (kLeastBox + kGap) - kGap <= width;
     std::vector<Box> row = boxesOf(record.firstField, record.fieldCount, {});
     const auto fits = [width](const std::vector<Box>& one) {
       double needed = -kGap;
@@ -146,7 +151,7 @@ std::vector<FieldFlow::Box> FieldFlow::boxesAt(int width, int* height) const {
       return needed <= width;
     };
     for (const Cut& cut : {Cut{kBytesShown, 130}, Cut{6, 100}, Cut{5, 80}}) {
-      if (fits(row)) break;
+      if (!couldFit || fits(row)) break;
       if (auto shorter = boxesOf(record.firstField, record.fieldCount, cut); fits(shorter)) row = std::move(shorter);
     }
     flow(std::move(row));

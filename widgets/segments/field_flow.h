@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include <QWidget>
@@ -77,6 +78,8 @@ class FieldFlow : public QWidget {
   int m_record = -1;
   int m_hovered = -1;
   std::vector<Box> m_boxes;
+  /// By width.
+  mutable std::map<int, int> m_heights;
   int m_painted = 0;
 };
 
