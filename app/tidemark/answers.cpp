@@ -1,5 +1,7 @@
 #include "tidemark/answers.h"
 
+#include <string_view>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,22 @@ namespace tidemark::app {
 namespace {
 
 constexpr int kMostStrangers = 100;
+/// Bytes of an error's text: whoever wrote a long line knows it.
+constexpr size_t kLongestError = 1000;
+/// Of them, at its end.
+constexpr size_t kEndOfError = 200;
+
+/// The beginning and the end of a long text.
+std::string shortened(const std::string& text) {
+  if (text.size() <= kLongestError) return text;
+  const auto continues = [&text](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  size_t head = kLongestError - kEndOfError;
+  size_t tail = text.size() - kEndOfError;
+  while (head > 0 && continues(head)) --head;
+  while (tail < text.size() && continues(tail)) ++tail;
+  return fmt::format("{} … {} bytes … {}", std::string_view(text).substr(0, head), tail - head,
+                     std::string_view(text).substr(tail));
+}
 
 }  // namespace
 
@@ -17,7 +35,7 @@ void say(const nlohmann::json& answer) {
 }
 
 nlohmann::json failure(const std::string& command, const Error& error) {
-  return {{"ok", false}, {"command", command}, {"error", error.message}};
+  return {{"ok", false}, {"command", shortened(command)}, {"error", shortened(error.message)}};
 }
 
 void refuse(const std::string& command, const std::string& why) {

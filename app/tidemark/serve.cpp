@@ -108,7 +108,7 @@ struct Answer {
   uint64_t line = 0;
 
   void operator()(json what) const {
-    what["command"] = verb;
+    what.emplace("command", verb);
     what["line"] = line;
     say(what);
   }

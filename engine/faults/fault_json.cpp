@@ -4,8 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -296,10 +299,17 @@ Result<Fault> parseFault(std::string_view source) {
   // A parser that may throw says where it stopped, or which number is too large; its words are kept without its prefix.
   json object;
   bool tooDeep = false;
+  std::string twice;
+  std::vector<std::set<std::string>> keys;
   try {
-    object = json::parse(source, [&tooDeep](int depth, json::parse_event_t, const json&) {
+    object = json::parse(source, [&](int depth, json::parse_event_t event, const json& parsed) {
       tooDeep |= depth > kDeepest;
-      return depth <= kDeepest;
+      if (depth > kDeepest) return false;
+      if (event == json::parse_event_t::object_start) keys.emplace_back();
+      if (event == json::parse_event_t::object_end) keys.pop_back();
+      if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
+        twice = parsed.get<std::string>();
+      return true;
     });
   } catch (const json::exception& error) {
     const std::string_view what = error.what();
@@ -307,6 +317,7 @@ Result<Fault> parseFault(std::string_view source) {
     return bad(fmt::format("this is no JSON: {}", colon == std::string_view::npos ? what : what.substr(colon + 2)));
   }
   if (tooDeep) return bad("this is nested too deeply for a fault");
+  if (!twice.empty()) return bad(fmt::format("\"{}\" is said twice", twice));
   if (!object.is_object()) return bad("a fault is a JSON object");
   const auto named = object.find("kind");
   if (named == object.end()) return bad("\"kind\" is missing");

@@ -26,8 +26,16 @@ class Lab(unittest.TestCase):
         self.refused('fault {"kind":"clock-drift","target":"broker 1","rate":1e999}', "number overflow")
         self.refused(b'fault {"kind":"\xff"}', "this is no JSON")
         self.refused("fault " + '{"kind":' + "[" * 30000 + "]" * 30000 + "}", "nested too deeply")
+        self.refused('fault {"kind":"delay","target":"link 1->clients","delayMs":1,"delayMs":2}', '"delayMs" is said twice')
         self.refused("fault", "write the fault as JSON")
         self.refused('fault {"kind":"cut","target":"link 1->clients","durationMs":0}', "durationMs is at least 1")
+
+    def test_a_long_line_is_not_echoed_whole(self):
+        for line in ("fault " + '"' + "ü" * 20000, "ü" * 20000, "kill " + "9" * 40000):
+            answer = self.serve.ask(line)
+            self.assertFalse(answer["ok"], answer)
+            self.assertLess(len(json.dumps(answer, ensure_ascii=False).encode()), 2500)
+            self.assertNotIn("\ufffd", answer["error"] + answer["command"])
 
     def test_each_answer_says_which_line_it_answers(self):
         line = self.serve.ask("help")["line"]

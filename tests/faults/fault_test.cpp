@@ -98,6 +98,13 @@ TEST(Fault, NumbersThatNoDoubleHoldsAreAnError) {
               HasSubstr("number overflow"));
 }
 
+TEST(Fault, AKeyThatIsSaidTwiceIsAnError) {
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":5,"delayMs":500})"),
+              HasSubstr("\"delayMs\" is said twice"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"nth":1,"nth":2}})"),
+              HasSubstr("\"nth\" is said twice"));
+}
+
 TEST(Fault, DepthsWithoutMeaningAreAnError) {
   // Deep enough to overflow a stack of 8 MiB, were it copied or written level by level.
   constexpr size_t kDepth = 200'000;

@@ -214,7 +214,8 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
   const auto* replica = partition == nullptr ? nullptr : observe::findReplica(*partition, broker.id);
   if (replica != nullptr) {
     facts.push_back({tr("Log end · %1").arg(partitionText(*m_partition)), offsetText(replica->logEnd)});
-    if (const auto lag = observe::lagOf(*partition, *replica); lag && !replica->leader) {
+    const bool follows = partition->leader != kNoNode && partition->leader != broker.id;
+    if (const auto lag = observe::lagOf(*partition, *replica); lag && follows) {
       facts.push_back({tr("Behind leader"), tr("%1 record(s)", nullptr, pluralOf(*lag)).arg(grouped(*lag))});
       if (replica->sinceCaughtUp)
         facts.push_back({tr("Last caught up"), *lag == 0 ? tr("just now") : agoText(*replica->sinceCaughtUp + age)});
