@@ -61,7 +61,8 @@ class FakeCluster::Broker final : public network::RequestHandler {
                                      {ApiKey::TxnOffsetCommit, 0, 5},
                                      {ApiKey::ShareGroupHeartbeat, 1, 1},
                                      {ApiKey::ShareFetch, 1, 2},
-                                     {ApiKey::ShareAcknowledge, 1, 2}};
+                                     {ApiKey::ShareAcknowledge, 1, 2},
+                                     {ApiKey::StreamsGroupHeartbeat, 0, 1}};
     options.features = [this] {
       network::FeatureInfo info;
       cluster_.stage_.change([&] {

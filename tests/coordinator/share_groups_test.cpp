@@ -252,6 +252,13 @@ TEST_F(ShareGroupsTest, ShareWithWhoeverComes) {
   EXPECT_EQ(total, 2) << "one for each";
 }
 
+TEST_F(ShareGroupsTest, AreAssignedAlthoughTheClockWasSetBack) {
+  joined("a");
+  clock_.jump(-1h);
+  beat("b", 0, {"orders"});
+  EXPECT_EQ(describe().assignmentEpoch, describe().groupEpoch);
+}
+
 TEST_F(ShareGroupsTest, RefuseWhoDoesNotBelong) {
   EXPECT_EQ(beat("a", 1).error(), ErrorCode::GroupIdNotFound);
   EXPECT_EQ(beat("a", 0).error(), ErrorCode::InvalidRequest) << "subscribes to nothing";

@@ -9,6 +9,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 // ---- joining and going on
@@ -271,6 +272,14 @@ TEST_F(StreamsApplications, AreNotAssignedMoreOftenThanAllowed) {
   EXPECT_EQ(state(), "Assigning");
   EXPECT_EQ(beat({.epoch = epoch}).memberEpoch, epoch);
   executor_->advance(4s);
+  EXPECT_THAT(activeOf(beat({.epoch = epoch})), SizeIs(2));
+}
+
+TEST_F(StreamsApplications, AreAssignedAlthoughTheClockWasSetBack) {
+  settings_.assignmentInterval = 5s;
+  const int32_t epoch = runningAlone();
+  clock_.jump(-1h);
+  EXPECT_THAT(statusOf(beat({.member = "b"})), Not(Contains(StreamsStatus::AssignmentDelayed)));
   EXPECT_THAT(activeOf(beat({.epoch = epoch})), SizeIs(2));
 }
 
