@@ -413,8 +413,11 @@ void Consumer::Core::fetched(NodeId leader, const AskedAll& asked, Result<networ
 void Consumer::Core::take(Reading& reading, const Asked& asked, const FetchResponse::PartitionData& data) {
   const auto code = static_cast<ErrorCode>(data.errorCode);
   if (code != ErrorCode::None) {
-    // Errors are told again only if the partition is asked for again.
-    for (auto& [leader, source] : sources_) source.session.erase(reading.where);
+    // To be asked for again where it is wanted, and to be forgotten elsewhere: a session with an error in it is
+    // answered at once, each time.
+    for (auto& [leader, source] : sources_)
+      if (const auto told = source.session.find(reading.where); told != source.session.end())
+        told->second.offset = kNoOffset;
     return takeError(reading, code);
   }
   reading.failures = 0;

@@ -6,6 +6,7 @@
 
 #include "client/client_fixture.h"
 #include "client/fetch_reader.h"
+#include "protocol/generated/fetch_request.h"
 #include "records/batch_builder.h"
 #include "records/control.h"
 
@@ -167,6 +168,27 @@ TEST_P(ConsumerTest, FollowsTheLeader) {
     append(0, {"b"});
   });
   ASSERT_TRUE(await([&] { return seen.size() == 2; }));
+}
+
+TEST_P(ConsumerTest, HasAPartitionForgottenWhereItsLeaderWas) {
+  cluster.createTopic("t", 4);
+  std::vector<int32_t> forgotten;
+  cluster.takes = [&](network::RequestPtr& request) {
+    if (request->apiKey() != ApiKey::Fetch) return;
+    const auto asked = request->decode<protocol::FetchRequest>();
+    ASSERT_TRUE(asked);
+    for (const auto& topic : asked->forgottenTopicsData)
+      forgotten.insert(forgotten.end(), topic.partitions.begin(), topic.partitions.end());
+  };
+  open({.maxWait = 20ms});
+  assign({{at(0), Offset(0)}, {at(2), Offset(0)}});
+  ASSERT_TRUE(await([&] { return cluster.requests[ApiKey::Fetch] >= 2; }));
+  change([&] { cluster.elect("t", 0, 2); });
+  // Else each fetch of the other one is answered at once, with the error of this one.
+  ASSERT_TRUE(await([&] { return !forgotten.empty(); }));
+  change([&] { append(0, {"a"}); });
+  ASSERT_TRUE(await([&] { return !seen.empty(); }));
+  change([&] { EXPECT_EQ(forgotten, (std::vector<int32_t>{0})); });
 }
 
 TEST_P(ConsumerTest, SurvivesLostConnectionsAndErrorsThatPass) {
