@@ -29,7 +29,7 @@ TEST(Scenarios, EndAtTheTimeThatWasSaid) {
 #ifdef TIDEMARK_MUTATIONS
 
 TEST(Shrinking, FindsAFailureWithFewerFaultsThatIsTheSameEachTime) {
-  const MutationRow& row = *findMutation("leader-epoch-fence-off");
+  const MutationRow& row = *findMutation("elects-anybody");
   const MutationInForce inForce(row.mutation);
   const ScenarioOptions options{.seed = row.seed};
   const ScenarioResult failing = runScenario(options);
