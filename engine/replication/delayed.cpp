@@ -131,8 +131,9 @@ bool DelayedFetch::canComplete() {
       return true;
     // The log was cut below the fetch.
     if (ends->logEndOffset.offset < waits.start.offset) return true;
-    // Nothing yet. A reader may be ahead of a new leader, whose high watermark is still behind that of the last one; it waits like
-    // any other, where Kafka answers it at once and is asked again at once, for as long as the high watermark stands still.
+    // Nothing yet. A reader may be ahead of a new leader, whose high watermark is still behind that of the last one; it
+    // waits like any other, where Kafka answers it at once and is asked again at once, for as long as the high
+    // watermark stands still.
     if (end.offset <= waits.start.offset) continue;
     if (end.onOlderSegment(waits.start)) return true;
     if (manager_.holdsBack(params_, *waits.partition)) continue;

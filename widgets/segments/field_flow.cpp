@@ -142,7 +142,8 @@ std::vector<FieldFlow::Box> FieldFlow::boxesAt(int width, int* height) const {
   if (m_record >= 0 && m_record < static_cast<int>(batch.records.size())) {
     const RecordEntry& record = batch.records[static_cast<size_t>(m_record)];
     y += kFieldRow + kRowGap + kCaptionHeight;
-    // A record stands in one row if its key and value can be cut that short. No cut makes a box narrower than the least.
+    // A record stands in one row if its key and value can be cut that short. No cut makes a box narrower than the
+    // least.
     const bool couldFit = record.fieldCount * (kLeastBox + kGap) - kGap <= width;
     std::vector<Box> row = boxesOf(record.firstField, record.fieldCount, {});
     const auto fits = [width](const std::vector<Box>& one) {
