@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -299,7 +300,7 @@ Result<Fault> parseFault(std::string_view source) {
   // A parser that may throw says where it stopped, or which number is too large; its words are kept without its prefix.
   json object;
   bool tooDeep = false;
-  std::string twice;
+  std::optional<std::string> twice;
   std::vector<std::set<std::string>> keys;
   try {
     object = json::parse(source, [&](int depth, json::parse_event_t event, const json& parsed) {
@@ -317,7 +318,7 @@ Result<Fault> parseFault(std::string_view source) {
     return bad(fmt::format("this is no JSON: {}", colon == std::string_view::npos ? what : what.substr(colon + 2)));
   }
   if (tooDeep) return bad("this is nested too deeply for a fault");
-  if (!twice.empty()) return bad(fmt::format("\"{}\" is said twice", twice));
+  if (twice) return bad(fmt::format("\"{}\" is said twice", *twice));
   if (!object.is_object()) return bad("a fault is a JSON object");
   const auto named = object.find("kind");
   if (named == object.end()) return bad("\"kind\" is missing");

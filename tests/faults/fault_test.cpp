@@ -103,6 +103,7 @@ TEST(Fault, AKeyThatIsSaidTwiceIsAnError) {
               HasSubstr("\"delayMs\" is said twice"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"nth":1,"nth":2}})"),
               HasSubstr("\"nth\" is said twice"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","":1,"":2})"), HasSubstr("\"\" is said twice"));
 }
 
 TEST(Fault, DepthsWithoutMeaningAreAnError) {
