@@ -122,7 +122,7 @@ Result<void> LogManager::loadLogOf(Loading& loading, LoadPlace& place, LoadJob& 
   options.recoveryPointKnown = place.readable[kRecoveryPoints];
   options.cleanShutdown = place.directory.clean;
   const OffsetCheckpoint& highWatermarks = place.offsets[kHighWatermarks];
-  if (highWatermarks.contains(partition)) options.highWatermark = checkpointed(highWatermarks, partition);
+  options.highWatermark = checkpointed(highWatermarks, partition);
   const OffsetCheckpoint& cleaned = place.offsets[kCleanerOffsets];
   if (cleaned.contains(partition)) options.cleanedTo = checkpointed(cleaned, partition);
   if (context_.recorder != nullptr && !options.cleanShutdown)

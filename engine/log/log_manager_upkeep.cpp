@@ -16,7 +16,13 @@ void LogManager::writeCheckpoint(Directory& directory, size_t which) {
   std::optional<Error> failure;
   {
     const Lock guard(directory.checkpointMutex);
+    std::optional<OffsetCheckpoint>& written = directory.written[which];
     OffsetCheckpoint offsets;
+    if (!directory.loaded.load()) {
+      // Of the logs that were not opened yet the file is all that is known.
+      if (!written) return;
+      offsets = *written;
+    }
     for (const auto& log : logsIn(directory)) {
       if (log->offline()) continue;
       switch (which) {
@@ -35,7 +41,6 @@ void LogManager::writeCheckpoint(Directory& directory, size_t which) {
           offsets[log->partition()] = log->highWatermark();
       }
     }
-    std::optional<OffsetCheckpoint>& written = directory.written[which];
     if (written && *written == offsets) return;
     if (which == kCleanerOffsets && !written && offsets.empty()) return;
     auto replaced =

@@ -11,6 +11,7 @@ namespace {
 
 using testing::Contains;
 using testing::Each;
+using testing::HasSubstr;
 using testing::Not;
 
 class Loading : public LogFixture {
@@ -137,6 +138,7 @@ TEST_F(Loading, afterACleanStopNoRecoveryIsTold) {
 
 TEST_F(Loading, aStopWhileLoadingLeavesTheRestAloneAndNoMarker) {
   fill();
+  manager_->checkpoint();
   crashManager();
   std::optional<Result<void>> loaded;
   manager_->startLoading({.threadsPerDirectory = 1}, [&](const Result<void>& result) { loaded = result; });
@@ -146,6 +148,7 @@ TEST_F(Loading, aStopWhileLoadingLeavesTheRestAloneAndNoMarker) {
   EXPECT_FALSE(*loaded);
   EXPECT_FALSE(manager_->get(name(kLogs - 1)));
   ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  EXPECT_THAT(text("/data/a/replication-offset-checkpoint"), HasSubstr("orders 5 0"));
   EXPECT_THAT(names("/data/a"), Not(Contains(".kafka_cleanshutdown")));
   crashManager();
   loadOn(2);

@@ -2,6 +2,7 @@
 
 #include "log/log_manager.h"
 #include "log_fixture.h"
+#include "records/control.h"
 
 namespace tidemark::log {
 namespace {
@@ -165,6 +166,26 @@ TEST_F(LogManagerTest, aStopBeforeLoadingLeavesNoMarker) {
   EXPECT_THAT(names("/data/a"), Not(Contains(".kafka_cleanshutdown")));
 }
 
+TEST_F(LogManagerTest, aStopBeforeLoadingLeavesTheCheckpointsOfACleanStopAsTheyWere) {
+  create();
+  append({.count = 5});
+  append({.count = 5});
+  log_->updateHighWatermark(Offset(8));
+  ASSERT_TRUE(log_->deleteRecords(Offset(7)));
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  crashManager();
+  background_ = process_->createExecutor({.name = "background"});
+  manager_ = *LogManager::open(*process_, background_, nullptr, managerOptions_);
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  EXPECT_EQ(text("/data/a/replication-offset-checkpoint"), "0\n1\norders 0 8\n");
+  EXPECT_EQ(text("/data/a/recovery-point-offset-checkpoint"), "0\n1\norders 0 10\n");
+  EXPECT_EQ(text("/data/a/log-start-offset-checkpoint"), "0\n1\norders 0 7\n");
+  crashManager();
+  startManager();
+  EXPECT_TRUE(manager_->wasCleanShutdown());
+  EXPECT_EQ(manager_->get(kOrders)->highWatermark(), Offset(8));
+}
+
 TEST_F(LogManagerTest, afterAKillTheCheckpointedHighWatermarkIsTakenUp) {
   create();
   append({.count = 5});
@@ -297,6 +318,24 @@ TEST_F(LogManagerTest, unreadableCheckpointsMeanAFullScanAndNoRefusal) {
   startManager();
   log_ = manager_->get(kOrders);
   expectEnd(5);
+}
+
+TEST_F(LogManagerTest, withoutItsHighWatermarkATransactionIsUnstableUntilItsMarkerIsCommittedAnew) {
+  create();
+  append({.producer = ProducerId(1), .producerEpoch = ProducerEpoch(0), .baseSequence = 0, .transactional = true});
+  ByteVector marker = records::buildEndTxnMarker(ProducerId(1), ProducerEpoch(0), {.commit = true}, 1);
+  ASSERT_TRUE(log_->appendAsLeader(marker, LeaderEpoch(0), {.origin = records::Origin::Coordinator}));
+  log_->updateHighWatermark(Offset(2));
+  EXPECT_EQ(log_->lastStableOffset(), Offset(2));
+  ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
+  ASSERT_TRUE(files().remove("/data/a/replication-offset-checkpoint"));
+  crashManager();
+  startManager();
+  log_ = manager_->get(kOrders);
+  log_->updateHighWatermark(Offset(1));
+  EXPECT_EQ(log_->lastStableOffset(), Offset(0));
+  log_->updateHighWatermark(Offset(2));
+  EXPECT_EQ(log_->lastStableOffset(), Offset(2));
 }
 
 TEST_F(LogManagerTest, theRecoveryPointIsLoweredOnDiskBeforeAnythingIsAppendedAgain) {
