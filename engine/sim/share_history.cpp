@@ -42,10 +42,12 @@ void ShareHistory::given(const std::string& member, const client::Delivery& deli
   if (delivery.count < 1 || delivery.count > settings_.deliveryCountLimit)
     breach("G10", fmt::format("{} was given to {} for the {}. time, with a limit of {}", text(), member, delivery.count,
                               settings_.deliveryCountLimit));
-  if (record.done && delivery.asked >= *record.done)
+  const bool deposed = isDeposed(delivery);
+  if (deposed) tally_.count("shared record delivered by a deposed leader");
+  if (!deposed && record.done && delivery.asked >= *record.done)
     breach("G7", fmt::format("{} was given to {} although it was confirmed before to be accepted or rejected", text(),
                              member));
-  if (delivery.asked >= record.releasedAt && delivery.count <= record.released)
+  if (!deposed && delivery.asked >= record.releasedAt && delivery.count <= record.released)
     breach("G10", fmt::format("{} was given to {} for the {}. time, although its {}. delivery was over before", text(),
                               member, delivery.count, record.released));
   for (Turn& turn : record.turns) {
@@ -139,7 +141,14 @@ void ShareHistory::gone(const std::string& member, Time now) {
         if (turn.member == member) turn.over = true;
 }
 
-void ShareHistory::moved(const TopicPartition& partition) {
+bool ShareHistory::isDeposed(const client::Delivery& delivery) const {
+  const auto leader = leaders_.find(delivery.where);
+  return leader != leaders_.end() && leader->second.node != delivery.leader;
+}
+
+void ShareHistory::moved(const TopicPartition& partition, NodeId node, LeaderEpoch epoch) {
+  Leader& leader = leaders_.try_emplace(partition, node, epoch).first->second;
+  if (leader.epoch < epoch) leader = {node, epoch};
   const auto found = records_.find(partition);
   if (found == records_.end()) return;
   for (auto& [offset, record] : found->second)

@@ -17,7 +17,8 @@ namespace tidemark::sim {
 /// What the members of one share group were given and told, as it happens. Members are known by name. A delivery is as
 /// old as the fetch that brought it: what was acquired before something else was known may be told after it.
 ///
-/// G7: what is accepted or rejected, and was confirmed to be, is never given out again. G8: no record is held by two
+/// G7: what is accepted or rejected, and was confirmed to be, is never given out again. (By the partition's leader. One
+/// that was paused, and has not heard yet that there is another, knows only what was confirmed by itself.) G8: no record is held by two
 /// members at once. G9: in the end every record is accepted, rejected or given up at the limit of deliveries. G10: the
 /// number of a delivery rises with each that was confirmed to be over, and never exceeds the limit.
 class ShareHistory {
@@ -46,7 +47,7 @@ class ShareHistory {
   /// Without a word, or with one: nothing that it holds is its own any more.
   void gone(const std::string& member, Time now);
   /// Another leads the partition, or the same anew: locks are forgotten.
-  void moved(const TopicPartition& partition);
+  void moved(const TopicPartition& partition, NodeId leader, LeaderEpoch epoch);
 
   /// G9: the first of the topic's records among these with which the group is not done; empty if it is done with all.
   /// `excuses`: fetches whose answers nobody has seen may have delivered it, too, until it was given up.
@@ -77,6 +78,10 @@ class ShareHistory {
     int16_t released = 0;
     Time releasedAt{};
   };
+  struct Leader {
+    NodeId node;
+    LeaderEpoch epoch;
+  };
   struct Suspicion {
     Time since;
     std::string text;
@@ -87,6 +92,7 @@ class ShareHistory {
   std::string textOf(const TopicPartition& where, Offset offset) const;
   static Turn* find(Record& record, const std::string& member, const client::Delivery& delivery);
   void checkOneHolder(const Record& record, const Turn& turn, Time now) const;
+  bool isDeposed(const client::Delivery& delivery) const;
   bool isDone(const Record* record, bool excuses) const;
   /// How often the record may have been delivered, counting what nobody was told of.
   int64_t mostDeliveries(const Record* record) const;
@@ -97,6 +103,8 @@ class ShareHistory {
   const Settings settings_;
   bool whole_ = true;
   std::map<TopicPartition, std::map<Offset, Record>> records_;
+  /// The newest, as far as one has begun.
+  std::map<TopicPartition, Leader> leaders_;
   /// Until a session is known to have gone on.
   std::map<std::pair<std::string, uint64_t>, std::vector<Suspicion>> suspicions_;
   /// When requests ended without an answer.

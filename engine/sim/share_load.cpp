@@ -198,7 +198,8 @@ void ShareLoad::calmDown() {
 }
 
 void ShareLoad::on(const Seen& seen) {
-  if (plan_.any() && as<events::BecameLeader>(seen)) history_.moved(seen.partition);
+  if (!plan_.any()) return;
+  if (const auto* became = as<events::BecameLeader>(seen)) history_.moved(seen.partition, seen.broker, became->epoch);
 }
 
 std::string ShareLoad::whatIsNotWhole() const {

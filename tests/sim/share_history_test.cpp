@@ -92,6 +92,20 @@ TEST_F(ShareHistoryTest, MissesThatAnAcceptedRecordIsGivenAgain) {
   EXPECT_EQ(breach(), "G7");
 }
 
+TEST_F(ShareHistoryTest, ALeaderThatIsDeposedKnowsNothingOfWhatAnotherConfirmed) {
+  history_.moved(kShared, NodeId(2), LeaderEpoch(2));
+  history_.moved(kShared, NodeId(1), LeaderEpoch(1));
+  auto delivery = asks("a");
+  delivery.leader = NodeId(2);
+  arrives("a", delivery);
+  acknowledge("a", delivery, AcknowledgeType::Accept);
+  give("b");
+  EXPECT_EQ(breach(), "none") << judge_.first()->text;
+  history_.moved(kShared, NodeId(1), LeaderEpoch(3));
+  give("b");
+  EXPECT_EQ(breach(), "G7");
+}
+
 TEST_F(ShareHistoryTest, MissesThatARejectedRecordIsGivenAgain) {
   acknowledge("a", give("a"), AcknowledgeType::Reject);
   give("a", 2);
@@ -115,7 +129,7 @@ TEST_F(ShareHistoryTest, MissesThatTwoHoldARecordWhileASessionGoesOn) {
 
 TEST_F(ShareHistoryTest, ARecordIsFreeOnceItsLeaderItsMemberOrItsLockIsGone) {
   give("a");
-  history_.moved(kShared);
+  history_.moved(kShared, NodeId(1), LeaderEpoch(1));
   give("b");
   goesOn("a");
   history_.gone("b", now_);
@@ -129,7 +143,7 @@ TEST_F(ShareHistoryTest, ARecordIsFreeOnceItsLeaderItsMemberOrItsLockIsGone) {
 
 TEST_F(ShareHistoryTest, MissesThatSomebodyElseHeldWhatAMemberWasToldToHaveHeld) {
   const auto held = give("a");
-  history_.moved(kShared);
+  history_.moved(kShared, NodeId(1), LeaderEpoch(1));
   give("b");
   acknowledge("a", held, AcknowledgeType::Release);
   EXPECT_EQ(breach(), "G8");
@@ -137,7 +151,7 @@ TEST_F(ShareHistoryTest, MissesThatSomebodyElseHeldWhatAMemberWasToldToHaveHeld)
 
 TEST_F(ShareHistoryTest, WhoIsTooLateIsNotRefusedIfAllIsDone) {
   const auto held = give("a");
-  history_.moved(kShared);
+  history_.moved(kShared, NodeId(1), LeaderEpoch(1));
   const auto other = give("b");
   say("b", other, AcknowledgeType::Accept);
   acknowledge("a", held, AcknowledgeType::Accept);
