@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/client_fixture.h"
+#include "client/held_requests.h"
 #include "protocol/generated/consumer_group_heartbeat_request.h"
 #include "protocol/generated/consumer_group_heartbeat_response.h"
 #include "protocol/generated/offset_fetch_request.h"
@@ -22,8 +23,8 @@ class ReconcilingConsumerTest : public ClientTest {
   void SetUp() override {
     cluster.createTopic("t", 2);
     cluster.takes = [this](network::RequestPtr& request) {
-      if (request->apiKey() == ApiKey::ConsumerGroupHeartbeat) beats_.push_back(std::move(request));
-      if (request != nullptr && request->apiKey() == ApiKey::OffsetFetch) fetches_.push_back(std::move(request));
+      if (request->apiKey() == ApiKey::ConsumerGroupHeartbeat) beats_.take(request);
+      if (request != nullptr && request->apiKey() == ApiKey::OffsetFetch) fetches_.take(request);
     };
     start({.retryBackoff = 5ms});
     run([&] {
@@ -41,53 +42,45 @@ class ReconcilingConsumerTest : public ClientTest {
 
   /// Waits for heartbeat `number`, the first being 1; which partitions it names.
   std::vector<int32_t> beat(size_t number) {
-    EXPECT_TRUE(await([&] { return beats_.size() >= number; }));
+    const auto asked = beats_.read<protocol::ConsumerGroupHeartbeatRequest>(number);
+    EXPECT_TRUE(asked.topicPartitions);
     std::vector<int32_t> named;
-    change([&] {
-      const auto asked = beats_.at(number - 1)->decode<protocol::ConsumerGroupHeartbeatRequest>();
-      ASSERT_TRUE(asked && asked->topicPartitions);
-      for (const auto& topic : *asked->topicPartitions)
-        named.insert(named.end(), topic.partitions.begin(), topic.partitions.end());
-    });
+    if (!asked.topicPartitions) return named;
+    for (const auto& topic : *asked.topicPartitions)
+      named.insert(named.end(), topic.partitions.begin(), topic.partitions.end());
     return named;
   }
   void give(size_t number, int32_t epoch, std::vector<int32_t> partitions) {
-    change([&] {
-      protocol::ConsumerGroupHeartbeatResponse response;
-      response.memberEpoch = epoch;
-      response.heartbeatIntervalMs = 10;
-      response.assignment.emplace();
-      response.assignment->topicPartitions.emplace_back();
-      response.assignment->topicPartitions.back().topicId = cluster.topics.at("t").id;
-      response.assignment->topicPartitions.back().partitions = std::move(partitions);
-      beats_.at(number - 1)->respond(response);
-    });
+    protocol::ConsumerGroupHeartbeatResponse response;
+    response.memberEpoch = epoch;
+    response.heartbeatIntervalMs = 10;
+    auto& topic = response.assignment.emplace().topicPartitions.emplace_back();
+    topic.topicId = cluster.topics.at("t").id;
+    topic.partitions = std::move(partitions);
+    beats_.answer(number, response);
   }
   /// Nothing is committed.
   void answerFetch(size_t number) {
-    ASSERT_TRUE(await([&] { return fetches_.size() >= number; }));
-    change([&] {
-      const auto asked = fetches_.at(number - 1)->decode<protocol::OffsetFetchRequest>();
-      ASSERT_TRUE(asked && asked->groups.size() == 1);
-      protocol::OffsetFetchResponse response;
-      auto& group = response.groups.emplace_back();
-      group.groupId = asked->groups[0].groupId;
-      for (const auto& topic : *asked->groups[0].topics) {
-        group.topics.emplace_back().name = topic.name;
-        for (const int32_t index : topic.partitionIndexes) {
-          auto& partition = group.topics.back().partitions.emplace_back();
-          partition.partitionIndex = index;
-          partition.committedOffset = -1;
-        }
+    const auto asked = fetches_.read<protocol::OffsetFetchRequest>(number);
+    ASSERT_EQ(asked.groups.size(), 1u);
+    protocol::OffsetFetchResponse response;
+    auto& group = response.groups.emplace_back();
+    group.groupId = asked.groups[0].groupId;
+    for (const auto& topic : *asked.groups[0].topics) {
+      group.topics.emplace_back().name = topic.name;
+      for (const int32_t index : topic.partitionIndexes) {
+        auto& partition = group.topics.back().partitions.emplace_back();
+        partition.partitionIndex = index;
+        partition.committedOffset = -1;
       }
-      fetches_.at(number - 1)->respond(response);
-    });
+    }
+    fetches_.answer(number, response);
   }
 
   std::unique_ptr<client::ReconcilingConsumer> consumer_;
   std::vector<TopicPartition> owned_;
-  std::vector<network::RequestPtr> beats_;
-  std::vector<network::RequestPtr> fetches_;
+  HeldRequests beats_{*stage};
+  HeldRequests fetches_{*stage};
 };
 
 TIDEMARK_ON_EACH_PLATFORM(ReconcilingConsumerTest);
@@ -97,7 +90,7 @@ TIDEMARK_ON_EACH_PLATFORM(ReconcilingConsumerTest);
 TEST_P(ReconcilingConsumerTest, NamesWhatItIsAboutToTakeAsOwned) {
   EXPECT_EQ(beat(1), std::vector<int32_t>());
   give(1, 1, {0});
-  ASSERT_TRUE(await([&] { return fetches_.size() == 1; }));
+  ASSERT_TRUE(await([&] { return fetches_.count() == 1; }));
   stage->pass(1s);
   answerFetch(1);
   // This one left before it began to read. Did it not name the partition, the coordinator would take it for given back
@@ -109,7 +102,7 @@ TEST_P(ReconcilingConsumerTest, NamesWhatItIsAboutToTakeAsOwned) {
 TEST_P(ReconcilingConsumerTest, SendsNoHeartbeatThatCannotNameWhatTheLastOneGave) {
   beat(1);
   give(1, 1, {0});
-  ASSERT_TRUE(await([&] { return fetches_.size() == 1; }));
+  ASSERT_TRUE(await([&] { return fetches_.count() == 1; }));
   stage->pass(1s);
   answerFetch(1);
   beat(2);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "client/client_fixture.h"
+#include "client/held_requests.h"
 #include "protocol/generated/share_acknowledge_request.h"
 #include "protocol/generated/share_acknowledge_response.h"
 #include "protocol/generated/share_fetch_request.h"
@@ -49,7 +50,7 @@ class ShareConsumerTest : public ClientTest {
     cluster.takes = [this](network::RequestPtr& request) {
       if (request->apiKey() == ApiKey::ShareGroupHeartbeat) return answerBeat(std::move(request));
       if (request->apiKey() == ApiKey::ShareFetch || request->apiKey() == ApiKey::ShareAcknowledge)
-        asked_.push_back(std::move(request));
+        asked_.take(request);
     };
     start({.retryBackoff = 5ms});
     run([&] {
@@ -94,18 +95,6 @@ class ShareConsumerTest : public ClientTest {
     request->respond(response);
   }
 
-  /// The request to a leader of that number, the first being 1.
-  template <class Request>
-  Request request(size_t number) {
-    EXPECT_TRUE(await([&] { return asked_.size() >= number; }));
-    Request request;
-    change([&] {
-      auto decoded = asked_.at(number - 1)->template decode<Request>();
-      ASSERT_TRUE(decoded) << "another request than was expected";
-      request = std::move(*decoded);
-    });
-    return request;
-  }
   template <class Response>
   auto& partitionOf(Response& response) {
     auto& topic = response.responses.emplace_back();
@@ -131,17 +120,12 @@ class ShareConsumerTest : public ClientTest {
     for (const Range& range : acquired)
       partition.acquiredRecords.push_back(
           {.firstOffset = range.first, .lastOffset = range.last, .deliveryCount = range.count});
-    answer(number, response);
+    asked_.answer(number, response);
   }
   void refuse(size_t number, ErrorCode error) {
     ShareFetchResponse response;
     response.errorCode = static_cast<int16_t>(error);
-    answer(number, response);
-  }
-  template <class Response>
-  void answer(size_t number, const Response& response) {
-    ASSERT_TRUE(await([&] { return asked_.size() >= number; }));
-    change([&] { asked_.at(number - 1)->respond(response); });
+    asked_.answer(number, response);
   }
   void acknowledge(size_t given, AcknowledgeType type) {
     run([&] { consumer_->acknowledge(given_.at(given), type); });
@@ -157,7 +141,7 @@ class ShareConsumerTest : public ClientTest {
   std::vector<std::string> ids_;
   std::vector<int32_t> epochs_;
   /// What leaders are asked.
-  std::vector<network::RequestPtr> asked_;
+  HeldRequests asked_{*stage};
 };
 
 TIDEMARK_ON_EACH_PLATFORM(ShareConsumerTest);
@@ -184,21 +168,21 @@ TEST_P(ShareConsumerTest, GivesWhatIsAcquiredAndSaysWhatBecameOfItWithTheNextFet
   onRecord_ = [this](const client::Delivery& delivery) {
     if (delivery.offset != Offset(12)) consumer_->acknowledge(delivery, AcknowledgeType::Accept);
   };
-  const auto first = request<ShareFetchRequest>(1);
+  const auto first = asked_.read<ShareFetchRequest>(1);
   EXPECT_EQ(first.shareSessionEpoch, 0);
   ASSERT_EQ(first.topics.size(), 1u);
   // Offset 11 is somebody else's.
   give(1, 10, {"a", "b", "c"}, {{10, 10}, {12, 12, 3}});
-  const auto second = request<ShareFetchRequest>(2);
+  const auto second = asked_.read<ShareFetchRequest>(2);
   EXPECT_EQ(second.shareSessionEpoch, 1);
   EXPECT_EQ(acknowledgedIn(second), "10-10:1");
   give(2, 0, {}, {});
-  const auto third = request<ShareFetchRequest>(3);
+  const auto third = asked_.read<ShareFetchRequest>(3);
   EXPECT_EQ(third.shareSessionEpoch, 2);
   EXPECT_TRUE(third.topics.empty()) << "nothing has changed";
   acknowledge(1, AcknowledgeType::Release);
   give(3, 0, {}, {});
-  EXPECT_EQ(acknowledgedIn(request<ShareFetchRequest>(4)), "12-12:2");
+  EXPECT_EQ(acknowledgedIn(asked_.read<ShareFetchRequest>(4)), "12-12:2");
   give(4, 0, {}, {}, ErrorCode::InvalidRecordState);
   ASSERT_TRUE(await([&] { return told_.size() == 2; }));
   EXPECT_EQ(values_, (std::vector<std::string>{"10:ax1", "12:cx3"}));
@@ -208,38 +192,38 @@ TEST_P(ShareConsumerTest, GivesWhatIsAcquiredAndSaysWhatBecameOfItWithTheNextFet
 TEST_P(ShareConsumerTest, SaysItselfWhereThereIsNoRecord) {
   onRecord_ = [this](const client::Delivery& delivery) { consumer_->acknowledge(delivery, AcknowledgeType::Accept); };
   give(1, 2, {"a", "b"}, {{0, 5}});
-  EXPECT_EQ(acknowledgedIn(request<ShareFetchRequest>(2)), "0-1:0 2-3:1 4-5:0");
+  EXPECT_EQ(acknowledgedIn(asked_.read<ShareFetchRequest>(2)), "0-1:0 2-3:1 4-5:0");
   give(2, 0, {}, {});
   ASSERT_TRUE(await([&] { return told_.size() == 2; })) << "of its own words nothing is told";
 }
 
 TEST_P(ShareConsumerTest, AcknowledgesAloneIfItIsToldTo) {
   give(1, 0, {"a", "b"}, {{0, 1}});
-  ASSERT_TRUE(await([&] { return given_.size() == 2 && asked_.size() == 2; }));
+  ASSERT_TRUE(await([&] { return given_.size() == 2 && asked_.count() == 2; }));
   acknowledge(0, AcknowledgeType::Accept);
   acknowledge(1, AcknowledgeType::Reject);
   run([&] { consumer_->commit(); });
   give(2, 0, {}, {});
-  const auto alone = request<ShareAcknowledgeRequest>(3);
+  const auto alone = asked_.read<ShareAcknowledgeRequest>(3);
   EXPECT_EQ(alone.shareSessionEpoch, 2);
   EXPECT_EQ(acknowledgedIn(alone), "0-0:1 1-1:3");
   ShareAcknowledgeResponse response;
   partitionOf(response);
-  answer(3, response);
-  EXPECT_EQ(request<ShareFetchRequest>(4).shareSessionEpoch, 3) << "of the same session";
+  asked_.answer(3, response);
+  EXPECT_EQ(asked_.read<ShareFetchRequest>(4).shareSessionEpoch, 3) << "of the same session";
   EXPECT_EQ(told_, (std::vector<std::string>{"0 NONE", "1 NONE"}));
 }
 
 TEST_P(ShareConsumerTest, BeginsASessionAnewThatTheLeaderHasForgotten) {
   for (const ErrorCode error : {ErrorCode::ShareSessionNotFound, ErrorCode::InvalidShareSessionEpoch}) {
     const size_t before = told_.size();
-    const size_t number = asked_.size() + (asked_.empty() ? 1 : 0);
-    EXPECT_EQ(request<ShareFetchRequest>(number).shareSessionEpoch, 0);
+    const size_t number = asked_.count() + (asked_.count() == 0 ? 1 : 0);
+    EXPECT_EQ(asked_.read<ShareFetchRequest>(number).shareSessionEpoch, 0);
     give(number, 0, {"a", "b"}, {{0, 1}});
-    ASSERT_TRUE(await([&] { return asked_.size() == number + 1; }));
+    ASSERT_TRUE(await([&] { return asked_.count() == number + 1; }));
     acknowledge(given_.size() - 2, AcknowledgeType::Accept);
     refuse(number + 1, error);
-    const auto again = request<ShareFetchRequest>(number + 2);
+    const auto again = asked_.read<ShareFetchRequest>(number + 2);
     EXPECT_EQ(again.shareSessionEpoch, 0);
     EXPECT_EQ(again.topics.size(), 1u);
     EXPECT_EQ(acknowledgedIn(again), "") << "the first of a session acknowledges nothing";
@@ -252,17 +236,17 @@ TEST_P(ShareConsumerTest, BeginsASessionAnewThatTheLeaderHasForgotten) {
 
 TEST_P(ShareConsumerTest, GoesWithTheLeaderAndForgetsWhatIsNoLongerThere) {
   give(1, 0, {"a"}, {{0, 0}});
-  ASSERT_TRUE(await([&] { return asked_.size() == 2; }));
+  ASSERT_TRUE(await([&] { return asked_.count() == 2; }));
   change([&] { cluster.elect("t", 0, cluster.at("t", 0).leader.value() == 1 ? 2 : 1); });
   ShareFetchResponse moved;
   partitionOf(moved).errorCode = static_cast<int16_t>(ErrorCode::NotLeaderOrFollower);
-  answer(2, moved);
+  asked_.answer(2, moved);
   // Two requests, in whatever order: one begins at the new leader, one forgets at the old one.
-  ASSERT_TRUE(await([&] { return asked_.size() >= 4; }));
+  ASSERT_TRUE(await([&] { return asked_.count() >= 4; }));
   bool begins = false;
   bool forgets = false;
   for (const size_t number : {3, 4}) {
-    const auto next = request<ShareFetchRequest>(number);
+    const auto next = asked_.read<ShareFetchRequest>(number);
     begins = begins || (next.shareSessionEpoch == 0 && next.topics.size() == 1);
     forgets = forgets || (next.shareSessionEpoch == 2 && next.forgottenTopicsData.size() == 1);
   }
@@ -271,17 +255,17 @@ TEST_P(ShareConsumerTest, GoesWithTheLeaderAndForgetsWhatIsNoLongerThere) {
 
 TEST_P(ShareConsumerTest, EndsItsSessionsWithWhatWasAcknowledgedAndLeaves) {
   give(1, 0, {"a"}, {{0, 0}});
-  ASSERT_TRUE(await([&] { return given_.size() == 1 && asked_.size() == 2; }));
+  ASSERT_TRUE(await([&] { return given_.size() == 1 && asked_.count() == 2; }));
   acknowledge(0, AcknowledgeType::Accept);
   bool left = false;
   run([&] { consumer_->leave([&] { change([&] { left = true; }); }); });
   give(2, 0, {}, {});
-  const auto last = request<ShareAcknowledgeRequest>(3);
+  const auto last = asked_.read<ShareAcknowledgeRequest>(3);
   EXPECT_EQ(last.shareSessionEpoch, -1);
   EXPECT_EQ(acknowledgedIn(last), "0-0:1");
   ShareAcknowledgeResponse response;
   partitionOf(response);
-  answer(3, response);
+  asked_.answer(3, response);
   ASSERT_TRUE(await([&] { return left; }));
   EXPECT_EQ(epochs_.back(), -1);
   EXPECT_EQ(told_, (std::vector<std::string>{"0 NONE"}));
@@ -289,14 +273,14 @@ TEST_P(ShareConsumerTest, EndsItsSessionsWithWhatWasAcknowledgedAndLeaves) {
 
 TEST_P(ShareConsumerTest, IsToldWhatOfItsLastWordsDoesNotCount) {
   give(1, 0, {"a"}, {{0, 0}});
-  ASSERT_TRUE(await([&] { return given_.size() == 1 && asked_.size() == 2; }));
+  ASSERT_TRUE(await([&] { return given_.size() == 1 && asked_.count() == 2; }));
   acknowledge(0, AcknowledgeType::Accept);
   run([&] { consumer_->leave([] {}); });
   give(2, 0, {}, {});
-  EXPECT_EQ(request<ShareAcknowledgeRequest>(3).shareSessionEpoch, -1);
+  EXPECT_EQ(asked_.read<ShareAcknowledgeRequest>(3).shareSessionEpoch, -1);
   ShareAcknowledgeResponse response;
   partitionOf(response).errorCode = static_cast<int16_t>(ErrorCode::InvalidRecordState);
-  answer(3, response);
+  asked_.answer(3, response);
   ASSERT_TRUE(await([&] { return !told_.empty(); }));
   EXPECT_EQ(told_, (std::vector<std::string>{"0 INVALID_RECORD_STATE"}));
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "client/client_fixture.h"
+#include "client/held_requests.h"
 #include "protocol/generated/streams_group_heartbeat_request.h"
 #include "protocol/generated/streams_group_heartbeat_response.h"
 
@@ -40,7 +41,7 @@ class StreamsMemberTest : public ClientTest {
   void SetUp() override {
     cluster.createTopic("t", 3);
     cluster.takes = [this](network::RequestPtr& request) {
-      if (request->apiKey() == ApiKey::StreamsGroupHeartbeat) asked_.push_back(std::move(request));
+      if (request->apiKey() == ApiKey::StreamsGroupHeartbeat) asked_.take(request);
     };
     start({.retryBackoff = 5ms});
   }
@@ -72,21 +73,10 @@ class StreamsMemberTest : public ClientTest {
     asked_.clear();
   }
 
-  /// The heartbeat of that number, the first being 1.
-  StreamsGroupHeartbeatRequest beat(size_t number) {
-    EXPECT_TRUE(await([&] { return asked_.size() >= number; }));
-    StreamsGroupHeartbeatRequest request;
-    change([&] {
-      auto decoded = asked_.at(number - 1)->decode<StreamsGroupHeartbeatRequest>();
-      ASSERT_TRUE(decoded);
-      request = std::move(*decoded);
-    });
-    return request;
-  }
+  StreamsGroupHeartbeatRequest beat(size_t number) { return asked_.read<StreamsGroupHeartbeatRequest>(number); }
   /// Answers it; `active`: partitions of the subtopology, nothing: its tasks did not change.
   void answer(size_t number, int32_t epoch, std::optional<std::vector<int32_t>> active,
               ErrorCode error = ErrorCode::None) {
-    ASSERT_TRUE(await([&] { return asked_.size() >= number; }));
     StreamsGroupHeartbeatResponse response;
     response.errorCode = static_cast<int16_t>(error);
     response.memberEpoch = epoch;
@@ -97,7 +87,7 @@ class StreamsMemberTest : public ClientTest {
       response.standbyTasks.emplace();
       response.warmupTasks.emplace();
     }
-    change([&] { asked_.at(number - 1)->respond(response); });
+    asked_.answer(number, response);
   }
 
   std::unique_ptr<client::StreamsMember> member_;
@@ -106,7 +96,7 @@ class StreamsMemberTest : public ClientTest {
   std::vector<ErrorCode> errors_;
   platform::Task closed_;
   /// Heartbeats.
-  std::vector<network::RequestPtr> asked_;
+  HeldRequests asked_{*stage};
 };
 
 TIDEMARK_ON_EACH_PLATFORM(StreamsMemberTest);
