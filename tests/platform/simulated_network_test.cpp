@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "platform/simulated/world.h"
 
@@ -11,6 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 /// A server and a client with one connection between them.
 class SimulatedNetworkTest : public testing::Test {
@@ -19,7 +24,7 @@ class SimulatedNetworkTest : public testing::Test {
     here_.reset();
     there_.reset();
     acceptor_.reset();
-    world_ = std::make_unique<World>(WorldOptions{.seed = seed, .link = link});
+    world_ = std::make_unique<World>(WorldOptions{.seed = seed, .link = link, .trace = trace_});
     server_ = world_->createProcess({.name = "server", .host = "alpha"});
     client_ = world_->createProcess({.name = "client", .host = "beta"});
     serverThread_ = server_->createExecutor({.name = "network"});
@@ -58,6 +63,7 @@ class SimulatedNetworkTest : public testing::Test {
     }
   }
 
+  std::function<void(std::string_view)> trace_;
   std::unique_ptr<World> world_;
   std::shared_ptr<SimulatedProcess> server_;
   std::shared_ptr<SimulatedProcess> client_;
@@ -95,6 +101,45 @@ TEST_F(SimulatedNetworkTest, aCutLinkHoldsWhatIsUnderWayUntilItIsHealed) {
   world_->network().heal("client", "server");
   write(*here_, "after");
   EXPECT_TRUE(arrives(got, "before during after"));
+}
+
+TEST_F(SimulatedNetworkTest, theTraceSaysOfAPacketWhoSentItToWhom) {
+  std::vector<std::string> packets;
+  trace_ = [&packets](std::string_view line) {
+    if (line.contains(" net ") && line.contains(" data ")) packets.emplace_back(line.substr(line.find("pipe")));
+  };
+  make();
+  std::string atServer;
+  std::string atClient;
+  readAll(*there_, atServer);
+  readAll(*here_, atClient);
+  write(*here_, "there");
+  ASSERT_TRUE(arrives(atServer, "there"));
+  write(*there_, "and back");
+  ASSERT_TRUE(arrives(atClient, "and back"));
+  // A write may go in several packets.
+  ASSERT_GE(packets.size(), 2u);
+  EXPECT_THAT(packets.front(), MatchesRegex("pipe [0-9]+ client → server data [0-9]+ bytes [0-9a-f]+"));
+  EXPECT_THAT(packets.back(), MatchesRegex("pipe [0-9]+ server → client data [0-9]+ bytes [0-9a-f]+"));
+}
+
+TEST_F(SimulatedNetworkTest, whoAsksIsToldOfLinks) {
+  make();
+  SimulatedNetwork& network = world_->network();
+  network.cutOneWay("client", "server");
+  EXPECT_TRUE(network.isCut("client", "server"));
+  EXPECT_FALSE(network.isCut("server", "client"));
+  network.isolate("server");
+  EXPECT_TRUE(network.isIsolated("server"));
+  EXPECT_FALSE(network.isCut("server", "client")) << "that is another matter";
+  EXPECT_FALSE(network.isIsolated("nobody"));
+  const LinkOptions slow{.minDelay = milliseconds(1), .maxDelay = milliseconds(9)};
+  network.setLink("server", "client", slow);
+  EXPECT_EQ(network.link("server", "client"), slow);
+  EXPECT_EQ(network.link("client", "server"), LinkOptions());
+  network.heal();
+  EXPECT_FALSE(network.isCut("client", "server"));
+  EXPECT_FALSE(network.isIsolated("server"));
 }
 
 TEST_F(SimulatedNetworkTest, aCutInOneDirectionLeavesTheOther) {

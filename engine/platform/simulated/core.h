@@ -29,9 +29,14 @@ struct WorldCore : std::enable_shared_from_this<WorldCore> {
 
   /// A seed of its own for each purpose, so that more draws for one do not change another.
   uint64_t seedFor(std::string_view purpose) const noexcept { return mix(mix(0, options.seed), purpose); }
-  /// Process names as numbers, in order of first mention.
+  /// Process names as numbers from 1 on, in order of first mention.
   uint32_t nameId(const std::string& name);
+  /// 0: nobody has mentioned it.
+  uint32_t knownName(const std::string& name) const;
+  const std::string& nameOf(uint32_t id) const { return *namesById[id - 1]; }
   SimulatedDisk& disk(const std::string& name);
+  /// Of now, in the whole milliseconds that a wall clock has.
+  WallTime wall() const noexcept;
 
   const WorldOptions options;
   Trace trace;
@@ -41,6 +46,8 @@ struct WorldCore : std::enable_shared_from_this<WorldCore> {
   WorldRandom random;
   std::map<std::string, SimulatedDisk> disks;
   std::map<std::string, uint32_t> names;
+  /// Keys of `names`.
+  std::vector<const std::string*> namesById;
   std::vector<std::weak_ptr<ProcessCore>> processes;
   std::map<std::string, uint64_t> incarnations;
   std::function<void()> stepHook;

@@ -14,6 +14,7 @@ struct LinkOptions {
   Duration maxDelay = std::chrono::microseconds(300);
   /// 0: as much as comes.
   uint64_t bytesPerSecond = 0;
+  friend bool operator==(const LinkOptions&, const LinkOptions&) = default;
 };
 
 /// What a test may do to the links of a World. Links lie between process names, so they outlive restarts. A cut link
@@ -37,6 +38,11 @@ class SimulatedNetwork {
   void setLink(const std::string& from, const std::string& to, LinkOptions options);
   /// Both sides of every connection between the two see it reset.
   void reset(const std::string& a, const std::string& b);
+  /// Whether the one is cut off from the other, isolations aside.
+  bool isCut(const std::string& from, const std::string& to) const;
+  bool isIsolated(const std::string& name) const;
+  /// Of that direction.
+  LinkOptions link(const std::string& from, const std::string& to) const;
   /// Connections that are open on at least one side.
   size_t connectionCount() const;
 

@@ -75,9 +75,9 @@ void NetworkCore::deliver(Pipe& pipe, Pipe::Packet packet) {
   world_.trace.record(world_.scheduler.worldTime(), TraceKind::Network, pipe.id, static_cast<uint64_t>(packet.kind),
                       mix(crc32c(packet.bytes), packet.bytes.size()), [&] {
                         static constexpr std::string_view kNames[] = {"connected", "data", "finish", "reset"};
-                        return fmt::format("pipe {} {} {} bytes {:08x}", pipe.id,
-                                           kNames[static_cast<size_t>(packet.kind)], packet.bytes.size(),
-                                           crc32c(packet.bytes));
+                        return fmt::format("pipe {} {} → {} {} {} bytes {:08x}", pipe.id, world_.nameOf(pipe.from),
+                                           world_.nameOf(pipe.to), kNames[static_cast<size_t>(packet.kind)],
+                                           packet.bytes.size(), crc32c(packet.bytes));
                       });
   const auto socket = pipe.receiver.lock();
   if (!socket || socket->closed) {
@@ -499,6 +499,15 @@ void SimulatedNetwork::setLink(const std::string& from, const std::string& to, L
 }
 void SimulatedNetwork::reset(const std::string& a, const std::string& b) {
   core_.network.reset(core_.nameId(a), core_.nameId(b));
+}
+bool SimulatedNetwork::isCut(const std::string& from, const std::string& to) const {
+  return core_.network.wasCut(core_.knownName(from), core_.knownName(to));
+}
+bool SimulatedNetwork::isIsolated(const std::string& name) const {
+  return core_.network.wasIsolated(core_.knownName(name));
+}
+LinkOptions SimulatedNetwork::link(const std::string& from, const std::string& to) const {
+  return core_.network.link(core_.knownName(from), core_.knownName(to));
 }
 size_t SimulatedNetwork::connectionCount() const {
   return core_.network.connectionCount();

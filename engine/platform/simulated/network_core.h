@@ -132,6 +132,10 @@ class NetworkCore {
   void heal();
   void setLink(uint32_t from, uint32_t to, LinkOptions options) { links_[{from, to}] = options; }
   void reset(uint32_t a, uint32_t b);
+  /// By cut(), whoever is isolated.
+  bool wasCut(uint32_t from, uint32_t to) const { return cut_.contains({from, to}); }
+  bool wasIsolated(uint32_t name) const { return isolated_.contains(name); }
+  const LinkOptions& link(uint32_t from, uint32_t to) const;
   size_t connectionCount() const;
   void clear();
 
@@ -150,7 +154,6 @@ class NetworkCore {
   };
 
   bool isCut(uint32_t from, uint32_t to) const;
-  const LinkOptions& link(uint32_t from, uint32_t to) const;
   Duration delay(uint32_t from, uint32_t to);
   Result<std::vector<HostFamily>> resolve(const ProcessCore& process, const std::string& host, bool listening) const;
 

@@ -95,8 +95,7 @@ MonotonicTime SimulatedClock::monotonic() const {
 }
 
 WallTime SimulatedClock::wall() const {
-  const auto passed = core_.scheduler().now() - kWorldStart;
-  return core_.world->options.start + std::chrono::floor<milliseconds>(passed) + core_.wallShift;
+  return core_.world->wall() + core_.wallShift;
 }
 
 void SimulatedLogger::write(Level level, std::string_view component, std::string_view text) {

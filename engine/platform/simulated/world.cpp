@@ -14,7 +14,14 @@ WorldCore::WorldCore(WorldOptions given)
       random(seedFor("test")) {}
 
 uint32_t WorldCore::nameId(const std::string& name) {
-  return names.try_emplace(name, static_cast<uint32_t>(names.size() + 1)).first->second;
+  const auto [entry, isNew] = names.try_emplace(name, static_cast<uint32_t>(names.size() + 1));
+  if (isNew) namesById.push_back(&entry->first);
+  return entry->second;
+}
+
+uint32_t WorldCore::knownName(const std::string& name) const {
+  const auto found = names.find(name);
+  return found == names.end() ? 0 : found->second;
 }
 
 SimulatedDisk& WorldCore::disk(const std::string& name) {
@@ -23,6 +30,10 @@ SimulatedDisk& WorldCore::disk(const std::string& name) {
     found = disks.emplace(name, SimulatedDisk(std::make_shared<DiskTree>(mix(seedFor("disk"), name)))).first;
   }
   return found->second;
+}
+
+WallTime WorldCore::wall() const noexcept {
+  return options.start + std::chrono::floor<milliseconds>(scheduler.now() - kWorldStart);
 }
 
 World::World(WorldOptions options) : core_(std::make_shared<WorldCore>(std::move(options))) {}
@@ -60,6 +71,9 @@ SimulatedNetwork& World::network() noexcept {
 }
 MonotonicTime World::now() const noexcept {
   return core_->scheduler.now();
+}
+WallTime World::wall() const noexcept {
+  return core_->wall();
 }
 
 namespace {

@@ -97,6 +97,8 @@ class World {
   SimulatedNetwork& network() noexcept;
 
   MonotonicTime now() const noexcept;
+  /// As a process has it whose clock was not moved.
+  WallTime wall() const noexcept;
   /// Runs the next task, or moves time to the next event. False: nothing will ever happen again by itself.
   bool step();
   /// Runs everything due in the next `duration`; afterwards that much time has passed.
