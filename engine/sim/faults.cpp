@@ -22,10 +22,6 @@ constexpr auto kShareApis =
                                      "WriteShareGroupState", "InitializeShareGroupState"});
 constexpr auto kStreamsApis = std::to_array<std::string_view>({"StreamsGroupHeartbeat", "OffsetCommit"});
 
-std::string processOf(NodeId broker) {
-  return fmt::format("broker-{}", broker);
-}
-
 }  // namespace
 
 FurtherClients furtherClientsOfShares(std::vector<std::vector<std::string>> processes) {
@@ -125,6 +121,7 @@ void Faults::end() {
 
 void Faults::mendLinks() {
   setup_.world.network().heal();
+  setup_.told.nobodyWillCrash();
   for (int i = 1; i <= setup_.nodes; ++i) {
     const std::string broker = processOf(NodeId(i));
     for (int j = 1; j <= setup_.nodes; ++j) setup_.world.network().setLink(broker, processOf(NodeId(j)), {});
@@ -184,11 +181,13 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
       happened(strike, "power loss", fmt::format("broker {} loses power", broker));
       if (budget_.withoutPower() > 1) setup_.tally.count("power loss of two");
       losesData(broker);
+      setup_.told.takesDown(broker, faults::Kind::PowerLoss);
       victim->losePower();
       later(dice.between(milliseconds(100), seconds(4)), [this, broker] { restart(broker); });
       return;
     case Harm::Kill:
       happened(strike, "kill", fmt::format("broker {} is killed", broker));
+      setup_.told.takesDown(broker, faults::Kind::Kill);
       victim->kill(std::string(kKilled));
       later(dice.between(milliseconds(50), seconds(4)), [this, broker] { restart(broker); });
       return;
@@ -197,6 +196,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
       happened(strike, "crash in a file call",
                fmt::format("broker {} dies in its file call {} from now", broker, call));
       budget_.troubled(broker, seconds(4));
+      setup_.told.willCrash(broker, call);
       victim->crashAtFileCall(call, platform::SimulatedProcess::Crash::Kill);
       later(dice.between(milliseconds(800), seconds(4)), [this, broker] { restart(broker); });
       return;
@@ -204,6 +204,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
     case Harm::Pause:
       if (victim->state() != platform::Process::State::Running) return;
       happened(strike, "pause", fmt::format("broker {} is paused", broker));
+      setup_.told.pauses(broker);
       victim->pause();
       budget_.troubled(broker, seconds(5));
       later(dice.between(milliseconds(20), seconds(5)), [this, broker] {
@@ -215,9 +216,12 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
       happened(strike, "controlled stop", fmt::format("broker {} is stopped", broker));
       budget_.troubled(broker, seconds(10));
       const auto pause = dice.between(milliseconds(20), seconds(2));
-      setup_.cluster.stopBroker(broker, [this, active = std::weak_ptr(active_), broker, pause](const Result<void>&) {
-        if (active.lock()) later(pause, [this, broker] { restart(broker); });
-      });
+      setup_.told.takesDown(broker, faults::Kind::Stop);
+      setup_.cluster.stopBroker(broker,
+                                [this, active = std::weak_ptr(active_), broker, pause](const Result<void>& stopped) {
+                                  if (!stopped) setup_.told.doesNotStop(broker);
+                                  if (active.lock()) later(pause, [this, broker] { restart(broker); });
+                                });
       return;
     }
     case Harm::Damage:
@@ -235,6 +239,7 @@ void Faults::damage(Strike& strike, NodeId broker) {
   // Under another topic id a log is set aside.
   if (drawn.kind == faults::Kind::Wipe || drawn.path.ends_with("partition.metadata")) losesData(broker);
   if (drawn.kind == faults::Kind::BitFlip) flips_.emplace_back(broker, drawn.path);
+  setup_.told.takesDown(broker, faults::Kind::Kill);
   victim->kill(std::string(kKilled));
   const auto again = strike.dice.between(milliseconds(100), seconds(3));
   // Once the lab knows of its death.
@@ -292,6 +297,7 @@ void Faults::hurtLink(Strike& strike) {
     platform::LinkOptions slow{.minDelay = milliseconds(1),
                                .maxDelay = choices.between(milliseconds(5), milliseconds(150))};
     happened(strike, "slow link", fmt::format("the link of {} and {} is slow", a, b));
+    setup_.told.slows(a, ends, slow);
     for (const std::string& end : ends) network.setLink(a, end, slow);
     later(length, [&network, a, ends] {
       for (const std::string& end : ends) network.setLink(a, end, {});
@@ -300,6 +306,7 @@ void Faults::hurtLink(Strike& strike) {
   }
   if (dice < 50) {
     happened(strike, "connections reset", fmt::format("connections of {} and {} are reset", a, b));
+    setup_.told.resets(a, ends);
     for (const std::string& end : ends) network.reset(a, end);
     return;
   }
@@ -308,11 +315,13 @@ void Faults::hurtLink(Strike& strike) {
   if (!toClient) budget_.troubled(other, length);
   if (dice < 65) {
     happened(strike, "broker cut off", fmt::format("{} is cut off", a));
+    setup_.told.cutsOff(one);
     network.isolate(a);
     later(length, [&network, a] { network.heal(a); });
     return;
   }
   happened(strike, "link cut", fmt::format("{} and {} are cut", a, b));
+  setup_.told.cuts(a, ends, dice >= 80);
   for (const std::string& end : ends) {
     if (dice < 80) {
       network.cutOneWay(a, end);
@@ -359,74 +368,6 @@ void Faults::set(faults::Fault fault) {
     if (active.lock() && !set && set.error().code == ErrorCode::InvalidRequest)
       setup_.note(fmt::format("refused: {}", set.error().message));
   });
-}
-
-// --- in the middle of something
-// -------------------------------------------------------------------------------------------
-
-void Faults::act() {
-  for (auto& moment : std::exchange(moment_, {})) moment();
-}
-
-void Faults::on(const Seen& seen) {
-  if (!striking_ || seen.node == nullptr) return;
-  const auto soon = [this](NodeId broker, Harm how) {
-    if (std::optional<Strike> strike = strikeOf(nextMoment_++))
-      moment_.emplace_back([this, strike = *strike, broker, how]() mutable { harm(strike, broker, how); });
-  };
-  const auto harmNow = [&](Harm how) { soon(seen.broker, how); };
-  if (const auto* granted = as<events::VoteGranted>(seen)) {
-    if (!granted->preVote && moments_.chance(habits_.voteLoss))
-      harmNow(moments_.chance(60) ? Harm::PowerLoss : Harm::Kill);
-  } else if (as<events::BecameLeader>(seen)) {
-    if (moments_.below(1000) < habits_.leaderKill) harmNow(Harm::Kill);
-  } else if (const auto* appended = as<events::BatchAppended>(seen)) {
-    if (!appended->asLeader) return;
-    if (moments_.below(1000) < habits_.appendKill) harmNow(Harm::Kill);
-    if (moments_.below(1000) >= habits_.appendReset) return;
-    // The answer to what was just appended is lost.
-    const std::optional<Strike> strike = strikeOf(nextMoment_++);
-    if (!strike) return;
-    moment_.emplace_back([this, strike = *strike, broker = seen.broker] {
-      happened(strike, "connections reset", fmt::format("clients of broker {} are reset", broker));
-      for (const std::string& client : allClients()) setup_.world.network().reset(processOf(broker), client);
-    });
-  } else if (const auto* fetched = as<events::FollowerFetched>(seen)) {
-    // It is about to be asked into the ISR when it loses what it has fetched.
-    if (fetched->fetchOffset != fetched->leaderLogEnd || moments_.below(1000) >= habits_.lateLoss) return;
-    const auto partition =
-        seen.node->broker() == nullptr ? nullptr : seen.node->broker()->replicas().find(seen.partition);
-    if (!partition || partition->isInSync(fetched->follower)) return;
-    if (std::optional<Strike> strike = strikeOf(nextMoment_++))
-      moment_.emplace_back([this, strike = *strike, leader = seen.broker, follower = fetched->follower] {
-        loseWhoJoins(strike, leader, follower);
-      });
-  }
-}
-
-void Faults::loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower) {
-  const auto victim = process(follower);
-  if (!victim || !budget_.mayLosePower(follower)) return;
-  happened(strike, "power loss of who joins",
-           fmt::format("broker {} loses power while {} has it join an ISR; the two are cut", follower, leader));
-  budget_.troubled(leader, seconds(9));
-  // The controller hears of it when the follower has registered again.
-  for (int i = 1; i <= setup_.nodes; ++i) {
-    faults::Fault late{.kind = faults::Kind::RequestDelay,
-                       .target = faults::NodeName{.id = NodeId(i), .partition = {}}};
-    late.duration = seconds(5);
-    late.delay = milliseconds(4000);
-    late.api = "AlterPartition";
-    setup_.cluster.setFault(std::move(late), [](const Result<int>&) {});
-  }
-  losesData(follower);
-  victim->losePower();
-  later(milliseconds(100), [this, follower] { restart(follower); });
-  platform::SimulatedNetwork& network = setup_.world.network();
-  const std::string a = processOf(leader);
-  const std::string b = processOf(follower);
-  network.cut(a, b);
-  later(seconds(7), [&network, a, b] { network.heal(a, b); });
 }
 
 // --- mending

@@ -17,6 +17,7 @@
 #include "sim/losses.h"
 #include "sim/sim_platform.h"
 #include "sim/tally.h"
+#include "sim/told_faults.h"
 #include "sim/watch.h"
 
 namespace tidemark::sim {
@@ -46,6 +47,7 @@ class Faults final : public Checker {
     Judge& judge;
     Losses& losses;
     Tally& tally;
+    ToldFaults& told;
     int brokers;
     /// With those that are controllers only.
     int nodes;

@@ -25,6 +25,7 @@
 #include "sim/streams_load.h"
 #include "sim/sync_checkers.h"
 #include "sim/tape.h"
+#include "sim/told_faults.h"
 #include "sim/transactional_load.h"
 #include "sim/watch.h"
 
@@ -46,6 +47,7 @@ class Scenario {
         brokers_(topology_.brokers),
         world_(worldOptions()),
         platform_(new SimPlatform(world_)),
+        told_(world_, *platform_, topology_.nodes(), static_cast<bool>(options.record)),
         cluster_(std::unique_ptr<cluster::ClusterPlatform>(platform_)),
         watch_(cluster_, topology_.nodes()),
         sequences_(judge_),
@@ -102,6 +104,7 @@ class Scenario {
                  .judge = judge_,
                  .losses = losses_,
                  .tally = tally_,
+                 .told = told_,
                  .brokers = brokers_,
                  .nodes = topology_.nodes(),
                  .minInsyncReplicas = topology_.minInsyncReplicas,
@@ -115,7 +118,7 @@ class Scenario {
          std::initializer_list<Checker*>{&chronicle_, &logs_, &committed_, &given_, &highWatermarks_, &inSync_,
                                          &quorum_, &stableOffsets_, &groups_, &shares_, &streams_, &tally_, &faults_})
       watch_.add(*checker);
-    if (options.record) watch_.add(tape_.emplace(cluster_, options.record));
+    if (options.record) watch_.add(tape_.emplace(cluster_, told_, options.record));
     cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
     world_.onStep([this] { afterStep(); });
   }
@@ -401,6 +404,7 @@ class Scenario {
   Tally tally_;
   platform::World world_;
   SimPlatform* const platform_;
+  ToldFaults told_;
   cluster::Cluster cluster_;
   Watch watch_;
   ReplicaLogs logs_;

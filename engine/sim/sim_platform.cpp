@@ -4,6 +4,10 @@
 
 namespace tidemark::sim {
 
+std::string processOf(NodeId broker) {
+  return fmt::format("broker-{}", broker);
+}
+
 std::shared_ptr<platform::Process> SimPlatform::createProcess(const std::string& name) {
   auto process = world_.createProcess({.name = name});
   processes_[name] = process;

@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "cluster/platform.h"
 #include "platform/simulated/world.h"
 
 namespace tidemark::sim {
+
+/// The name of a broker's process, and of its machine.
+std::string processOf(NodeId broker);
 
 /// Where a simulated cluster's processes come from: each on a disk of its own name, all on one host. Of the world's
 /// thread; the world outlives it.

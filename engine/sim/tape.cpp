@@ -4,7 +4,13 @@
 
 namespace tidemark::sim {
 
+void Tape::takeFaults() {
+  for (const events::Event& event : faults_.take())
+    writer_.add(observe::ObservedEvent{.number = 0, .event = event, .topic = {}, .partition = {}});
+}
+
 void Tape::on(const Seen& seen) {
+  takeFaults();
   writer_.add(observe::ObservedEvent{
       .number = 0, .event = seen.event, .topic = seen.partition.topic, .partition = seen.partition.partition});
   const auto* batch = std::get_if<events::BatchAppended>(&seen.event.payload);
@@ -28,6 +34,8 @@ void Tape::addAges(observe::ClusterSnapshot& cluster) const {
 }
 
 void Tape::look(platform::MonotonicTime now) {
+  faults_.look();
+  takeFaults();
   // What the lab does itself, no broker tells.
   const observe::EventBatch batch = cluster_.drainEvents(told_, SIZE_MAX);
   told_ = batch.last;
@@ -35,6 +43,7 @@ void Tape::look(platform::MonotonicTime now) {
   if (!writer_.wantsSnapshot(now)) return;
   observe::ClusterSnapshot cluster = *cluster_.describeNow();
   addAges(cluster);
+  faults_.describe(cluster);
   writer_.add(cluster);
 }
 

@@ -8,14 +8,16 @@
 #include "cluster/cluster.h"
 #include "observe/recording_file.h"
 #include "sim/checker.h"
+#include "sim/told_faults.h"
 
 namespace tidemark::sim {
 
-/// Records a run (observe/recording_file.h), to be looked at in the window. Only looks.
+/// Records a run (observe/recording_file.h), to be looked at in the window: what brokers tell, what the lab does, and
+/// what Faults does with its own hands. Only looks.
 class Tape final : public Checker {
  public:
-  Tape(cluster::Cluster& cluster, std::function<void(std::string_view)> write)
-      : cluster_(cluster), writer_(std::move(write)) {}
+  Tape(cluster::Cluster& cluster, ToldFaults& faults, std::function<void(std::string_view)> write)
+      : cluster_(cluster), faults_(faults), writer_(std::move(write)) {}
 
   void on(const Seen& seen) override;
   /// To be called after every step of the world.
@@ -29,9 +31,11 @@ class Tape final : public Checker {
     platform::WallTime at;
   };
   static constexpr size_t kAppendedKept = 10'000;
+  void takeFaults();
   void addAges(observe::ClusterSnapshot& cluster) const;
 
   cluster::Cluster& cluster_;
+  ToldFaults& faults_;
   observe::RecordingWriter writer_;
   std::map<TopicPartition, std::deque<Appended>> appended_;
   uint64_t told_ = 0;

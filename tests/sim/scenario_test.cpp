@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <iostream>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,7 @@
 
 #include "base/seeds.h"
 #include "observe/recording_file.h"
+#include "sim/told_faults.h"
 #include "sim/trace_file.h"
 
 namespace tidemark::sim {
@@ -102,6 +106,71 @@ TEST(Scenarios, ARecordingTellsOfGroupsAndChangesNothing) {
         if (one.lag().value_or(0) > 0 && one.firstPending) return true;
     return false;
   })) << "lag in seconds";
+}
+
+/// Of a fault as the tally names it: how often it came to pass by what the recording tells. Those of the list are not
+/// the simulator's own.
+class ToldOfARecording {
+ public:
+  explicit ToldOfARecording(const observe::Recording& recording) {
+    for (const observe::ObservedEvent& each : recording.events()) {
+      if (const auto* begun = std::get_if<events::FaultInjected>(&each.event.payload)) {
+        if (begun->fault < ToldFaults::kFirstNumber) continue;
+        const std::string text(begun->target.view());
+        ++times_[text.ends_with("in a file call") ? "crash" : text.substr(0, text.find(' '))];
+        EXPECT_TRUE(open_.emplace(begun->fault, text).second) << text;
+      } else if (const auto* over = std::get_if<events::FaultHealed>(&each.event.payload)) {
+        if (over->fault < ToldFaults::kFirstNumber) continue;
+        EXPECT_EQ(open_.erase(over->fault), 1u) << over->target.view();
+      }
+    }
+    for (const observe::Recording::Kept& kept : recording.snapshots())
+      for (const observe::FaultSnapshot& fault : kept.cluster->faults)
+        if (fault.id >= ToldFaults::kFirstNumber) listed_.insert(faults::nameOf(fault.fault.kind));
+  }
+  uint64_t times(const std::string& what) const { return times_.contains(what) ? times_.at(what) : 0; }
+  const std::map<int32_t, std::string>& open() const { return open_; }
+  const std::set<std::string_view>& listed() const { return listed_; }
+
+ private:
+  std::map<std::string, uint64_t> times_;
+  std::map<int32_t, std::string> open_;
+  std::set<std::string_view> listed_;
+};
+
+TEST(Scenarios, ARecordingTellsOfEachFaultWithBeginAndEnd) {
+  uint64_t crashes = 0;
+  std::set<std::string_view> listed;
+  for (uint64_t seed : {5, 9, 13, 14}) {
+    ScenarioOptions options{.seed = seed};
+    observe::RecordingReader reader;
+    options.record = [&reader](std::string_view line) { ASSERT_TRUE(reader.take(line)) << line; };
+    const ScenarioResult result = runScenario(options);
+    const auto recording = reader.finish();
+    ASSERT_TRUE(recording);
+    const ToldOfARecording told(*recording);
+    const auto happened = [&](std::initializer_list<std::string_view> whats) {
+      uint64_t all = 0;
+      for (std::string_view what : whats) all += result.tally.times(what);
+      return all;
+    };
+    // What is changed on a disk is changed on a dead broker's.
+    EXPECT_EQ(told.times("kill"), happened({"kill", "seam: wipe", "seam: bit-flip"})) << seed;
+    EXPECT_EQ(told.times("power-loss"), happened({"power loss", "power loss of who joins"})) << seed;
+    EXPECT_EQ(told.times("pause"), happened({"pause"})) << seed;
+    EXPECT_EQ(told.times("stop"), happened({"controlled stop"})) << seed;
+    EXPECT_EQ(told.times("delay"), happened({"slow link"})) << seed;
+    EXPECT_EQ(told.times("reset"), happened({"connections reset"})) << seed;
+    EXPECT_EQ(told.times("isolate"), happened({"broker cut off"})) << seed;
+    EXPECT_EQ(told.times("cut"), happened({"link cut", "power loss of who joins"})) << seed;
+    // Not each is reached.
+    EXPECT_LE(told.times("crash"), happened({"crash in a file call"})) << seed;
+    EXPECT_THAT(told.open(), testing::IsEmpty()) << seed << ": everything is mended in the end";
+    crashes += told.times("crash");
+    listed.insert(told.listed().begin(), told.listed().end());
+  }
+  EXPECT_GT(crashes, 0u);
+  EXPECT_THAT(listed, testing::UnorderedElementsAre("kill", "power-loss", "pause", "stop", "delay", "isolate", "cut"));
 }
 
 TEST(Scenarios, LeaveTheSameTraceInTwoProcessesWithOtherAddresses) {
