@@ -133,6 +133,43 @@ TEST_F(TimelineTest, FaultsHaveABeginningAndAnEnd) {
   EXPECT_EQ(page().past().faults().back().end, page().past().faults().back().begin) << "at once over";
 }
 
+// Snapshots of a recording are a second apart: faults that began after one were drawn as over at once.
+TEST(TimelinePastTest, AFaultThatARecordingListsLateIsNotOverAtOnce) {
+  observe::ClusterSnapshot cluster;
+  cluster.clusterId = "recorded";
+  uint64_t number = 0;
+  TimelinePast past;
+  const auto add = [&](std::chrono::milliseconds at, std::vector<events::Payload> payloads = {}) {
+    cluster.wall = kStart + at;
+    std::vector<observe::ObservedEvent> told;
+    for (const events::Payload& payload : payloads)
+      told.push_back({.number = ++number,
+                      .event = {.sequence = 0, .at = {}, .wall = cluster.wall, .broker = kNoNode, .payload = payload},
+                      .topic = {},
+                      .partition = {}});
+    past.add(cluster, told);
+  };
+  const auto injected = [](int id) { return events::FaultInjected{.fault = id, .target = "kill broker 1"}; };
+  add(100ms, {injected(1), injected(2), injected(3)});
+  for (auto at = 200ms; at < 700ms; at += 100ms) add(at);
+  const auto& faults = past.faults();
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(faults[0].end, faults[0].begin) << "as far as can be seen";
+  add(700ms, {events::FaultHealed{.fault = 2}});
+  EXPECT_EQ(faults[1].end, kStart + 700ms) << "before a snapshot came";
+  observe::FaultSnapshot& listed = cluster.faults.emplace_back();
+  listed.id = 1;
+  listed.fault.kind = faults::Kind::Kill;
+  listed.fault.target = faults::NodeName{.by = {}, .id = NodeId(1), .partition = {}};
+  add(1000ms);
+  EXPECT_FALSE(faults[0].end.has_value());
+  EXPECT_EQ(faults[0].title, QStringLiteral("Broker 1 killed"));
+  cluster.faults.clear();
+  add(1700ms, {events::FaultHealed{.fault = 1}});
+  EXPECT_EQ(faults[0].end, kStart + 1700ms);
+  EXPECT_EQ(faults[2].end, faults[2].begin) << "this one was";
+}
+
 TEST_F(TimelineTest, TheCauseOfALeftIsrIsTold) {
   playMock();
   const auto mark = markOf<events::IsrShrunk>();

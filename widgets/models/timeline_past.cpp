@@ -1,6 +1,7 @@
 #include "models/timeline_past.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "text/fault_words.h"
 #include "text/format.h"
@@ -124,7 +125,10 @@ void TimelinePast::addEvent(const observe::ObservedEvent& event) {
     return;
   }
   if (const auto* healed = std::get_if<events::FaultHealed>(&payload)) {
-    if (TimelineFault* ended = fault(healed->fault); ended != nullptr && !ended->end) ended->end = event.event.wall;
+    if (TimelineFault* ended = fault(healed->fault); ended != nullptr && (!ended->end || ended->endAssumed)) {
+      ended->end = event.event.wall;
+      ended->endAssumed = false;
+    }
     return;
   }
   std::deque<observe::ObservedEvent>* kept = nullptr;
@@ -207,6 +211,7 @@ void TimelinePast::addFaults(const observe::ClusterSnapshot& cluster) {
       if (m_faults.size() > kFaults) m_faults.pop_front();
     }
     known->listed = true;
+    if (std::exchange(known->endAssumed, false)) known->end.reset();
     known->title = faultTitle(now.fault);
     const StateLook look = lookOf(now.fault);
     known->shape = look.shape;
@@ -215,8 +220,10 @@ void TimelinePast::addFaults(const observe::ClusterSnapshot& cluster) {
   // What is over at once was never in a list; of what was, nobody need have told the end.
   for (TimelineFault& known : m_faults)
     if (!known.end && cluster.wall - known.begin > kSnapshotLag &&
-        std::ranges::find(cluster.faults, known.id, &observe::FaultSnapshot::id) == cluster.faults.end())
+        std::ranges::find(cluster.faults, known.id, &observe::FaultSnapshot::id) == cluster.faults.end()) {
       known.end = known.listed ? cluster.wall : known.begin;
+      known.endAssumed = !known.listed;
+    }
 }
 
 void TimelinePast::addPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,

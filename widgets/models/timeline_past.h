@@ -71,6 +71,9 @@ struct TimelineFault {
   platform::WallTime begin;
   /// Nothing: it still is.
   std::optional<platform::WallTime> end;
+  /// No snapshot has listed it in time, so it seems to be over at once. In a recording they are a second apart: a later
+  /// one, or its event, knows better.
+  bool endAssumed = false;
   /// Its time is over by itself then.
   std::optional<platform::WallTime> expected;
   /// Of the event that told of it, 0 if none was seen.
