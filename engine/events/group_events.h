@@ -49,7 +49,7 @@ enum class GroupCause : uint8_t {
   Upgraded,             ///< from classic to consumer
   Downgraded,           ///< from consumer to classic
   Loaded,               ///< with more members than are allowed
-  Removed,              ///< by an administrator, or fenced
+  Removed,              ///< by an administrator, or fenced; a group also once it has neither members nor offsets
 };
 std::string_view nameOf(GroupCause value) noexcept;
 

@@ -248,9 +248,13 @@ void GroupLoad::third(int number) {
 
 void GroupLoad::on(const Seen& seen) {
   const auto* changed = as<events::GroupStateChanged>(seen);
-  if (!plan_.offsetsExpire || changed == nullptr || changed->to != events::GroupState::Empty) return;
-  for (const auto& group : groups_)
-    if (group->name == changed->group.view()) group->history.emptied();
+  if (changed == nullptr) return;
+  for (const auto& group : groups_) {
+    if (group->name != changed->group.view()) continue;
+    if (changed->to == events::GroupState::Empty && plan_.offsetsExpire) group->history.emptied();
+    // Without members and offsets it needs no time for that.
+    if (changed->to == events::GroupState::Dead) group->history.removed();
+  }
 }
 
 void GroupLoad::askForOffsets() {

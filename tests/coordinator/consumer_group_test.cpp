@@ -356,7 +356,10 @@ TEST_F(ConsumerProtocolGroups, OffsetsGoWithTheGroupOnceItIsEmpty) {
   };
   EXPECT_EQ(remove(), ErrorCode::NonEmptyGroup);
   beat({.epoch = -1});
+  recorder_.enable(true);
   EXPECT_EQ(remove(), ErrorCode::None);
+  EXPECT_THAT(told(), testing::ElementsAre("GroupStateChanged group=\"cg\" from=Empty to=Dead kind=Consumer "
+                                           "cause=Removed generation=3 members=0"));
   EXPECT_EQ(static_cast<ErrorCode>(describe().errorCode), ErrorCode::GroupIdNotFound);
   EXPECT_EQ(fetch("cg"), -1);
   restart();

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "coordinator/classic/consumer_protocol.h"
@@ -86,7 +88,11 @@ TEST_F(MixedGroups, AClassicGroupIsUpgradedByTheFirstMemberOfTheConsumerProtocol
 TEST_F(MixedGroups, AGroupIsDowngradedWhenItsLastConsumerMemberLeaves) {
   const std::string classic = classicGroup();
   enter("b");
+  recorder_.enable(true);
   EXPECT_EQ(beat({.member = "b", .epoch = -1}).error(), ErrorCode::None);
+  const std::vector<std::string> lines = told();
+  const auto ends = [](const std::string& line) { return line.find("to=Dead") != std::string::npos; };
+  EXPECT_EQ(std::ranges::count_if(lines, ends), 1) << "the consumer group's end";
   EXPECT_EQ(static_cast<ErrorCode>(describe().errorCode), ErrorCode::GroupIdNotFound);
   EXPECT_EQ(stateOf("cg"), "PreparingRebalance");
   const auto again = join(classicJoin(classic));

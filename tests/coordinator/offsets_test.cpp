@@ -279,8 +279,11 @@ TEST_F(Groups, OffsetsOfAGroupWithMembersDoNotExpire) {
   leave(ids_["b"]);
   executor_->advance(55min);
   EXPECT_EQ(fetch(), 5) << "counted from when the last member left";
+  recorder_.enable(true);
   executor_->advance(16min);
   EXPECT_EQ(fetch(), -1);
+  EXPECT_THAT(told(), testing::ElementsAre("GroupStateChanged group=\"group\" from=Empty to=Dead kind=Classic "
+                                           "cause=Removed generation=2 members=0"));
   EXPECT_EQ(stateOf("group"), "Dead");
 }
 

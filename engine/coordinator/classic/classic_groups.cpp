@@ -279,8 +279,12 @@ void ClassicGroups::ensureExists(const std::string& groupId) {
 }
 
 void ClassicGroups::replay(const std::string& groupId, const protocol::GroupMetadataValue* value) {
-  groups_.erase(groupId);
-  if (value == nullptr) return;
+  const auto known = groups_.extract(groupId);
+  if (value == nullptr) {
+    if (loaded_ && !known.empty() && known.mapped().isIn(ClassicState::Empty))
+      teller_.removed(groupId, known.mapped().generation());
+    return;
+  }
   const ClassicState state = value->members.empty() ? ClassicState::Empty : ClassicState::Stable;
   ClassicGroup& group = groups_.try_emplace(groupId, groupId, state, clock_.wall()).first->second;
   std::optional<std::string> protocolType, protocol, leader;
@@ -379,6 +383,7 @@ void ClassicGroups::snapshot(std::vector<GroupSnapshot>& into) const {
 }
 
 void ClassicGroups::onLoaded(Effects& out) {
+  loaded_ = true;
   for (auto& [id, group] : groups_) {
     for (const auto& [memberId, _] : group.members()) armHeartbeat(group, *group.member(memberId), out);
     if (group.members().size() > static_cast<size_t>(std::max(config_.maxGroupSize, 0))) {

@@ -130,6 +130,8 @@ class ClassicGroups {
   platform::Logger& log_;
   GroupTeller teller_;
   std::map<std::string, ClassicGroup, std::less<>> groups_;
+  /// What is replayed from now on is news.
+  bool loaded_ = false;
 };
 
 }  // namespace tidemark::coordinator

@@ -181,6 +181,7 @@ void ConsumerGroups::onTopicsChanged(const std::set<std::string, std::less<>>& t
 }
 
 void ConsumerGroups::onLoaded(Effects& out) {
+  loaded_ = true;
   for (const auto& [id, group] : groups_) {
     soft_[id].state = group.state();
     for (const auto& [memberId, member] : group.members()) {

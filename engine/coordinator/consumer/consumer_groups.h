@@ -154,6 +154,8 @@ class ConsumerGroups {
     events::GroupState state = events::GroupState::Empty;
   };
   std::map<std::string, Soft, std::less<>> soft_;
+  /// What is replayed from now on is news.
+  bool loaded_ = false;
 };
 
 }  // namespace tidemark::coordinator

@@ -87,8 +87,11 @@ Result<std::optional<std::string>> ConsumerGroups::replay(const protocol::Framed
       groupFor(named.groupId)->setEpoch(says.epoch, says.metadataHash);
       soft_[named.groupId.str()].refresh = false;
     } else {
-      groups_.erase(named.groupId.str());
-      soft_.erase(named.groupId.str());
+      const auto group = groups_.extract(named.groupId.str());
+      const auto soft = soft_.extract(named.groupId.str());
+      // One with members became a classic group, which is told by whoever makes it one.
+      const bool wasEmpty = !soft.empty() && soft.mapped().state == events::GroupState::Empty;
+      if (loaded_ && !group.empty() && wasEmpty) teller_.removed(named.groupId, group.mapped().epoch());
     }
     return named.groupId.str();
   }

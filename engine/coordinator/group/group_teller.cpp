@@ -67,6 +67,16 @@ void GroupTeller::progressed(std::string_view group, std::string_view member, ev
                                            .took = sinceStart(group)});
 }
 
+void GroupTeller::removed(std::string_view group, int32_t generation) {
+  state({.group = group,
+         .from = events::GroupState::Empty,
+         .to = events::GroupState::Dead,
+         .cause = events::GroupCause::Removed,
+         .member = {},
+         .generation = generation,
+         .members = 0});
+}
+
 void GroupTeller::forget(std::string_view group) {
   if (const auto found = began_.find(group); found != began_.end()) began_.erase(found);
 }

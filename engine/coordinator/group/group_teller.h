@@ -38,6 +38,8 @@ class GroupTeller {
                   int32_t target, int32_t partitions);
   /// The group is no more, or is no longer of this kind.
   void forget(std::string_view group);
+  /// A group without members is forgotten, and what is called so later begins anew.
+  void removed(std::string_view group, int32_t generation);
 
  private:
   bool looks() const noexcept { return recorder_ != nullptr && recorder_->enabled(); }
