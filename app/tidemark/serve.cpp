@@ -14,17 +14,15 @@
 
 #include "cluster/cluster.h"
 #include "config/config_table.h"
-#include "faults/fault_json.h"
 #include "tidemark/answers.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
+#include "tidemark/lab_commands.h"
 #include "tidemark/record.h"
 #include "tidemark/suggest.h"
 
 namespace tidemark::app {
 namespace {
-
-using nlohmann::json;
 
 bool listensEverywhere(const std::string& host) {
   return host == "0.0.0.0" || host == "::";
@@ -43,258 +41,6 @@ std::string machineName() {
   ::freeaddrinfo(found);
   return name.data();
 }
-
-json numbers(const std::vector<NodeId>& nodes) {
-  json list = json::array();
-  for (const NodeId node : nodes) list.push_back(node.value());
-  return list;
-}
-
-std::string_view nameOf(observe::BrokerState state) {
-  switch (state) {
-    case observe::BrokerState::Starting:
-      return "starting";
-    case observe::BrokerState::Running:
-      return "running";
-    case observe::BrokerState::Fenced:
-      return "fenced";
-    case observe::BrokerState::Paused:
-      return "paused";
-    case observe::BrokerState::Stopping:
-      return "stopping";
-    case observe::BrokerState::Stopped:
-      return "stopped";
-    case observe::BrokerState::Killed:
-      return "killed";
-  }
-  return "?";
-}
-
-/// Of nodes, partitions and faults what decides whether the cluster is whole.
-json statusOf(const observe::ClusterSnapshot& cluster) {
-  json status{{"clusterId", cluster.clusterId}, {"bootstrap", cluster.bootstrap}};
-  status["controller"] = cluster.quorum.leader == kNoNode ? json() : json(cluster.quorum.leader.value());
-  json nodes = json::array();
-  for (const observe::BrokerSnapshot& each : cluster.brokers) {
-    json node{{"id", each.id.value()}, {"state", nameOf(each.state)}, {"broker", each.isBroker}};
-    if (each.isBroker)
-      node.update(
-          {{"listener", fmt::format("{}", each.listener)}, {"leads", each.leaderCount}, {"holds", each.replicaCount}});
-    if (!each.diedOf.empty()) node["diedOf"] = each.diedOf;
-    nodes.push_back(std::move(node));
-  }
-  status["nodes"] = std::move(nodes);
-  json partitions = json::array();
-  for (const observe::TopicSnapshot& topic : cluster.topics)
-    for (const observe::PartitionSnapshot& each : topic.partitions)
-      partitions.push_back({{"topic", topic.name},
-                            {"partition", each.index.value()},
-                            {"leader", each.leader == kNoNode ? json() : json(each.leader.value())},
-                            {"leaderEpoch", each.leaderEpoch.value()},
-                            {"replicas", numbers(each.replicas)},
-                            {"isr", numbers(each.isr)},
-                            {"highWatermark", each.highWatermark.value()}});
-  status["partitions"] = std::move(partitions);
-  json faults = json::array();
-  for (const auto& each : cluster.faults) faults.push_back({{"id", each.id}, {"fault", faults::textOf(each.fault)}});
-  status["faults"] = std::move(faults);
-  return status;
-}
-
-/// Answers one line of standard input. Some take longer than what is asked after them, so each says which line it
-/// answers.
-struct Answer {
-  std::string verb;
-  uint64_t line = 0;
-
-  void operator()(json what) const {
-    what.emplace("command", verb);
-    what["line"] = line;
-    say(what);
-  }
-  void done(json what) const {
-    what["ok"] = true;
-    (*this)(std::move(what));
-  }
-  void failed(const Error& error) const { (*this)(failure(verb, error)); }
-  void refuse(const std::string& why) const { failed({ErrorCode::InvalidRequest, why}); }
-};
-
-/// Commands of standard input, as `serve --help` lists them.
-class Commands {
- public:
-  Commands(cluster::Cluster& cluster, std::function<void()> quit) : cluster_(cluster), quit_(std::move(quit)) {}
-
-  /// False: what comes is no commands, and is not listened to any more.
-  bool run(const std::string& line) {
-    known_ = true;
-    ++line_;
-    take(line);
-    return strangers_.heard(known_);
-  }
-  bool refuseLong() {
-    ++line_;
-    refuseTooLong();
-    return strangers_.heard(false);
-  }
-
- private:
-  void take(const std::string& line) {
-    std::istringstream words(line);
-    std::string verb;
-    std::string object;
-    std::string more;
-    words >> verb >> object >> more;
-    // Blank lines set answers apart for whoever types.
-    if (verb.empty()) return;
-    const Answer answer{.verb = verb, .line = line_};
-    // Its JSON may hold blanks.
-    if (verb == "fault") return fault(answer, line.substr(line.find(verb) + verb.size()));
-    if (verb == "step") return step(answer, object, more);
-    if (!more.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", more));
-    const bool alone = verb == "status" || verb == "topics" || verb == "faults" || verb == "help" || verb == "quit";
-    if (alone && !object.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", object));
-    if (verb == "leader") return leader(answer, object);
-    if (verb == "topics") return topics(answer);
-    if (verb == "status") return status(answer);
-    if (verb == "faults") return faults(answer);
-    if (verb == "heal") return heal(answer, object);
-    if (verb == "help") return help(answer);
-    if (verb == "quit") {
-      answer.done({});
-      return quit_();
-    }
-    if (verb == "kill") return broker(answer, object, &cluster::Cluster::killBroker);
-    if (verb == "pause") return broker(answer, object, &cluster::Cluster::pauseBroker);
-    if (verb == "resume") return broker(answer, object, &cluster::Cluster::resumeBroker);
-    // The window calls it so.
-    if (verb == "restart" || verb == "start") return broker(answer, object, &cluster::Cluster::restartBroker);
-    if (verb == "stop") return broker(answer, object, &cluster::Cluster::stopBroker);
-    known_ = false;
-    answer.refuse(fmt::format("unknown command; there are {}", kList));
-  }
-
-  static void help(const Answer& answer) {
-    json kinds = json::array();
-    for (const faults::Kind each : faults::allKinds()) kinds.push_back(faults::nameOf(each));
-    answer.done({{"commands", kList},
-                 {"faults", std::move(kinds)},
-                 {"example", R"(fault {"kind": "delay", "target": "link leader of orders-0<->2", "delayMs": 50})"}});
-  }
-
-  void broker(const Answer& answer, const std::string& text,
-              void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
-    int32_t id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc{} || end != text.data() + text.size())
-      return answer.refuse(fmt::format("\"{}\" is no broker's number", text));
-    (cluster_.*command)(NodeId(id), [answer, id](const Result<void>& done) {
-      done ? answer.done({{"broker", id}}) : answer.failed(done.error());
-    });
-  }
-
-  void leader(const Answer& answer, const std::string& text) {
-    const size_t dash = text.rfind('-');
-    int32_t index = -1;
-    bool whole = false;
-    if (dash != std::string::npos)
-      whole =
-          std::from_chars(text.data() + dash + 1, text.data() + text.size(), index).ptr == text.data() + text.size();
-    if (dash == std::string::npos || dash == 0 || index < 0 || !whole)
-      return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", text));
-    const TopicPartition partition{text.substr(0, dash), PartitionIndex(index)};
-    cluster_.findLeader(partition, [answer, partition](const Result<NodeId>& found) {
-      found ? answer.done(
-                  {{"topic", partition.topic}, {"partition", partition.partition.value()}, {"leader", found->value()}})
-            : answer.failed(found.error());
-    });
-  }
-
-  void topics(const Answer& answer) {
-    cluster_.listTopics([answer](const Result<std::vector<std::string>>& names) {
-      names ? answer.done({{"topics", *names}}) : answer.failed(names.error());
-    });
-  }
-
-  void status(const Answer& answer) {
-    cluster_.describeNow([answer](const observe::SnapshotPtr& cluster) { answer.done(statusOf(*cluster)); });
-  }
-
-  static std::optional<int> number(const std::string& text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() && value > 0 ? std::optional(value) : std::nullopt;
-  }
-
-  void fault(const Answer& answer, const std::string& text) {
-    auto parsed = faults::parseFault(text);
-    if (!parsed) return answer.failed(parsed.error());
-    cluster_.setFault(*std::move(parsed), [answer](const Result<int>& id) {
-      id ? answer.done({{"fault", *id}}) : answer.failed(id.error());
-    });
-  }
-
-  void heal(const Answer& answer, const std::string& which) {
-    if (which == "all")
-      return cluster_.healEach([&cluster = cluster_, answer](const Result<size_t>& healed) {
-        if (!healed) return answer.failed(healed.error());
-        cluster.describeNow([answer, count = *healed](const observe::SnapshotPtr& now) {
-          json what{{"healed", "all"}, {"count", count}};
-          // No fault holds them: whoever has mended what they died of starts them.
-          for (const observe::BrokerSnapshot& each : now->brokers)
-            if (each.state == observe::BrokerState::Killed) what["down"].push_back(each.id.value());
-          if (what.contains("down")) what["advice"] = "`restart N` starts a broker that died of something";
-          answer.done(std::move(what));
-        });
-      });
-    const auto id = number(which);
-    if (!id) return answer.refuse(fmt::format("\"{}\" is neither a fault's number nor all", which));
-    cluster_.healFault(*id, [answer, id = *id](const Result<void>& healed) {
-      healed ? answer.done({{"healed", id}}) : answer.failed(healed.error());
-    });
-  }
-
-  void step(const Answer& answer, const std::string& which, const std::string& many) {
-    const auto id = number(which);
-    const auto count = many.empty() ? std::optional(1) : number(many);
-    if (!id || !count) return answer.refuse("write step FAULT or step FAULT COUNT");
-    cluster_.stepFault(*id, static_cast<size_t>(*count), [answer](const Result<size_t>& passed) {
-      passed ? answer.done({{"passed", *passed}}) : answer.failed(passed.error());
-    });
-  }
-
-  void faults(const Answer& answer) {
-    cluster_.listFaults([answer](const std::vector<faults::FaultStatus>& all) {
-      const auto ms = [](platform::Duration duration) {
-        return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-      };
-      json list = json::array();
-      for (const faults::FaultStatus& each : all) {
-        json shown{{"id", each.id},
-                   {"fault", json::parse(faults::toJson(each.fault))},
-                   {"state", each.waits ? "waiting" : "active"},
-                   {"sinceMs", ms(each.since)},
-                   {"fired", each.fired}};
-        // Whom its target meant when it began.
-        if (each.node != kNoNode) shown["node"] = each.node.value();
-        if (each.left) shown["leftMs"] = ms(*each.left);
-        list.push_back(std::move(shown));
-      }
-      answer.done({{"faults", std::move(list)}});
-    });
-  }
-
-  static constexpr const char* kList =
-      "kill N, pause N, resume N, restart N (or start N), stop N, fault JSON, faults, heal FAULT|all, step FAULT "
-      "[COUNT], "
-      "leader TOPIC-PARTITION, topics, status, help, quit (blank lines are passed over)";
-  cluster::Cluster& cluster_;
-  const std::function<void()> quit_;
-  bool known_ = true;
-  /// How many lines have come.
-  uint64_t line_ = 0;
-  Strangers strangers_;
-};
 
 void announce(const ServeOptions& options, const cluster::Ready& ready) {
   if (!isOwnMachine(ready.host))
@@ -389,6 +135,7 @@ int serve(const ServeOptions& options) {
 
   Console console;
   cluster::Cluster cluster(cluster::nativePlatform(options.verbose));
+  cluster.setPatience(cluster::Cluster::kUsualPatience);
   if (!advertise.empty()) cluster.advertise(std::move(advertise));
   std::optional<Record> record;
   if (!options.record.empty())
@@ -429,7 +176,7 @@ int serve(const ServeOptions& options) {
       cluster.shutdown([&console](const Result<void>&) { console.end(); });
     }
   };
-  Commands commands(cluster, stop);
+  LabCommands commands(cluster, stop);
   console.run([&commands](const std::string& line) { return commands.run(line); },
               [&commands] { return commands.refuseLong(); }, stop);
   if (record)

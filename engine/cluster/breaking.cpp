@@ -20,20 +20,6 @@ using observe::BrokerState;
 /// What takes a broker down until it is healed.
 constexpr std::array kDown = {Kind::Kill, Kind::PowerLoss, Kind::Stop};
 
-/// Files in a broker's folders, deepest folders included, sorted.
-Result<void> collect(platform::FileSystem& files, const std::string& directory, std::vector<std::string>& into) {
-  TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(directory));
-  for (const platform::DirectoryEntry& entry : entries) {
-    const std::string path = fmt::format("{}/{}", directory, entry.name);
-    if (entry.isDirectory) {
-      TIDEMARK_TRY(collect(files, path, into));
-    } else if (entry.size > 0) {
-      into.push_back(path);
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 /// Who is who, as the brokers that run believe.
@@ -69,7 +55,8 @@ class Cluster::View final : public faults::ClusterView {
 void Cluster::killNow(Slot& slot) {
   const NodeId id = slot.place.id;
   // A dead process is not paused any more.
-  if (const int pause = faults_->find(Kind::Pause, id); pause != 0) faults_->end(pause, FaultBook::Why::Dropped);
+  if (const int pause = faults_->find(Kind::Pause, id); pause != 0)
+    faults_->end(pause, FaultBook::Why::Dropped, fmt::format("broker {} was killed", id));
   killNode(slot, BrokerState::Killed);
   settle(slot, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} was killed", id)));
 }
@@ -156,7 +143,7 @@ void Cluster::stopBroker(NodeId broker, Done done) {
     auto slot = find(broker);
     if (!slot) return done(fail(std::move(slot).error()));
     if (auto possible = checkBroker(Kind::Stop, **slot); !possible) return done(std::move(possible));
-    stopNode(**slot, std::move(done));
+    stopNode(**slot, patiently(broker, std::move(done)));
   });
 }
 
@@ -165,8 +152,47 @@ void Cluster::restartBroker(NodeId broker, Done done) {
     auto slot = find(broker);
     if (!slot) return done(fail(std::move(slot).error()));
     if (auto possible = checkBroker(Kind::Restart, **slot); !possible) return done(std::move(possible));
-    restartNow(**slot, std::move(done));
+    restartNow(**slot, patiently(broker, std::move(done)));
   });
+}
+
+// --- how long somebody waits for a broker
+// ----------------------------------------------------------------------------------
+
+Cluster::Handler Cluster::patiently(NodeId broker, Handler done) {
+  if (patience_ == platform::Duration{}) return done;
+  struct Waiting {
+    Handler done;
+    platform::Timer timeout;
+    void answer(Result<void> result) {
+      timeout.cancel();
+      if (done) std::exchange(done, nullptr)(std::move(result));
+    }
+  };
+  auto waiting = std::make_shared<Waiting>();
+  waiting->done = std::move(done);
+  waiting->timeout = executor_->schedule(patience_, [this, broker, weak = std::weak_ptr(waiting)] {
+    if (const auto late = weak.lock()) late->answer(fail(ErrorCode::RequestTimedOut, whyNotYet(broker)));
+  });
+  return [waiting](Result<void> result) { waiting->answer(std::move(result)); };
+}
+
+std::string Cluster::whyNotYet(NodeId broker) const {
+  const Slot& slot = *slots_.at(broker);
+  const std::string waited = fmt::format("after {} s", std::chrono::duration<double>(patience_).count());
+  if (slot.state == BrokerState::Stopping) return fmt::format("broker {} is still stopping {}", broker, waited);
+  if (!slot.isOpen) return fmt::format("broker {} is still opening its logs {}", broker, waited);
+  const auto [up, all] = controllersUp();
+  // Who leads, not whom somebody believes to: that may be what it has read from its disk.
+  std::string lacks = "no controller is active";
+  for (const auto& [id, each] : slots_)
+    if (each->isOpen && each->state != BrokerState::Paused && each->node->controller() != nullptr &&
+        each->node->controller()->driver().status().active)
+      lacks = fmt::format("it has not reached controller {}", id);
+  const size_t set = faults_->list(lab_->clock().monotonic()).size();
+  return fmt::format(
+      "broker {} is started and goes on trying, but is not registered {}: {}, {} of {} controllers run{}", broker,
+      waited, lacks, up, all, set == 0 ? "" : fmt::format(", {} fault{} set", set, set == 1 ? " is" : "s are"));
 }
 
 // --- the list
@@ -183,24 +209,38 @@ void Cluster::tellListeners() {
 
 void Cluster::setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) {
   run([this, fault = std::move(fault), done = std::move(done)]() mutable {
-    if (!topology_) return done(fail(ErrorCode::BrokerNotAvailable, "no cluster is running"));
-    // A name that stands for nobody now may do so later; what is impossible is so now.
-    if (auto place = faults::placeOf(fault, View(*this));
-        !place && (fault.trigger.isNow() || place.error().code == ErrorCode::InvalidRequest))
-      return done(fail(std::move(place).error()));
-    const bool now = fault.trigger.isNow();
-    const int id = faults_->add(fault, lab_->clock().monotonic());
-    if (now) {
-      if (auto begun = beginFault(id, fault); !begun) {
-        faults_->end(id, FaultBook::Why::Dropped);
-        return done(fail(std::move(begun).error()));
-      }
-    }
-    changed();
-    listenForFaults();
-    advanceFaults();
-    done(id);
+    auto set = setNow(fault);
+    done(set ? Result<int>(set->id) : fail(std::move(set).error()));
   });
+}
+
+void Cluster::placeFault(faults::Fault fault, std::move_only_function<void(Result<PlacedFault>)> done) {
+  run([this, fault = std::move(fault), done = std::move(done)]() mutable {
+    auto set = setNow(fault);
+    if (!set) return done(fail(std::move(set).error()));
+    done(PlacedFault{.id = set->id, .unmatched = unmatched(fault, set->node)});
+  });
+}
+
+Result<Cluster::SetFault> Cluster::setNow(const faults::Fault& fault) {
+  if (!topology_) return fail(ErrorCode::BrokerNotAvailable, "no cluster is running");
+  // A name that stands for nobody now may do so later; what is impossible is so now.
+  auto place = faults::placeOf(fault, View(*this));
+  if (!place && (fault.trigger.isNow() || place.error().code == ErrorCode::InvalidRequest))
+    return fail(std::move(place).error());
+  const NodeId node = place ? place->node : kNoNode;
+  TIDEMARK_TRY(checkPath(fault, node));
+  const int id = faults_->add(fault, lab_->clock().monotonic());
+  if (fault.trigger.isNow()) {
+    if (auto begun = beginFault(id, fault); !begun) {
+      faults_->unset(id);
+      return fail(std::move(begun).error());
+    }
+  }
+  changed();
+  listenForFaults();
+  advanceFaults();
+  return SetFault{.id = id, .node = node};
 }
 
 void Cluster::listenForFaults() {
@@ -233,25 +273,29 @@ void Cluster::healFault(int id, Done done) {
 }
 
 void Cluster::healAll(Done done) {
-  healEach([done = std::move(done)](Result<size_t> healed) mutable {
+  healEach([done = std::move(done)](Result<Healed> healed) mutable {
     done(healed ? Result<void>{} : fail(std::move(healed).error()));
   });
 }
 
-void Cluster::healEach(std::move_only_function<void(Result<size_t>)> done) {
+void Cluster::healEach(std::move_only_function<void(Result<Healed>)> done) {
   run([this, done = std::move(done)]() mutable {
     struct Healing {
       size_t left = 1;
       size_t count = 0;
       Result<void> result;
-      std::move_only_function<void(Result<size_t>)> done;
+      std::move_only_function<void(Result<Healed>)> done;
     };
     auto healing = std::make_shared<Healing>();
     healing->done = std::move(done);
-    const auto part = [healing](Result<void> result) {
+    const auto part = [this, healing](Result<void> result) {
       if (!result && healing->result) healing->result = std::move(result);
       if (--healing->left > 0) return;
-      healing->done(healing->result ? Result<size_t>(healing->count) : fail(std::move(healing->result).error()));
+      if (!healing->result) return healing->done(fail(std::move(healing->result).error()));
+      Healed healed{.count = healing->count, .down = {}};
+      for (const auto& [id, slot] : slots_)
+        if (slot->state == BrokerState::Killed) healed.down.push_back(id);
+      healing->done(std::move(healed));
     };
     for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic())) {
       ++healing->left;
@@ -266,14 +310,13 @@ void Cluster::stepFault(int id, size_t count, std::move_only_function<void(Resul
   run([this, id, count, done = std::move(done)]() mutable { done(faults_->step(id, count)); });
 }
 
-void Cluster::listFaults(std::move_only_function<void(std::vector<faults::FaultStatus>)> done) {
-  run([this, done = std::move(done)]() mutable { done(faults_->list(lab_->clock().monotonic())); });
+void Cluster::listFaults(std::move_only_function<void(FaultBook::Lists)> done) {
+  run([this, done = std::move(done)]() mutable { done(faults_->lists(lab_->clock().monotonic())); });
 }
 
 void Cluster::dropFaults() {
   faultTimer_.cancel();
-  for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic()))
-    faults_->end(fault.id, FaultBook::Why::Dropped);
+  faults_->clear();
   listenForFaults();
 }
 
@@ -287,7 +330,7 @@ void Cluster::advanceFaults() {
     }
     if (auto begun = beginFault(due->id, due->fault); !begun) {
       lab_->log().warning("cluster", "{} does not begin: {}", faults::textOf(due->fault), begun.error().message);
-      faults_->end(due->id, FaultBook::Why::Dropped);
+      faults_->end(due->id, FaultBook::Why::Dropped, begun.error().message);
     }
     changed();
   }
@@ -310,19 +353,20 @@ Result<void> Cluster::checkBroker(Kind kind, const Slot& slot) const {
 
 Result<void> Cluster::beginFault(int id, const faults::Fault& fault) {
   TIDEMARK_ASSIGN(faults::Place place, faults::placeOf(fault, View(*this)));
+  faults::Lasting lasting;
   if (place.node != kNoNode) {
     const Slot& slot = *slots_.at(place.node);
     TIDEMARK_TRY(checkBroker(fault.kind, slot));
     // What may fail comes before it is told.
-    if (fault.kind == Kind::Wipe) TIDEMARK_TRY(wipe(slot, fault));
-    if (fault.kind == Kind::BitFlip) TIDEMARK_TRY(flipBit(slot, fault));
+    if (fault.kind == Kind::Wipe) TIDEMARK_TRY(wipe(slot, fault, lasting));
+    if (fault.kind == Kind::BitFlip) TIDEMARK_TRY(flipBit(slot, fault, lasting));
   }
-  faults_->begin(id, place, lab_->clock().monotonic());
-  if (faults::areaOf(fault.kind) == faults::Area::Brokers) harm(*slots_.at(place.node), fault.kind);
+  faults_->begin(id, place, lab_->clock().monotonic(), std::move(lasting));
+  if (faults::areaOf(fault.kind) == faults::Area::Brokers) harm(*slots_.at(place.node), fault.kind, id);
   return {};
 }
 
-void Cluster::harm(Slot& slot, Kind kind) {
+void Cluster::harm(Slot& slot, Kind kind, int fault) {
   const NodeId broker = slot.place.id;
   const auto report = [this, broker](const Result<void>& result) {
     if (!result) lab_->log().warning("cluster", "broker {}: {}", broker, result.error().message);
@@ -333,7 +377,9 @@ void Cluster::harm(Slot& slot, Kind kind) {
     case Kind::PowerLoss: {
       const std::vector<faults::UnsyncedFile> files = slot.process->unsyncedFiles();
       killNow(slot);
-      report(loseUnsynced(slot, files));
+      faults::Lasting lasting;
+      report(loseUnsynced(slot, files, lasting));
+      faults_->leaves(fault, std::move(lasting));
       return;
     }
     case Kind::Pause:
@@ -358,82 +404,12 @@ void Cluster::endFault(int id, FaultBook::Why why, Handler done) {
   if (ended->fault.kind == Kind::Pause && slot.state == BrokerState::Paused) return done(resumeNow(slot));
   if (std::ranges::find(kDown, ended->fault.kind) == kDown.end()) return done({});
   // Up already, or on its way: then whoever brings it up is answered.
-  if (slot.state != BrokerState::Stopping) {
-    if (slot.process) return done({});
-    return startNode(slot, std::move(done));
-  }
+  if (slot.state != BrokerState::Stopping && slot.process) return done({});
+  done = patiently(slot.place.id, std::move(done));
+  if (slot.state != BrokerState::Stopping) return startNode(slot, std::move(done));
   slot.waiting.push_back([this, broker = slot.place.id, done = std::move(done)](Result<void> stopped) mutable {
     if (!stopped) return done(std::move(stopped));
     startNode(*slots_.at(broker), std::move(done));
-  });
-}
-
-// --- files of a broker that is down
-// ----------------------------------------------------------------------------------
-
-Result<void> Cluster::withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use) {
-  if (slot.process) return use(slot.process->files());
-  // A name of an earlier process that died stands for the same machine.
-  const auto machine = platform_->createProcess(machineOf(slot.place.id));
-  Result<void> result = use(machine->files());
-  machine->kill("its files were seen to");
-  machine->awaitStopped();
-  return result;
-}
-
-Result<void> Cluster::loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost) {
-  return withFiles(slot, [&lost](platform::FileSystem& files) -> Result<void> {
-    for (const faults::UnsyncedFile& each : lost) {
-      if (!files.exists(each.path)) continue;
-      TIDEMARK_ASSIGN(const auto file, files.open(each.path, platform::OpenMode::ReadWrite));
-      TIDEMARK_ASSIGN(const uint64_t size, file->size());
-      if (size > each.synced) TIDEMARK_TRY(file->truncate(each.synced));
-      TIDEMARK_TRY(file->sync());
-    }
-    return {};
-  });
-}
-
-Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault) {
-  return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
-    bool found = false;
-    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id)) {
-      if (fault.path.empty()) {
-        TIDEMARK_TRY(files.removeTree(directory));
-        found = true;
-        continue;
-      }
-      TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(directory));
-      for (const platform::DirectoryEntry& entry : entries) {
-        if (!entry.isDirectory || !faults::matchesPath(fault.path, entry.name)) continue;
-        TIDEMARK_TRY(files.removeTree(fmt::format("{}/{}", directory, entry.name)));
-        found = true;
-      }
-    }
-    if (!found)
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} has no folder {}", slot.place.id, fault.path));
-    return {};
-  });
-}
-
-Result<void> Cluster::flipBit(const Slot& slot, const faults::Fault& fault) {
-  return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
-    std::vector<std::string> paths;
-    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id))
-      TIDEMARK_TRY(collect(files, directory, paths));
-    const auto found =
-        std::ranges::find_if(paths, [&](const std::string& path) { return faults::matchesPath(fault.path, path); });
-    if (found == paths.end())
-      return fail(ErrorCode::InvalidRequest,
-                  fmt::format("broker {} has no file {} with a byte in it", slot.place.id, fault.path));
-    TIDEMARK_ASSIGN(const auto file, files.open(*found, platform::OpenMode::ReadWrite));
-    TIDEMARK_ASSIGN(const uint64_t size, file->size());
-    // In the middle: of a log that is inside a batch, of an index an entry.
-    const uint64_t position = size / 2;
-    std::array<uint8_t, 1> byte{};
-    TIDEMARK_TRY(file->readAt(position, byte));
-    byte[0] ^= 1U;
-    return file->writeAt(position, ByteView(byte));
   });
 }
 

@@ -12,7 +12,8 @@ Cluster::Cluster(std::unique_ptr<ClusterPlatform> platform)
       lab_(platform_->createProcess("lab")),
       executor_(lab_->createExecutor({.name = "cluster", .threads = 1})),
       faults_(std::make_shared<faults::FaultBook>([this](const events::Payload& what) { tell(kNoNode, what); },
-                                                  [this](int, uint64_t) { run([this] { changed(); }); })),
+                                                  [this](int, uint64_t) { run([this] { changed(); }); },
+                                                  [this] { return lab_->clock().monotonic(); })),
       newest_(std::make_shared<const observe::ClusterSnapshot>()) {
   collector_.onWake([this] {
     run([this] {

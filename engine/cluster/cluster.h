@@ -18,6 +18,7 @@
 #include "cluster/topology.h"
 #include "faults/fault_book.h"
 #include "faults/faulty_process.h"
+#include "faults/unmatched.h"
 #include "metadata/features.h"
 #include "observe/cluster_source.h"
 #include "observe/collector.h"
@@ -75,12 +76,30 @@ class Cluster final : public observe::ClusterSource {
   void deleteGroup(std::string group, Done done) override;
   void abortTransaction(std::string transactionalId, Done done) override;
 
-  /// As healAll(); answers how many there were.
-  void healEach(std::move_only_function<void(Result<size_t>)> done);
-  void listFaults(std::move_only_function<void(std::vector<faults::FaultStatus>)> done);
+  struct PlacedFault {
+    int id = 0;
+    /// What it names and nobody is now.
+    std::vector<faults::Unmatched> unmatched;
+  };
+  /// As setFault(); looks as well for what the fault names, on its broker's disk too.
+  void placeFault(faults::Fault fault, std::move_only_function<void(Result<PlacedFault>)> done);
+  struct Healed {
+    /// How many faults there were.
+    size_t count = 0;
+    /// No fault holds them: they died of something.
+    std::vector<NodeId> down;
+  };
+  /// As healAll().
+  void healEach(std::move_only_function<void(Result<Healed>)> done);
+  void listFaults(std::move_only_function<void(faults::FaultBook::Lists)> done);
   /// As it is now, whether anybody looks or not.
   void describeNow(std::move_only_function<void(observe::SnapshotPtr)> done);
 
+  /// How long whoever starts or stops a broker, or heals what took one down, waits for it; then an error says what it
+  /// lacks, and it goes on. Zero: as long as it takes. Before launch().
+  void setPatience(platform::Duration patience) { patience_ = patience; }
+  /// More than a start takes, and less than somebody at a prompt bears.
+  static constexpr platform::Duration kUsualPatience = std::chrono::seconds(30);
   /// What brokers tell clients instead of the host they bind to; before launch().
   void advertise(std::string host);
   /// The leader of a partition as a running broker knows it; an error that says why there is none.
@@ -132,7 +151,9 @@ class Cluster final : public observe::ClusterSource {
   void removeFresh();
   /// What a launch that was refused has made.
   void undoPrepare();
-  /// A majority of the controllers runs: leadership can be handed over.
+  /// How many controllers run, and how many there are.
+  std::pair<size_t, size_t> controllersUp() const;
+  /// A majority of them runs: leadership can be handed over.
   bool hasMajority() const;
   /// `inOrder`: partition i is led by broker i + 1, and so on, as the first page draws it.
   void createTopicNow(const observe::TopicOptions& topic, bool inOrder, Handler done);
@@ -172,16 +193,33 @@ class Cluster final : public observe::ClusterSource {
   void hearEvents();
   /// Begins and ends what is due, and sees to it that it is called when more is.
   void advanceFaults();
+  struct SetFault {
+    int id = 0;
+    /// Where it acts, or would now; none if that is not one broker.
+    NodeId node = kNoNode;
+  };
+  Result<SetFault> setNow(const faults::Fault& fault);
   Result<void> beginFault(int id, const faults::Fault& fault);
   Result<void> checkBroker(faults::Kind kind, const Slot& slot) const;
-  void harm(Slot& slot, faults::Kind kind);
+  void harm(Slot& slot, faults::Kind kind, int fault);
   /// Ends it; `done` once what it took down is up again.
   void endFault(int id, faults::FaultBook::Why why, Handler done);
-  /// Of the machine of a broker, whether it runs or not.
+  /// `done`, or what it hears once patience is at its end, whichever comes first.
+  Handler patiently(NodeId broker, Handler done);
+  std::string whyNotYet(NodeId broker) const;
+
+  // In damage.cpp.
+  /// Of the machine of a broker, whether it runs or not, and without faults.
   Result<void> withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use);
-  Result<void> loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost);
-  Result<void> wipe(const Slot& slot, const faults::Fault& fault);
-  Result<void> flipBit(const Slot& slot, const faults::Fault& fault);
+  Result<void> loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost, faults::Lasting& lasting);
+  Result<void> wipe(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting);
+  Result<void> flipBit(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting);
+
+  // In unmatched.cpp.
+  /// InvalidRequest if none of their files can have that path; `node`: whose, if that is known.
+  Result<void> checkPath(const faults::Fault& fault, NodeId node) const;
+  bool isConnected(std::string_view client) const;
+  std::vector<faults::Unmatched> unmatched(const faults::Fault& fault, NodeId node);
 
   // In look.cpp.
   void lookNow(const observe::LookPlace& place, Look look);
@@ -231,6 +269,7 @@ class Cluster final : public observe::ClusterSource {
   observe::Collector collector_;
   const std::shared_ptr<faults::FaultBook> faults_;
   platform::Timer faultTimer_;
+  platform::Duration patience_{};
 
   // Of the executor.
   std::string advertised_;

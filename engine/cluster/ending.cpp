@@ -30,6 +30,7 @@ void Cluster::killNode(Slot& slot, BrokerState state) {
   lookAt(slot, false);
   slot.recorder.reset();
   slot.process.reset();
+  faults_->lives(slot.place.id, false);
   tell(slot.place.id, events::BrokerDown{slot.place.id, state == BrokerState::Stopped ? events::DownCause::Stopped
                                                                                       : events::DownCause::Killed});
   enter(slot, state);
@@ -65,15 +66,20 @@ void Cluster::undoPrepare() {
     lab_->log().warning("cluster", "{} stays: {}", log::kLockFile, removed.error().message);
 }
 
-bool Cluster::hasMajority() const {
-  size_t voters = 0;
+std::pair<size_t, size_t> Cluster::controllersUp() const {
   size_t up = 0;
+  size_t all = 0;
   for (const auto& [id, slot] : slots_) {
     if (!slot->place.isController) continue;
-    ++voters;
+    ++all;
     if (slot->isOpen && isAlive(slot->state)) ++up;
   }
-  return 2 * up > voters;
+  return {up, all};
+}
+
+bool Cluster::hasMajority() const {
+  const auto [up, all] = controllersUp();
+  return 2 * up > all;
 }
 
 void Cluster::removeFresh() {

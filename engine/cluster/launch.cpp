@@ -209,6 +209,7 @@ void Cluster::startNode(Slot& slot, Handler done) {
   const uint64_t incarnation = slot.incarnation = ++incarnations_;
   slot.transactions.clear();
   slot.process = std::make_shared<faults::FaultyProcess>(platform_->createProcess(machineOf(id)), faults_, id);
+  faults_->lives(id, true);
   slot.process->onDeath([this, id, incarnation](const std::string& reason) {
     run([this, id, incarnation, reason] { died(id, incarnation, reason); });
   });

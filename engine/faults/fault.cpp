@@ -162,6 +162,8 @@ Result<void> check(const Fault& fault) {
     return impossible(fault, "bytesPerSecond is at least 1");
   if (required & kGroups) TIDEMARK_TRY(checkGroups(fault));
   if ((required & kPath) && fault.path.empty()) return impossible(fault, "\"path\" says which file");
+  if (fault.path.ends_with('/'))
+    return impossible(fault, "\"path\" ends with a slash, which no file's or folder's does");
   if ((parametersOf(fault.kind) & kFileCalls) && fault.fileCalls == 0)
     return impossible(fault, "\"calls\" names at least one of read, write, sync");
   if ((required & kOffset) && fault.offset == milliseconds{}) return impossible(fault, "offsetMs is not 0");

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "faults/refusals.h"
-
 namespace tidemark::faults {
 namespace {
 
@@ -39,11 +37,6 @@ events::FaultKind eventKind(Kind kind) noexcept {
                                : events::FaultKind::Other;
 }
 
-bool isCut(Kind kind) noexcept {
-  return kind == Kind::Cut || kind == Kind::Isolate || kind == Kind::Halves || kind == Kind::Bridge ||
-         kind == Kind::Ring;
-}
-
 uint32_t flagOf(Area area) noexcept {
   switch (area) {
     case Area::Links:
@@ -58,10 +51,6 @@ uint32_t flagOf(Area area) noexcept {
       break;
   }
   return 0;
-}
-
-bool isAt(const Place& place, NodeId node) noexcept {
-  return place.node == kNoNode || place.node == node;
 }
 
 }  // namespace
@@ -129,7 +118,7 @@ std::optional<MonotonicTime> FaultBook::nextDue() const {
   return next;
 }
 
-void FaultBook::begin(int id, Place place, MonotonicTime now) {
+void FaultBook::begin(int id, Place place, MonotonicTime now, Lasting lasting) {
   Notices notices;
   Waiters waiters;
   {
@@ -139,13 +128,15 @@ void FaultBook::begin(int id, Place place, MonotonicTime now) {
     Entry& entry = found->second;
     entry.begun = true;
     entry.place = std::move(place);
+    entry.lasting = std::move(lasting);
+    entry.actsSince = now;
     if (entry.fault.duration > Duration{}) entry.endAt = now + entry.fault.duration;
     // What happens to a broker or a file once has happened with this.
     if (areaOf(entry.fault.kind) == Area::Brokers || isMomentary(entry.fault.kind)) entry.fired = 1;
     notices.events.emplace_back(injected(entry));
     if (entry.fault.kind == Kind::ClockJump) {
       for (auto& [node, site] : sites_) {
-        if (!isAt(entry.place, node)) continue;
+        if (!entry.place.isAt(node)) continue;
         ClockSettings clocks = site->clocks();
         if (entry.fault.clocks & kWall) clocks.wallJumps += entry.fault.offset;
         if (entry.fault.clocks & kMonotonic) clocks.monotonicJumps += entry.fault.offset;
@@ -154,14 +145,19 @@ void FaultBook::begin(int id, Place place, MonotonicTime now) {
       }
     }
     updateSites();
-    if (isMomentary(entry.fault.kind)) entries_.erase(found);
+    if (isMomentary(entry.fault.kind)) close(found, Ending::FiredOut);
     waiters = linksChanged();
   }
   tellAll(notices);
   wake(waiters);
 }
 
-std::optional<FaultBook::Ended> FaultBook::end(int id, Why why) {
+void FaultBook::leaves(int id, Lasting lasting) {
+  const Lock lock(mutex_);
+  if (const auto found = entries_.find(id); found != entries_.end()) found->second.lasting = std::move(lasting);
+}
+
+std::optional<FaultBook::Ended> FaultBook::end(int id, Why why, std::string reason) {
   std::optional<Ended> ended;
   Notices notices;
   Waiters waiters;
@@ -169,10 +165,14 @@ std::optional<FaultBook::Ended> FaultBook::end(int id, Why why) {
     const Lock lock(mutex_);
     const auto found = entries_.find(id);
     if (found == entries_.end()) return std::nullopt;
-    Entry& entry = found->second;
+    const Entry& entry = found->second;
     if (why != Why::Dropped) notices.events.emplace_back(healed(entry));
-    ended = Ended{.fault = std::move(entry.fault), .place = std::move(entry.place), .begun = entry.begun};
-    entries_.erase(found);
+    ended = Ended{.fault = entry.fault, .place = entry.place, .begun = entry.begun};
+    close(found,
+          why == Why::Healed    ? Ending::Healed
+          : why == Why::Expired ? Ending::Expired
+                                : Ending::Dropped,
+          std::move(reason));
     updateSites();
     waiters = linksChanged();
   }
@@ -181,8 +181,64 @@ std::optional<FaultBook::Ended> FaultBook::end(int id, Why why) {
   return ended;
 }
 
+void FaultBook::unset(int id) {
+  Waiters waiters;
+  {
+    const Lock lock(mutex_);
+    if (entries_.erase(id) == 0) return;
+    updateSites();
+    waiters = linksChanged();
+  }
+  wake(waiters);
+}
+
+void FaultBook::clear() {
+  Waiters waiters;
+  {
+    const Lock lock(mutex_);
+    over_.clear();
+    living_.clear();
+    if (entries_.empty()) return;
+    entries_.clear();
+    updateSites();
+    waiters = linksChanged();
+  }
+  wake(waiters);
+}
+
+FaultBook::Entries::iterator FaultBook::close(Entries::iterator at, Ending ending, std::string reason) {
+  Entry& entry = at->second;
+  const MonotonicTime now = now_ ? now_() : entry.setAt;
+  if (over_.size() == kMostOver) over_.pop_front();
+  over_.push_back({.what = {.id = entry.id,
+                            .fault = std::move(entry.fault),
+                            .node = entry.place.node,
+                            .ending = ending,
+                            .reason = std::move(reason),
+                            .fired = entry.fired,
+                            .lasting = lastingOf(entry, now)},
+                   .setAt = entry.setAt,
+                   .endedAt = now});
+  return entries_.erase(at);
+}
+
 std::vector<FaultStatus> FaultBook::list(MonotonicTime now) const {
   const Lock lock(mutex_);
+  return listed(now);
+}
+
+FaultBook::Lists FaultBook::lists(MonotonicTime now) const {
+  const Lock lock(mutex_);
+  Lists both{.set = listed(now), .over = {}};
+  for (const Over& each : over_) {
+    FaultOver& over = both.over.emplace_back(each.what);
+    over.since = now - each.setAt;
+    over.ago = now - each.endedAt;
+  }
+  return both;
+}
+
+std::vector<FaultStatus> FaultBook::listed(MonotonicTime now) const {
   std::vector<FaultStatus> all;
   for (const auto& [id, entry] : entries_) {
     FaultStatus status{.id = id,
@@ -234,6 +290,36 @@ Site& FaultBook::siteOf(NodeId node) {
   return *site;
 }
 
+void FaultBook::lives(NodeId node, bool does) {
+  const Lock lock(mutex_);
+  if (does)
+    living_.insert(node);
+  else
+    living_.erase(node);
+  for (auto& [id, entry] : entries_)
+    if (entry.begun && entry.place.isAt(node) && now_) entry.actsSince = now_();
+  for (Over& each : over_) {
+    if (each.what.node != node) continue;
+    each.what.lasting.wall = {};
+    each.what.lasting.monotonic = {};
+  }
+}
+
+Lasting FaultBook::lastingOf(Entry& entry, MonotonicTime now) const {
+  Lasting lasting = std::move(entry.lasting);
+  const Fault& fault = entry.fault;
+  if (!entry.begun || areaOf(fault.kind) != Area::Clocks || !living_.contains(entry.place.node)) return lasting;
+  const bool isJump = fault.kind == Kind::ClockJump;
+  if (isJump && (fault.clocks & kWall)) lasting.wall = fault.offset;
+  if (!(fault.clocks & kMonotonic)) return lasting;
+  // The wall clock is right again; the monotonic one keeps what it has gained or lost.
+  lasting.monotonic =
+      fault.kind == Kind::ClockDrift
+          ? Duration(static_cast<int64_t>(static_cast<double>((now - entry.actsSince).count()) * (fault.rate - 1)))
+          : Duration(fault.offset);
+  return lasting;
+}
+
 std::shared_ptr<const Site> FaultBook::site(NodeId node) {
   const Lock lock(mutex_);
   siteOf(node);
@@ -278,7 +364,7 @@ void FaultBook::updateSites() {
     for (const auto& [id, entry] : entries_) {
       const Fault& fault = entry.fault;
       // A link is faulted at the side that connected, which may be any other than the one that the fault names.
-      if (!entry.begun || (areaOf(fault.kind) != Area::Links && !isAt(entry.place, node))) continue;
+      if (!entry.begun || (areaOf(fault.kind) != Area::Links && !entry.place.isAt(node))) continue;
       flags |= fault.kind == Kind::Slow ? kSlowFaults : flagOf(areaOf(fault.kind));
       if (fault.kind == Kind::ClockOffset) {
         if (fault.clocks & kWall) clocks.wallOffset += fault.offset;
@@ -313,9 +399,6 @@ void FaultBook::tellAll(const Notices& notices) const {
   for (const events::Payload& event : notices.events) tell_(event);
 }
 
-// --- verdicts
-// -------------------------------------------------------------------------------------------------------
-
 events::FaultInjected FaultBook::injected(const Entry& entry) {
   return {.fault = entry.id,
           .kind = eventKind(entry.fault.kind),
@@ -329,175 +412,6 @@ events::FaultHealed FaultBook::healed(const Entry& entry) {
           .kind = eventKind(entry.fault.kind),
           .node = entry.place.node,
           .target = std::string_view(textOf(entry.fault))};
-}
-
-uint64_t FaultBook::draw(Entry& entry) {
-  uint64_t z = entry.random += 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-bool FaultBook::takes(Entry& entry, Notices& notices) {
-  ++entry.seen;
-  const Trigger& trigger = entry.fault.trigger;
-  switch (trigger.which) {
-    case Trigger::Which::Each:
-      break;
-    case Trigger::Which::Nth:
-      if (entry.seen != trigger.n) return false;
-      entry.spent = true;
-      break;
-    case Trigger::Which::EveryNth:
-      if (entry.seen % trigger.n != 0) return false;
-      break;
-    case Trigger::Which::Chance:
-      // 53 bits are what a double holds.
-      if (static_cast<double>(draw(entry) >> 11) * 0x1p-53 >= trigger.chance) return false;
-      break;
-  }
-  ++entry.fired;
-  if ((entry.fired & (entry.fired - 1)) == 0) notices.fired.emplace_back(entry.id, entry.fired);
-  if (entry.spent) notices.events.emplace_back(healed(entry));
-  return true;
-}
-
-Duration FaultBook::lateness(Entry& entry) {
-  const Duration jitter = entry.fault.jitter;
-  Duration late = entry.fault.delay;
-  if (jitter > Duration{})
-    late += Duration(static_cast<int64_t>(draw(entry) % static_cast<uint64_t>(2 * jitter.count() + 1))) - jitter;
-  return std::max(late, Duration{});
-}
-
-void FaultBook::dropSpent() {
-  if (std::erase_if(entries_, [](const auto& each) { return each.second.spent; }) > 0) updateSites();
-}
-
-LinkVerdict FaultBook::transfer(const Passage& passage, uint64_t bytes, uint64_t ticket,
-                                const std::weak_ptr<LinkWaiter>& waiter) {
-  LinkVerdict verdict;
-  Notices notices;
-  {
-    const Lock lock(mutex_);
-    for (auto& [id, entry] : entries_) {
-      if (!entry.begun || areaOf(entry.fault.kind) != Area::Links) continue;
-      if (std::ranges::none_of(entry.place.links, [&](const LinkRule& rule) { return matches(rule, passage); }))
-        continue;
-      if (isCut(entry.fault.kind) || (entry.fault.kind == Kind::Hold && bytes > 0)) {
-        if (entry.passing.contains(ticket)) continue;
-        // Asked again it is the same transfer.
-        if (entry.held.insert(ticket).second) takes(entry, notices);
-        verdict.held = true;
-      }
-    }
-    // What is held meets the others when it passes.
-    for (auto& [id, entry] : entries_) {
-      if (verdict.held) break;
-      if (!entry.begun || areaOf(entry.fault.kind) != Area::Links) continue;
-      if (std::ranges::none_of(entry.place.links, [&](const LinkRule& rule) { return matches(rule, passage); }))
-        continue;
-      entry.passing.erase(ticket);
-      if (entry.fault.kind == Kind::Delay && takes(entry, notices)) verdict.delay += lateness(entry);
-      if (entry.fault.kind == Kind::Reset && takes(entry, notices)) verdict.reset = true;
-      if (entry.fault.kind == Kind::Throttle && bytes > 0 && takes(entry, notices))
-        verdict.bytesPerSecond = verdict.bytesPerSecond == 0
-                                     ? entry.fault.bytesPerSecond
-                                     : std::min(verdict.bytesPerSecond, entry.fault.bytesPerSecond);
-    }
-    if (verdict.held) waiters_.push_back(waiter);
-    dropSpent();
-  }
-  tellAll(notices);
-  return verdict;
-}
-
-uint64_t FaultBook::newTicket() {
-  const Lock lock(mutex_);
-  return nextTicket_++;
-}
-
-void FaultBook::forget(uint64_t ticket) {
-  const Lock lock(mutex_);
-  for (auto& [id, entry] : entries_) {
-    entry.held.erase(ticket);
-    entry.passing.erase(ticket);
-  }
-  std::erase_if(waiters_, [](const auto& weak) { return weak.expired(); });
-}
-
-FileVerdict FaultBook::fileCall(NodeId node, FileCalls call, const std::string& path, bool grows) {
-  FileVerdict verdict;
-  Notices notices;
-  {
-    const Lock lock(mutex_);
-    for (auto& [id, entry] : entries_) {
-      const Fault& fault = entry.fault;
-      if (!entry.begun || areaOf(fault.kind) != Area::Disks || !isAt(entry.place, node)) continue;
-      if (!(fault.fileCalls & call) || !matchesPath(fault.path, path)) continue;
-      const bool isAbout = fault.kind == Kind::SlowDisk || fault.kind == Kind::DiskError ||
-                           (fault.kind == Kind::FullDisk && grows) ||
-                           (fault.kind == Kind::TornWrite && call == kWrites);
-      if (!isAbout || !takes(entry, notices)) continue;
-      if (fault.kind == Kind::SlowDisk) verdict.delay += lateness(entry);
-      verdict.fails |= fault.kind == Kind::DiskError;
-      verdict.isFull |= fault.kind == Kind::FullDisk;
-      verdict.isTorn |= fault.kind == Kind::TornWrite;
-      // The broker dies of it: there is no second one.
-      if (verdict.isTorn && !entry.spent) {
-        entry.spent = true;
-        notices.events.emplace_back(healed(entry));
-      }
-    }
-    dropSpent();
-  }
-  tellAll(notices);
-  return verdict;
-}
-
-RequestVerdict FaultBook::request(NodeId node, std::string_view api, std::string_view client,
-                                  const std::vector<TopicPartition>& named) {
-  RequestVerdict verdict;
-  Notices notices;
-  {
-    const Lock lock(mutex_);
-    for (auto& [id, entry] : entries_) {
-      const Fault& fault = entry.fault;
-      if (!entry.begun || areaOf(fault.kind) != Area::Requests || !isAt(entry.place, node)) continue;
-      if (!fault.api.empty() && fault.api != api) continue;
-      if (!entry.place.client.empty() && entry.place.client != client) continue;
-      const auto isNamed = [&](const TopicPartition& each) {
-        return each.topic == fault.topic && (!fault.partition || *fault.partition == each.partition);
-      };
-      if (!fault.topic.empty() && std::ranges::none_of(named, isNamed)) continue;
-      if (fault.kind == Kind::RequestError && !canRefuse(api)) continue;
-      if (!takes(entry, notices)) continue;
-      if (fault.kind == Kind::RequestDelay) verdict.delay += lateness(entry);
-      if (fault.kind == Kind::RequestDisconnect) verdict.disconnects = true;
-      if (fault.kind == Kind::RequestDrop && verdict.droppedBy == 0) verdict.droppedBy = id;
-      if (fault.kind == Kind::RequestError && verdict.error == ErrorCode::None) verdict.error = fault.error;
-    }
-    dropSpent();
-  }
-  tellAll(notices);
-  return verdict;
-}
-
-bool FaultBook::acts(int id, const std::weak_ptr<LinkWaiter>& waiter) {
-  const Lock lock(mutex_);
-  waiters_.push_back(waiter);
-  return entries_.contains(id);
-}
-
-Duration FaultBook::slowness(NodeId node) {
-  Duration sum{};
-  const Lock lock(mutex_);
-  for (auto& [id, entry] : entries_) {
-    if (!entry.begun || entry.fault.kind != Kind::Slow || !isAt(entry.place, node)) continue;
-    ++entry.fired;
-    sum += entry.fault.delay;
-  }
-  return sum;
 }
 
 }  // namespace tidemark::faults

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
 #include "events/event.h"
 #include "faults/fault.h"
+#include "faults/fault_over.h"
 #include "faults/place.h"
 #include "faults/site.h"
 #include "platform/network.h"
@@ -83,7 +86,13 @@ class FaultBook {
   using Tell = std::function<void(const events::Payload&)>;
   /// Told the first time and whenever the number has doubled; may be empty.
   using Fired = std::function<void(int fault, uint64_t times)>;
-  explicit FaultBook(Tell tell, Fired fired = {}) : tell_(std::move(tell)), fired_(std::move(fired)) {}
+  /// What time it is; any thread, under the lock. Empty: what ends has ended as soon as it was set.
+  using Now = std::function<MonotonicTime()>;
+  explicit FaultBook(Tell tell, Fired fired = {}, Now now = {})
+      : tell_(std::move(tell)), fired_(std::move(fired)), now_(std::move(now)) {}
+
+  /// So many faults that are over are kept, the newest ones.
+  static constexpr size_t kMostOver = 32;
 
   // --- the list: one thread at a time
 
@@ -103,18 +112,31 @@ class FaultBook {
   std::optional<Due> due(MonotonicTime now) const EXCLUDES(mutex_);
   /// When due() has something; nothing: never by itself.
   std::optional<MonotonicTime> nextDue() const EXCLUDES(mutex_);
-  /// It acts from now on. A momentary one is over with this, but for the event.
-  void begin(int id, Place place, MonotonicTime now) EXCLUDES(mutex_);
+  /// It acts from now on. A momentary one is over with this, but for the event. `lasting`: what it has done to files.
+  void begin(int id, Place place, MonotonicTime now, Lasting lasting = {}) EXCLUDES(mutex_);
+  /// What one that acts has done to files since it began.
+  void leaves(int id, Lasting lasting) EXCLUDES(mutex_);
   enum class Why : uint8_t { Healed, Expired, Dropped };
-  /// It is forgotten; of one that was dropped nobody is told. What it was; nothing if there is none of that number.
   struct Ended {
     Fault fault;
     Place place;
     bool begun;
   };
-  std::optional<Ended> end(int id, Why why) EXCLUDES(mutex_);
+  /// It is over; of one that was dropped, for that `reason`, nobody is told. What it was; nothing if there is none of
+  /// that number.
+  std::optional<Ended> end(int id, Why why, std::string reason = {}) EXCLUDES(mutex_);
+  /// As if it had never been set.
+  void unset(int id) EXCLUDES(mutex_);
+  /// As if none had.
+  void clear() EXCLUDES(mutex_);
   /// By number.
   std::vector<FaultStatus> list(MonotonicTime now) const EXCLUDES(mutex_);
+  /// The same, and those that are over, in the order in which they ended: each fault is in one of the two.
+  struct Lists {
+    std::vector<FaultStatus> set;
+    std::vector<FaultOver> over;
+  };
+  Lists lists(MonotonicTime now) const EXCLUDES(mutex_);
   /// The fault of that kind that acts on the node, or 0.
   int find(Kind kind, NodeId node) const EXCLUDES(mutex_);
   /// Lets the next `count` transfers of those that a hold keeps back pass, in the order in which they came; how many
@@ -123,6 +145,8 @@ class FaultBook {
 
   // --- who is where
 
+  /// A broker's process lives from now on, or does not any more: how wrong its clocks are goes with it.
+  void lives(NodeId node, bool does) EXCLUDES(mutex_);
   /// The seam of a broker; the same one for all its lives. Lives as long as anybody holds it.
   std::shared_ptr<const Site> site(NodeId node) EXCLUDES(mutex_);
   /// Which node listens on that port, at which listener.
@@ -172,6 +196,9 @@ class FaultBook {
     uint64_t random = 0;
     /// An nth that was: it is over.
     bool spent = false;
+    Lasting lasting;
+    /// When it began, or when the process did that it has been acting on.
+    MonotonicTime actsSince;
     /// Hold: tickets of what is kept back, and of what may pass.
     std::set<uint64_t> held;
     std::set<uint64_t> passing;
@@ -180,6 +207,12 @@ class FaultBook {
     std::vector<events::Payload> events;
     std::vector<std::pair<int, uint64_t>> fired;
   };
+  struct Over {
+    FaultOver what;
+    MonotonicTime setAt;
+    MonotonicTime endedAt;
+  };
+  using Entries = std::map<int, Entry>;
   using Waiters = std::vector<std::weak_ptr<LinkWaiter>>;
 
   /// When it has to begin or to end; none: never by itself.
@@ -190,6 +223,11 @@ class FaultBook {
   static bool takes(Entry& entry, Notices& notices);
   static uint64_t draw(Entry& entry);
   static Duration lateness(Entry& entry);
+  /// Takes it out of the list and keeps it among those that are over.
+  Entries::iterator close(Entries::iterator at, Ending ending, std::string reason = {}) REQUIRES(mutex_);
+  /// With what its clocks keep.
+  Lasting lastingOf(Entry& entry, MonotonicTime now) const REQUIRES(mutex_);
+  std::vector<FaultStatus> listed(MonotonicTime now) const REQUIRES(mutex_);
   void dropSpent() REQUIRES(mutex_);
   void updateSites() REQUIRES(mutex_);
   Waiters linksChanged() REQUIRES(mutex_);
@@ -199,10 +237,14 @@ class FaultBook {
 
   const Tell tell_;
   const Fired fired_;
+  const Now now_;
   mutable Mutex mutex_;
   int nextId_ GUARDED_BY(mutex_) = 1;
   uint64_t nextTicket_ GUARDED_BY(mutex_) = 1;
-  std::map<int, Entry> entries_ GUARDED_BY(mutex_);
+  Entries entries_ GUARDED_BY(mutex_);
+  std::deque<Over> over_ GUARDED_BY(mutex_);
+  /// Nodes whose process lives.
+  std::set<NodeId> living_ GUARDED_BY(mutex_);
   std::map<NodeId, std::shared_ptr<Site>> sites_ GUARDED_BY(mutex_);
   std::map<uint16_t, Listener> listeners_ GUARDED_BY(mutex_);
   std::set<platform::Endpoint> opened_ GUARDED_BY(mutex_);

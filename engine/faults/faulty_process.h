@@ -44,6 +44,9 @@ class FaultyProcess final : public platform::Process {
     below_->onDeath(std::move(handler));
   }
 
+  /// The same files without their faults.
+  platform::FileSystem& filesBelow() noexcept { return below_->files(); }
+
   /// Files with bytes behind what was last synced, by path. Whoever cuts them off once the process is dead makes of a
   /// kill a loss of power.
   std::vector<UnsyncedFile> unsyncedFiles() const;

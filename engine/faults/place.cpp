@@ -85,6 +85,7 @@ bool matches(const LinkRule& rule, const Passage& passage) noexcept {
 
 Result<Place> placeOf(const Fault& fault, const ClusterView& cluster) {
   Place place;
+  if (fault.trigger.teller != kNoNode) TIDEMARK_TRY(known(fault.trigger.teller, cluster.nodes()));
   if (const auto* node = std::get_if<NodeName>(&fault.target)) {
     TIDEMARK_ASSIGN(place.node, resolve(*node, cluster));
   } else if (const auto* clients = std::get_if<ClientsName>(&fault.target)) {

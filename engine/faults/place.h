@@ -51,6 +51,8 @@ struct Place {
   std::string client;
   /// Of a fault of links.
   std::vector<LinkRule> links;
+
+  bool isAt(NodeId other) const noexcept { return node == kNoNode || node == other; }
 };
 
 /// Who is who in a cluster at this moment.

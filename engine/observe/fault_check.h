@@ -10,8 +10,9 @@ namespace tidemark::observe {
 /// Whether something of that kind can be done to a broker in that state. InvalidRequest says why not.
 Result<void> checkState(faults::Kind kind, NodeId broker, BrokerState state);
 
-/// Whether the fault can be set in the cluster as it was seen: all that setFault() refuses, known beforehand. A name
-/// that stands for nobody now is no reason against a fault that begins later. The error says what is impossible.
+/// Whether the fault can be set in the cluster as it was seen: all that setFault() refuses, known beforehand, but for
+/// what only the files tell. A name that stands for nobody now is no reason against a fault that begins later. The
+/// error says what is impossible.
 Result<void> checkFault(const faults::Fault& fault, const ClusterSnapshot& cluster);
 
 /// Whether a fault of that kind, whatever its target and parameters, could be set. The error says what the cluster

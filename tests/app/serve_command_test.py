@@ -83,6 +83,49 @@ class Lab(unittest.TestCase):
         self.assertEqual(self.serve.ask("faults")["faults"], [])
 
 
+    def test_a_fault_that_nothing_matches_says_so(self):
+        answer = self.serve.ask('fault {"kind":"request-drop","target":"clients named billing","topic":"payments"}')
+        self.assertEqual((answer["ok"], answer["note"]), (True, "nothing matches it now: no client named billing is connected; there is no topic payments"))
+        (listed,) = self.serve.ask("faults")["faults"]
+        self.assertEqual((listed["id"], listed["fired"]), (answer["fault"], 0))
+        self.refused('fault {"kind":"cut","target":"link 1->clients","trigger":{"event":"IsrShrunk","broker":4}}', "there is no broker 4")
+        self.refused('fault {"kind":"disk-error","target":"broker 1","path":"/etc/*"}', "/etc/* is no path of the brokers'")
+        self.assertNotIn("note", self.serve.ask('fault {"kind":"slow-disk","target":"broker 1","delayMs":1,"path":"__cluster_metadata-0/*.log"}'))
+        self.assertTrue(self.serve.ask("heal all")["ok"])
+
+    def test_faults_that_are_over_are_listed_with_what_stays(self):
+        jump = self.serve.ask('fault {"kind":"clock-jump","target":"broker 1","offsetMs":1500}')["fault"]
+        flip = self.serve.ask('fault {"kind":"bit-flip","target":"broker 1","path":"__cluster_metadata-0/*.checkpoint"}')["fault"]
+        delay = self.serve.ask('fault {"kind":"delay","target":"link clients->1","delayMs":1}')["fault"]
+        self.assertTrue(self.serve.ask(f"heal {delay}")["ok"])
+        answer = self.serve.ask("faults")
+        self.assertEqual(answer["faults"], [])
+        over = {each["id"]: each for each in answer["over"]}
+        self.assertEqual([over[each]["ended"] for each in (jump, flip, delay)], ["fired out", "fired out", "healed"])
+        self.assertEqual(over[jump]["lasting"], {"wallMs": 1500})
+        (path,) = over[flip]["lasting"]["paths"]
+        self.assertEqual(over[flip]["lasting"]["flippedByte"], pathlib.Path(path).stat().st_size // 2)
+        self.assertNotIn("lasting", over[delay])
+        self.assertLessEqual(over[delay]["endedAgoMs"], over[delay]["sinceMs"])
+
+
+class WithoutQuorum(unittest.TestCase):
+    def test_what_needs_no_quorum_is_answered_at_once(self):
+        serve = Serve("--brokers", 3, "--port", 0, "--json")
+        try:
+            serve.answer()
+            for link in ("1<->2", "1<->3", "2<->3"):
+                self.assertTrue(serve.ask('fault {"kind":"cut","target":"link %s"}' % link)["ok"])
+            while serve.ask("status")["controller"] is not None:
+                pass
+            for line in ("faults", "topics", "pause 1", "resume 1", "heal all", "faults"):
+                answer = serve.ask(line)
+                self.assertEqual((answer["command"], answer["ok"]), (line.split()[0], True), answer)
+            self.assertEqual(len(answer["over"]), 4)
+        finally:
+            serve.end()
+
+
 class Refused(unittest.TestCase):
     """What `serve` says of a command line that cannot be."""
 

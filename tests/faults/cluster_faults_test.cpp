@@ -61,9 +61,10 @@ class ClusterFaultsTest : public testing::TestWithParam<bool> {
     const auto healed = lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); });
     EXPECT_TRUE(healed) << healed.error().message;
   }
-  std::vector<FaultStatus> list() {
-    return answerOf<std::vector<FaultStatus>>([&](auto done) { lab_->cluster().listFaults(std::move(done)); });
+  FaultBook::Lists lists() {
+    return answerOf<FaultBook::Lists>([&](auto done) { lab_->cluster().listFaults(std::move(done)); });
   }
+  std::vector<FaultStatus> list() { return lists().set; }
   static const observe::PartitionSnapshot* orders(const observe::ClusterSnapshot& cluster) {
     return observe::findPartition(cluster, {"orders", PartitionIndex(0)});
   }
@@ -337,6 +338,117 @@ TEST_P(ClusterFaultsTest, ABrokenDiskIsNoticed) {
   EXPECT_TRUE(again) << again.error().message;
   EXPECT_TRUE(awaitIsr(3));
 }
+
+TEST_P(ClusterFaultsTest, NothingKeepsTheLabFromABrokersDisk) {
+  const NodeId slow = follower();
+  set(text(R"({{"kind":"slow-disk","target":"broker {}","delayMs":600000}})", slow));
+  // Else it would be read and written in that time, and whatever is asked for meanwhile would wait.
+  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"__cluster_metadata-0/*.checkpoint"}})", slow));
+  EXPECT_EQ(list().size(), 1U);
+}
+
+TEST_P(ClusterFaultsTest, WhatIsOverStaysInTheListWithWhatItLeavesBehind) {
+  produce(4);
+  const NodeId broken = follower();
+  set(text(R"({{"kind":"bit-flip","target":"broker {}","path":"orders-0/*.log"}})", broken));
+  set(text(R"({{"kind":"clock-jump","target":"broker {}","offsetMs":60000}})", broken));
+  const auto jumped = lists().over;
+  ASSERT_EQ(jumped.size(), 2U);
+  EXPECT_EQ(jumped[0].node, broken);
+  EXPECT_EQ(jumped[0].ending, Ending::FiredOut);
+  ASSERT_EQ(jumped[0].lasting.paths.size(), 1U);
+  EXPECT_THAT(jumped[0].lasting.paths[0], testing::EndsWith("/orders-0/00000000000000000000.log"));
+  EXPECT_GT(jumped[0].lasting.flippedByte.value_or(0), 100U) << "in the middle of it";
+  EXPECT_EQ(jumped[1].lasting.wall, milliseconds(60000));
+  const int kill = set(text(R"({{"kind":"kill","target":"broker {}"}})", broken));
+  set(text(R"({{"kind":"wipe","target":"broker {}","path":"orders-*"}})", broken));
+  heal(kill);
+  std::vector<std::string> over;
+  const FaultBook::Lists all = lists();
+  for (const FaultOver& each : all.over)
+    over.push_back(fmt::format("{} {}", nameOf(each.fault.kind), nameOf(each.ending)));
+  EXPECT_THAT(over,
+              testing::ElementsAre("bit-flip fired out", "clock-jump fired out", "wipe fired out", "kill healed"));
+  EXPECT_EQ(all.over[1].lasting.wall, milliseconds{}) << "its clock is right since it started anew";
+  EXPECT_THAT(all.over[2].lasting.paths, testing::ElementsAre(testing::EndsWith("/orders-0")));
+  EXPECT_TRUE(all.set.empty());
+}
+
+TEST_P(ClusterFaultsTest, OneThatCannotBeginWhenItIsDueIsOverAndSaysWhy) {
+  set(R"({"kind":"kill","target":"leader of payments-0","trigger":{"afterMs":1}})");
+  const NodeId after = follower();
+  set(text(R"({{"kind":"kill","target":"broker {}","trigger":{{"afterMs":50}}}})", after));
+  EXPECT_TRUE(awaitState(after, BrokerState::Killed));
+  const auto over = lists().over;
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].ending, Ending::Dropped);
+  EXPECT_EQ(over[0].reason, "there is no partition payments-0");
+}
+
+TEST_P(ClusterFaultsTest, WhatNobodyIsIsToldWithTheFaultThatNamesIt) {
+  const auto notes = [&](std::string_view json) {
+    const auto placed = answerOf<Result<cluster::Cluster::PlacedFault>>(
+        [&](auto done) { lab_->cluster().placeFault(parseFault(json).value(), std::move(done)); });
+    EXPECT_TRUE(placed) << json << ": " << placed.error().message;
+    std::vector<std::string> all;
+    if (placed)
+      for (const Unmatched& each : placed->unmatched) all.push_back(textOf(each));
+    return all;
+  };
+  using testing::ElementsAre;
+  const std::string who = text("broker {}", follower());
+  EXPECT_THAT(notes(R"({"kind":"delay","target":"link clients named billing->1","delayMs":1})"),
+              ElementsAre("no client named billing is connected"));
+  EXPECT_THAT(notes(R"({"kind":"request-drop","target":"clients named billing","topic":"payments"})"),
+              ElementsAre("no client named billing is connected", "there is no topic payments"));
+  EXPECT_THAT(notes(R"({"kind":"request-drop","target":"clients named tidemark-lab","topic":"orders","partition":0})"),
+              ElementsAre());
+  EXPECT_THAT(
+      notes(R"({"kind":"kill","target":"leader of orders-7","trigger":{"event":"IsrShrunk","partition":"orders-1"}})"),
+      ElementsAre("there is no partition orders-1", "there is no partition orders-7"));
+  EXPECT_THAT(notes(text(R"({{"kind":"disk-error","target":"{}","path":"orders-9/*.log"}})", who)),
+              ElementsAre(who + " has no file or folder orders-9/*.log"));
+  EXPECT_THAT(notes(text(R"({{"kind":"slow-disk","target":"{}","path":"orders-0/*.log","delayMs":1}})", who)),
+              ElementsAre());
+  EXPECT_THAT(refused(text(R"({{"kind":"disk-error","target":"{}","path":"/etc/*.log"}})", who)),
+              HasSubstr("/etc/*.log is no path of the brokers': their files are in /"));
+  EXPECT_THAT(notes(R"({"kind":"request-drop","topic":"orders","partition":7})"),
+              ElementsAre("there is no partition orders-7"));
+  ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(follower(), std::move(done)); }));
+  EXPECT_THAT(notes(text(R"({{"kind":"clock-jump","target":"{}","offsetMs":1}})", who)),
+              ElementsAre(who + " does not run, and its clocks are right when it starts"));
+}
+
+/// The lab waits for brokers only so long.
+class ImpatientTest : public ClusterFaultsTest {
+ protected:
+  void SetUp() override {
+    lab_->cluster().setPatience(milliseconds(1500));
+    ClusterFaultsTest::SetUp();
+  }
+};
+
+TEST_P(ImpatientTest, WhoHealsABrokerThatNobodyRegistersIsToldWhatItLacks) {
+  for (const char* link : {"1<->2", "1<->3", "2<->3"}) set(text(R"({{"kind":"cut","target":"link {}"}})", link));
+  EXPECT_TRUE(
+      lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) { return cluster.quorum.leader == kNoNode; }));
+  const int kill = set(R"({"kind":"kill","target":"broker 1"})");
+  const auto healed = lab_->perform([&](auto done) { lab_->cluster().healFault(kill, std::move(done)); });
+  EXPECT_EQ(
+      healed.error().message,
+      "broker 1 is started and goes on trying, but is not registered after 1.5 s: no controller is active, 3 of 3 "
+      "controllers run, 3 faults are set");
+  EXPECT_EQ(list().size(), 3U);
+  // Of links nobody waits for anybody.
+  const auto rest =
+      answerOf<Result<cluster::Cluster::Healed>>([&](auto done) { lab_->cluster().healEach(std::move(done)); });
+  EXPECT_EQ(rest.value().count, 3U);
+  EXPECT_TRUE(awaitState(NodeId(1), BrokerState::Running));
+  EXPECT_TRUE(awaitIsr(3));
+}
+
+INSTANTIATE_TEST_SUITE_P(Platforms, ImpatientTest, testing::Values(true, false),
+                         [](const auto& which) { return which.param ? "Native" : "Simulated"; });
 
 /// Two brokers and, on nodes of their own, three controllers.
 class SeparateControllersTest : public ClusterFaultsTest {

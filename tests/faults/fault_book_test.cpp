@@ -51,10 +51,19 @@ class FaultBookTest : public testing::Test {
     return {};
   }
 
+  /// Of those that are over, "id ending".
+  std::vector<std::string> over(MonotonicTime now = kStart) {
+    std::vector<std::string> all;
+    for (const FaultOver& each : book_.lists(now).over)
+      all.push_back(fmt::format("{} {}", each.id, nameOf(each.ending)));
+    return all;
+  }
+
+  MonotonicTime now_ = kStart;
   std::vector<events::Payload> told_;
   std::vector<std::pair<int, uint64_t>> fired_;
   FaultBook book_{[this](const events::Payload& what) { told_.push_back(what); },
-                  [this](int fault, uint64_t times) { fired_.emplace_back(fault, times); }};
+                  [this](int fault, uint64_t times) { fired_.emplace_back(fault, times); }, [this] { return now_; }};
 };
 
 TEST_F(FaultBookTest, ASiteIsAskedOnlyWhileSomethingIsBrokenThere) {
@@ -233,6 +242,97 @@ TEST_F(FaultBookTest, TellsWhatIsSetAndHealed) {
   EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultHealed fault=2"))) << "it was over with that";
   book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), FaultBook::Why::Dropped);
   EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultInjected"))) << "of one that is dropped nobody is told";
+}
+
+TEST_F(FaultBookTest, WhatIsOverIsKeptWithWhyAndWhenItEnded) {
+  set(R"({"kind":"reset","target":"link 1->3","trigger":{"nth":2}})");
+  transfer();
+  EXPECT_TRUE(over().empty());
+  now_ = kStart + seconds(3);
+  transfer();
+  const int cut = set(R"({"kind":"cut","target":"link 1->3"})", now_);
+  transfer();
+  now_ = kStart + seconds(5);
+  book_.end(cut, FaultBook::Why::Healed);
+  book_.end(set(R"({"kind":"cut","target":"link 1->3"})", now_), FaultBook::Why::Expired);
+  book_.end(set(R"({"kind":"cut","target":"link 1->3","trigger":{"afterMs":1}})", now_), FaultBook::Why::Dropped, "so");
+  set(R"({"kind":"restart","target":"broker 1"})", now_);
+  EXPECT_THAT(over(), ElementsAre("1 fired out", "2 healed", "3 time over", "4 dropped", "5 fired out"));
+  const FaultBook::Lists lists = book_.lists(kStart + seconds(6));
+  EXPECT_TRUE(lists.set.empty());
+  EXPECT_EQ(textOf(lists.over[0].fault), "reset link 1->3");
+  EXPECT_EQ(lists.over[0].since, seconds(6));
+  EXPECT_EQ(lists.over[0].ago, seconds(3));
+  EXPECT_EQ(lists.over[1].since, seconds(3));
+  EXPECT_EQ(lists.over[1].ago, seconds(1));
+  EXPECT_EQ(lists.over[1].fired, 1U);
+  EXPECT_EQ(lists.over[3].reason, "so");
+  EXPECT_EQ(lists.over[4].node, NodeId(1));
+}
+
+TEST_F(FaultBookTest, OnlyTheNewestOfThoseThatAreOverAreKept) {
+  const int more = static_cast<int>(FaultBook::kMostOver) + 3;
+  for (int i = 0; i < more; ++i) book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), FaultBook::Why::Healed);
+  EXPECT_EQ(over().size(), FaultBook::kMostOver);
+  EXPECT_EQ(over().front(), "4 healed");
+  EXPECT_EQ(over().back(), fmt::format("{} healed", more));
+}
+
+TEST_F(FaultBookTest, WhatNeverCameToBeIsNotCalledOver) {
+  book_.unset(set(R"({"kind":"cut","target":"link 1->3"})"));
+  EXPECT_FALSE(transfer().held);
+  EXPECT_TRUE(over().empty());
+  book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), FaultBook::Why::Healed);
+  set(R"({"kind":"cut","target":"link 1->3"})");
+  book_.clear();
+  EXPECT_FALSE(transfer().held);
+  EXPECT_TRUE(over().empty());
+  EXPECT_TRUE(book_.list(kStart).empty());
+}
+
+TEST_F(FaultBookTest, AClockThatStaysWrongIsToldUntilItsBrokerStartsAnew) {
+  const auto lasting = [this] { return book_.lists(now_).over.back().lasting; };
+  const auto heal = [this](int id) { book_.end(id, FaultBook::Why::Healed); };
+  set(R"({"kind":"clock-jump","target":"broker 1","offsetMs":-60000})");
+  EXPECT_TRUE(lasting().isNothing()) << "nobody has that clock";
+  book_.lives(NodeId(1), true);
+  set(R"({"kind":"clock-jump","target":"broker 1","offsetMs":-60000})");
+  EXPECT_EQ(lasting().wall, milliseconds(-60000));
+  EXPECT_EQ(lasting().monotonic, Duration{});
+  heal(set(R"({"kind":"clock-offset","target":"broker 1","offsetMs":5000,"clocks":["wall","monotonic"]})"));
+  EXPECT_EQ(lasting().wall, milliseconds{}) << "it is right again";
+  EXPECT_EQ(lasting().monotonic, seconds(5));
+  const int drift = set(R"({"kind":"clock-drift","target":"broker 1","rate":0.5,"clocks":["monotonic"]})");
+  now_ += seconds(8);
+  heal(drift);
+  EXPECT_EQ(lasting().monotonic, -seconds(4));
+  book_.lives(NodeId(2), false);
+  EXPECT_EQ(lasting().monotonic, -seconds(4)) << "that is another one";
+  book_.lives(NodeId(1), false);
+  for (const FaultOver& each : book_.lists(now_).over) EXPECT_TRUE(each.lasting.isNothing()) << each.id;
+  const int also = set(R"({"kind":"clock-drift","target":"broker 1","rate":0.5,"clocks":["monotonic"]})");
+  now_ += seconds(8);
+  book_.lives(NodeId(1), true);
+  now_ += seconds(2);
+  heal(also);
+  EXPECT_EQ(lasting().monotonic, -seconds(1)) << "since it started";
+}
+
+TEST_F(FaultBookTest, AWriteThatToreIsOverAndNamesItsFile) {
+  set(R"({"kind":"slow-disk","target":"broker 1","delayMs":1})");
+  set(R"({"kind":"torn-write","target":"broker 1"})");
+  EXPECT_TRUE(book_.fileCall(NodeId(1), kWrites, "/data/orders-0/00.log", true).isTorn);
+  const auto lists = book_.lists(kStart);
+  ASSERT_EQ(lists.over.size(), 1U);
+  EXPECT_EQ(lists.over[0].ending, Ending::FiredOut);
+  EXPECT_THAT(lists.over[0].lasting.paths, ElementsAre("/data/orders-0/00.log"));
+}
+
+TEST(Lasting, NamesSoManyPathsAndCountsTheOthers) {
+  Lasting lasting;
+  for (size_t i = 0; i < Lasting::kMostPaths + 5; ++i) lasting.add("x");
+  EXPECT_EQ(lasting.paths.size(), Lasting::kMostPaths);
+  EXPECT_EQ(lasting.morePaths, 5U);
 }
 
 TEST_F(FaultBookTest, FileCallsAreMatchedByCallPathAndNode) {

@@ -82,6 +82,8 @@ TEST(Fault, WhatIsMalformedIsNamed) {
         wrongWith(fmt::format(
             R"({{"kind":"cut","target":"link 1->2","trigger":{{"event":"IsrShrunk","partition":"{}"}}}})", name)),
         HasSubstr("it must be TOPIC-PARTITION"));
+  EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","path":"orders-0/"})"),
+              HasSubstr("ends with a slash"));
   EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","calls":["mmap"]})"),
               HasSubstr("there is no \"mmap\", there are read, write, sync"));
   EXPECT_THAT(wrongWith(R"({"kind":"request-error","api":"Produces","error":"NONE"})"),

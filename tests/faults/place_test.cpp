@@ -167,5 +167,14 @@ TEST(Place, InARingEachHearsAMajorityAndNoTwoTheSame) {
               testing::HasSubstr("an odd number of brokers from 5 on, there are 3"));
 }
 
+TEST(Place, AnEventOfABrokerThatIsNotThereIsRefused) {
+  Fault fault = faultOf(Kind::Cut, "link 1->2");
+  fault.trigger.event = "BecameLeader";
+  fault.trigger.teller = NodeId(2);
+  EXPECT_TRUE(placeOf(fault, FixedView(2)));
+  fault.trigger.teller = NodeId(3);
+  EXPECT_EQ(placeOf(fault, FixedView(2)).error().message, "there is no broker 3");
+}
+
 }  // namespace
 }  // namespace tidemark::faults

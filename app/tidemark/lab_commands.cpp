@@ -1,0 +1,175 @@
+#include "tidemark/lab_commands.h"
+
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "faults/fault_json.h"
+#include "tidemark/lab_json.h"
+
+namespace tidemark::app {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kLabCommands =
+    "kill N, pause N, resume N, restart N (or start N), stop N, fault JSON, faults, heal FAULT|all, step FAULT "
+    "[COUNT], "
+    "leader TOPIC-PARTITION, topics, status, help, quit (blank lines are passed over)";
+
+std::optional<int> positive(const std::string& text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value > 0 ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+/// Answers one line of standard input. Some take longer than what is asked after them, so each says which line it
+/// answers.
+struct LabCommands::Answer {
+  std::string verb;
+  uint64_t line = 0;
+
+  void operator()(json what) const {
+    what.emplace("command", verb);
+    what["line"] = line;
+    say(what);
+  }
+  void done(json what) const {
+    what["ok"] = true;
+    (*this)(std::move(what));
+  }
+  void failed(const Error& error) const { (*this)(failure(verb, error)); }
+  void refuse(const std::string& why) const { failed({ErrorCode::InvalidRequest, why}); }
+};
+
+bool LabCommands::run(const std::string& line) {
+  known_ = true;
+  ++line_;
+  take(line);
+  return strangers_.heard(known_);
+}
+
+bool LabCommands::refuseLong() {
+  ++line_;
+  refuseTooLong();
+  return strangers_.heard(false);
+}
+
+void LabCommands::take(const std::string& line) {
+  std::istringstream words(line);
+  std::string verb;
+  std::string object;
+  std::string more;
+  words >> verb >> object >> more;
+  // Blank lines set answers apart for whoever types.
+  if (verb.empty()) return;
+  const Answer answer{.verb = verb, .line = line_};
+  // Its JSON may hold blanks.
+  if (verb == "fault") return fault(answer, line.substr(line.find(verb) + verb.size()));
+  if (verb == "step") return step(answer, object, more);
+  if (!more.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", more));
+  const bool alone = verb == "status" || verb == "topics" || verb == "faults" || verb == "help" || verb == "quit";
+  if (alone && !object.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", object));
+  if (verb == "leader") return leader(answer, object);
+  if (verb == "topics") return topics(answer);
+  if (verb == "status") return status(answer);
+  if (verb == "faults") return faults(answer);
+  if (verb == "heal") return heal(answer, object);
+  if (verb == "help") return help(answer);
+  if (verb == "quit") {
+    answer.done({});
+    return quit_();
+  }
+  if (verb == "kill") return broker(answer, object, &cluster::Cluster::killBroker);
+  if (verb == "pause") return broker(answer, object, &cluster::Cluster::pauseBroker);
+  if (verb == "resume") return broker(answer, object, &cluster::Cluster::resumeBroker);
+  // The window calls it so.
+  if (verb == "restart" || verb == "start") return broker(answer, object, &cluster::Cluster::restartBroker);
+  if (verb == "stop") return broker(answer, object, &cluster::Cluster::stopBroker);
+  known_ = false;
+  answer.refuse(fmt::format("unknown command; there are {}", kLabCommands));
+}
+
+void LabCommands::help(const Answer& answer) {
+  json kinds = json::array();
+  for (const faults::Kind each : faults::allKinds()) kinds.push_back(faults::nameOf(each));
+  answer.done({{"commands", kLabCommands},
+               {"faults", std::move(kinds)},
+               {"example", R"(fault {"kind": "delay", "target": "link leader of orders-0<->2", "delayMs": 50})"}});
+}
+
+void LabCommands::broker(const Answer& answer, const std::string& text,
+                         void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
+  int32_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc{} || end != text.data() + text.size())
+    return answer.refuse(fmt::format("\"{}\" is no broker's number", text));
+  (cluster_.*command)(NodeId(id), [answer, id](const Result<void>& done) {
+    done ? answer.done({{"broker", id}}) : answer.failed(done.error());
+  });
+}
+
+void LabCommands::leader(const Answer& answer, const std::string& text) {
+  const size_t dash = text.rfind('-');
+  int32_t index = -1;
+  bool whole = false;
+  if (dash != std::string::npos)
+    whole = std::from_chars(text.data() + dash + 1, text.data() + text.size(), index).ptr == text.data() + text.size();
+  if (dash == std::string::npos || dash == 0 || index < 0 || !whole)
+    return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", text));
+  const TopicPartition partition{text.substr(0, dash), PartitionIndex(index)};
+  cluster_.findLeader(partition, [answer, partition](const Result<NodeId>& found) {
+    found ? answer.done(
+                {{"topic", partition.topic}, {"partition", partition.partition.value()}, {"leader", found->value()}})
+          : answer.failed(found.error());
+  });
+}
+
+void LabCommands::topics(const Answer& answer) {
+  cluster_.listTopics([answer](const Result<std::vector<std::string>>& names) {
+    names ? answer.done({{"topics", *names}}) : answer.failed(names.error());
+  });
+}
+
+void LabCommands::status(const Answer& answer) {
+  cluster_.describeNow([answer](const observe::SnapshotPtr& cluster) { answer.done(statusOf(*cluster)); });
+}
+
+void LabCommands::fault(const Answer& answer, const std::string& text) {
+  auto parsed = faults::parseFault(text);
+  if (!parsed) return answer.failed(parsed.error());
+  cluster_.placeFault(*std::move(parsed), [answer](const Result<cluster::Cluster::PlacedFault>& placed) {
+    placed ? answer.done(placedOf(*placed)) : answer.failed(placed.error());
+  });
+}
+
+void LabCommands::heal(const Answer& answer, const std::string& which) {
+  if (which == "all")
+    return cluster_.healEach([answer](const Result<cluster::Cluster::Healed>& healed) {
+      healed ? answer.done(healedOf(*healed)) : answer.failed(healed.error());
+    });
+  const auto id = positive(which);
+  if (!id) return answer.refuse(fmt::format("\"{}\" is neither a fault's number nor all", which));
+  cluster_.healFault(*id, [answer, id = *id](const Result<void>& healed) {
+    healed ? answer.done({{"healed", id}}) : answer.failed(healed.error());
+  });
+}
+
+void LabCommands::step(const Answer& answer, const std::string& which, const std::string& many) {
+  const auto id = positive(which);
+  const auto count = many.empty() ? std::optional(1) : positive(many);
+  if (!id || !count) return answer.refuse("write step FAULT or step FAULT COUNT");
+  cluster_.stepFault(*id, static_cast<size_t>(*count), [answer](const Result<size_t>& passed) {
+    passed ? answer.done({{"passed", *passed}}) : answer.failed(passed.error());
+  });
+}
+
+void LabCommands::faults(const Answer& answer) {
+  cluster_.listFaults([answer](const faults::FaultBook::Lists& lists) { answer.done(faultsOf(lists)); });
+}
+
+}  // namespace tidemark::app

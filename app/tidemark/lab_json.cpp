@@ -1,0 +1,137 @@
+#include "tidemark/lab_json.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "faults/fault_json.h"
+
+namespace tidemark::app {
+namespace {
+
+using nlohmann::json;
+
+json numbers(const std::vector<NodeId>& nodes) {
+  json list = json::array();
+  for (const NodeId node : nodes) list.push_back(node.value());
+  return list;
+}
+
+std::string_view nameOf(observe::BrokerState state) {
+  switch (state) {
+    case observe::BrokerState::Starting:
+      return "starting";
+    case observe::BrokerState::Running:
+      return "running";
+    case observe::BrokerState::Fenced:
+      return "fenced";
+    case observe::BrokerState::Paused:
+      return "paused";
+    case observe::BrokerState::Stopping:
+      return "stopping";
+    case observe::BrokerState::Stopped:
+      return "stopped";
+    case observe::BrokerState::Killed:
+      return "killed";
+  }
+  return "?";
+}
+
+int64_t msOf(platform::Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+/// A drift of a clock is less than a millisecond soon after it began.
+double fineMsOf(platform::Duration duration) {
+  return std::chrono::duration<double, std::milli>(std::chrono::floor<std::chrono::microseconds>(duration)).count();
+}
+
+json lastingOf(const faults::Lasting& lasting) {
+  json left = json::object();
+  if (!lasting.paths.empty()) left["paths"] = lasting.paths;
+  if (lasting.morePaths > 0) left["morePaths"] = lasting.morePaths;
+  if (lasting.flippedByte) left["flippedByte"] = *lasting.flippedByte;
+  if (lasting.wall != platform::milliseconds{}) left["wallMs"] = lasting.wall.count();
+  if (lasting.monotonic != platform::Duration{}) left["monotonicMs"] = fineMsOf(lasting.monotonic);
+  return left;
+}
+
+}  // namespace
+
+json statusOf(const observe::ClusterSnapshot& cluster) {
+  json status{{"clusterId", cluster.clusterId}, {"bootstrap", cluster.bootstrap}};
+  status["controller"] = cluster.quorum.leader == kNoNode ? json() : json(cluster.quorum.leader.value());
+  json nodes = json::array();
+  for (const observe::BrokerSnapshot& each : cluster.brokers) {
+    json node{{"id", each.id.value()}, {"state", nameOf(each.state)}, {"broker", each.isBroker}};
+    if (each.isBroker)
+      node.update(
+          {{"listener", fmt::format("{}", each.listener)}, {"leads", each.leaderCount}, {"holds", each.replicaCount}});
+    if (!each.diedOf.empty()) node["diedOf"] = each.diedOf;
+    nodes.push_back(std::move(node));
+  }
+  status["nodes"] = std::move(nodes);
+  json partitions = json::array();
+  for (const observe::TopicSnapshot& topic : cluster.topics)
+    for (const observe::PartitionSnapshot& each : topic.partitions)
+      partitions.push_back({{"topic", topic.name},
+                            {"partition", each.index.value()},
+                            {"leader", each.leader == kNoNode ? json() : json(each.leader.value())},
+                            {"leaderEpoch", each.leaderEpoch.value()},
+                            {"replicas", numbers(each.replicas)},
+                            {"isr", numbers(each.isr)},
+                            {"highWatermark", each.highWatermark.value()}});
+  status["partitions"] = std::move(partitions);
+  json faults = json::array();
+  for (const auto& each : cluster.faults) faults.push_back({{"id", each.id}, {"fault", faults::textOf(each.fault)}});
+  status["faults"] = std::move(faults);
+  return status;
+}
+
+nlohmann::json faultsOf(const faults::FaultBook::Lists& lists) {
+  json set = json::array();
+  for (const faults::FaultStatus& each : lists.set) {
+    json shown{{"id", each.id},
+               {"fault", json::parse(faults::toJson(each.fault))},
+               {"state", each.waits ? "waiting" : "active"},
+               {"sinceMs", msOf(each.since)},
+               {"fired", each.fired}};
+    // Whom its target meant when it began.
+    if (each.node != kNoNode) shown["node"] = each.node.value();
+    if (each.left) shown["leftMs"] = msOf(*each.left);
+    set.push_back(std::move(shown));
+  }
+  json over = json::array();
+  for (const faults::FaultOver& each : lists.over) {
+    json shown{{"id", each.id},
+               {"fault", json::parse(faults::toJson(each.fault))},
+               {"ended", faults::nameOf(each.ending)},
+               {"sinceMs", msOf(each.since)},
+               {"endedAgoMs", msOf(each.ago)},
+               {"fired", each.fired}};
+    if (each.node != kNoNode) shown["node"] = each.node.value();
+    if (!each.reason.empty()) shown["reason"] = each.reason;
+    if (!each.lasting.isNothing()) shown["lasting"] = lastingOf(each.lasting);
+    over.push_back(std::move(shown));
+  }
+  return {{"faults", std::move(set)}, {"over", std::move(over)}};
+}
+
+nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed) {
+  json answer{{"fault", placed.id}};
+  std::string note;
+  for (const faults::Unmatched& each : placed.unmatched) note += (note.empty() ? "" : "; ") + faults::textOf(each);
+  if (!note.empty()) answer["note"] = "nothing matches it now: " + note;
+  return answer;
+}
+
+nlohmann::json healedOf(const cluster::Cluster::Healed& healed) {
+  json answer{{"healed", "all"}, {"count", healed.count}};
+  if (healed.down.empty()) return answer;
+  answer["down"] = numbers(healed.down);
+  answer["advice"] = "`restart N` starts a broker that died of something";
+  return answer;
+}
+
+}  // namespace tidemark::app

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cluster/cluster.h"
+
+namespace tidemark::app {
+
+/// Of nodes, partitions and faults what decides whether the cluster is whole.
+nlohmann::json statusOf(const observe::ClusterSnapshot& cluster);
+
+/// {"faults": […], "over": […]}: those that are set, and those that are over with what they leave behind.
+nlohmann::json faultsOf(const faults::FaultBook::Lists& lists);
+
+/// {"fault": NUMBER, "note": what it names and nobody is now, if there is such a thing}.
+nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed);
+
+/// {"healed": "all", "count": …}, and who is down all the same.
+nlohmann::json healedOf(const cluster::Cluster::Healed& healed);
+
+}  // namespace tidemark::app

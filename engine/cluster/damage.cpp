@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cluster/cluster.h"
+#include "cluster/slot.h"
+
+// What a fault does to the files of a broker, whether it runs or not.
+
+namespace tidemark::cluster {
+namespace {
+
+/// Files in a broker's folders, deepest folders included, sorted.
+Result<void> collect(platform::FileSystem& files, const std::string& directory, std::vector<std::string>& into) {
+  TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(directory));
+  for (const platform::DirectoryEntry& entry : entries) {
+    const std::string path = fmt::format("{}/{}", directory, entry.name);
+    if (entry.isDirectory) {
+      TIDEMARK_TRY(collect(files, path, into));
+    } else if (entry.size > 0) {
+      into.push_back(path);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> Cluster::withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use) {
+  // Below its faults: it is the lab's hand that is at its disk, which no fault slows down or stops.
+  if (slot.process) return use(slot.process->filesBelow());
+  // A name of an earlier process that died stands for the same machine.
+  const auto machine = platform_->createProcess(machineOf(slot.place.id));
+  Result<void> result = use(machine->files());
+  machine->kill("its files were seen to");
+  machine->awaitStopped();
+  return result;
+}
+
+Result<void> Cluster::loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost,
+                                   faults::Lasting& lasting) {
+  return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
+    for (const faults::UnsyncedFile& each : lost) {
+      if (!files.exists(each.path)) continue;
+      TIDEMARK_ASSIGN(const auto file, files.open(each.path, platform::OpenMode::ReadWrite));
+      TIDEMARK_ASSIGN(const uint64_t size, file->size());
+      if (size > each.synced) {
+        TIDEMARK_TRY(file->truncate(each.synced));
+        lasting.add(each.path);
+      }
+      TIDEMARK_TRY(file->sync());
+    }
+    return {};
+  });
+}
+
+Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting) {
+  return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
+    bool found = false;
+    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id)) {
+      if (fault.path.empty()) {
+        TIDEMARK_TRY(files.removeTree(directory));
+        lasting.add(directory);
+        found = true;
+        continue;
+      }
+      TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(directory));
+      for (const platform::DirectoryEntry& entry : entries) {
+        if (!entry.isDirectory || !faults::matchesPath(fault.path, entry.name)) continue;
+        std::string path = fmt::format("{}/{}", directory, entry.name);
+        TIDEMARK_TRY(files.removeTree(path));
+        lasting.add(std::move(path));
+        found = true;
+      }
+    }
+    if (!found)
+      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} has no folder {}", slot.place.id, fault.path));
+    return {};
+  });
+}
+
+Result<void> Cluster::flipBit(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting) {
+  return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
+    std::vector<std::string> paths;
+    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id))
+      TIDEMARK_TRY(collect(files, directory, paths));
+    const auto found =
+        std::ranges::find_if(paths, [&](const std::string& path) { return faults::matchesPath(fault.path, path); });
+    if (found == paths.end())
+      return fail(ErrorCode::InvalidRequest,
+                  fmt::format("broker {} has no file {} with a byte in it", slot.place.id, fault.path));
+    TIDEMARK_ASSIGN(const auto file, files.open(*found, platform::OpenMode::ReadWrite));
+    TIDEMARK_ASSIGN(const uint64_t size, file->size());
+    // In the middle: of a log that is inside a batch, of an index an entry.
+    const uint64_t position = size / 2;
+    std::array<uint8_t, 1> byte{};
+    TIDEMARK_TRY(file->readAt(position, byte));
+    byte[0] ^= 1U;
+    TIDEMARK_TRY(file->writeAt(position, ByteView(byte)));
+    lasting.flippedByte = position;
+    lasting.add(*found);
+    return {};
+  });
+}
+
+}  // namespace tidemark::cluster

@@ -1,0 +1,113 @@
+#include "faults/unmatched.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cluster/cluster.h"
+#include "cluster/slot.h"
+
+// What a fault names and nobody is, as far as that is known: what can never be, and what is not there now.
+
+namespace tidemark::cluster {
+namespace {
+
+using faults::Unmatched;
+
+/// A file or a folder, from `directory` down.
+bool anyHas(platform::FileSystem& files, const std::string& directory, std::string_view pattern) {
+  if (faults::matchesPath(pattern, directory)) return true;
+  const auto entries = files.list(directory);
+  if (!entries) return false;
+  return std::ranges::any_of(*entries, [&](const platform::DirectoryEntry& entry) {
+    const std::string path = fmt::format("{}/{}", directory, entry.name);
+    return entry.isDirectory ? anyHas(files, path, pattern) : faults::matchesPath(pattern, path);
+  });
+}
+
+/// The clients and the partitions that stand in a target.
+struct NamesOfTarget {
+  std::vector<std::string> clients;
+  std::vector<TopicPartition> partitions;
+
+  explicit NamesOfTarget(const faults::Target& target) {
+    if (const auto* node = std::get_if<faults::NodeName>(&target)) {
+      add(*node);
+    } else if (const auto* named = std::get_if<faults::ClientsName>(&target)) {
+      if (!named->client.empty()) clients.push_back(named->client);
+    } else if (const auto* link = std::get_if<faults::LinkName>(&target)) {
+      for (const faults::LinkEnd* end : {&link->from, &link->to})
+        if (!end->isClients)
+          add(end->node);
+        else if (!end->client.empty())
+          clients.push_back(end->client);
+    }
+  }
+
+ private:
+  void add(const faults::NodeName& node) {
+    if (node.by == faults::NodeName::By::LeaderOf) partitions.push_back(node.partition);
+  }
+};
+
+}  // namespace
+
+Result<void> Cluster::checkPath(const faults::Fault& fault, NodeId node) const {
+  if (!fault.path.starts_with('/')) return {};
+  // Only its beginning is certain.
+  const std::string_view sure = std::string_view(fault.path).substr(0, fault.path.find('*'));
+  std::string all;
+  for (const auto& [id, slot] : slots_) {
+    if (node != kNoNode && node != id) continue;
+    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, id)) {
+      if (directory.starts_with(sure) || sure == directory || sure.starts_with(directory + "/")) return {};
+      all += fmt::format("{}{}", all.empty() ? "" : ", ", directory);
+    }
+  }
+  return fail(ErrorCode::InvalidRequest,
+              fmt::format("{} is no path of the brokers': their files are in {}", fault.path, all));
+}
+
+bool Cluster::isConnected(std::string_view client) const {
+  return std::ranges::any_of(slots_, [&](const auto& entry) {
+    const Slot& slot = *entry.second;
+    return slot.isOpen && slot.place.isBroker &&
+           std::ranges::any_of(slot.node->broker()->server().connections(),
+                               [&](const network::ConnectionInfo& each) { return each.client->clientId == client; });
+  });
+}
+
+std::vector<Unmatched> Cluster::unmatched(const faults::Fault& fault, NodeId node) {
+  using What = Unmatched::What;
+  std::vector<Unmatched> none;
+  NamesOfTarget names(fault.target);
+  for (std::string& client : names.clients)
+    if (!isConnected(client)) none.push_back({.what = What::Client, .name = std::move(client)});
+  if (const metadata::ImagePtr image = newestImage()) {
+    const auto look = [&](const std::string& topic, std::optional<PartitionIndex> partition) {
+      if (image->topics.find(topic) == nullptr)
+        none.push_back({.what = What::Topic, .name = topic});
+      else if (partition && image->topics.partition(topic, *partition) == nullptr)
+        none.push_back({.what = What::Partition, .name = fmt::format("{}-{}", topic, *partition)});
+    };
+    if (!fault.topic.empty()) look(fault.topic, fault.partition);
+    if (!fault.trigger.about.topic.empty()) look(fault.trigger.about.topic, fault.trigger.about.partition);
+    for (const TopicPartition& each : names.partitions) look(each.topic, each.partition);
+  }
+  if (node == kNoNode) return none;
+  const Slot& slot = *slots_.at(node);
+  if (fault.kind == faults::Kind::ClockJump && !slot.process) none.push_back({.what = What::Process, .node = node});
+  // Of what is over at once a path that is not there was refused.
+  if (!fault.path.empty() && !faults::isMomentary(fault.kind)) {
+    bool any = false;
+    const auto looked = withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
+      any = std::ranges::any_of(nodeDirectories(*topology_, dataFolder_, node),
+                                [&](const std::string& directory) { return anyHas(files, directory, fault.path); });
+      return {};
+    });
+    if (looked && !any) none.push_back({.what = What::Path, .name = fault.path, .node = node});
+  }
+  return none;
+}
+
+}  // namespace tidemark::cluster

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/ids.h"
+
+namespace tidemark::faults {
+
+/// Something that a fault names and that is not there when it is set. It may come, and until then the fault meets
+/// nothing.
+struct Unmatched {
+  enum class What : uint8_t {
+    Client,
+    Topic,
+    Partition,
+    /// Neither a file nor a folder of `node` has that path.
+    Path,
+    /// `node` does not run, and what is done to its clocks is over before it does.
+    Process,
+  };
+  What what{};
+  /// "billing", "orders", "orders-7", "*.log".
+  std::string name = {};
+  NodeId node = kNoNode;
+
+  friend bool operator==(const Unmatched&, const Unmatched&) = default;
+};
+
+/// "no client named billing is connected".
+std::string textOf(const Unmatched& unmatched);
+
+}  // namespace tidemark::faults
