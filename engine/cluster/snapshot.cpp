@@ -4,6 +4,7 @@
 
 #include "broker/auto_topics.h"
 #include "cluster/cluster.h"
+#include "cluster/failed_directories.h"
 #include "cluster/fates.h"
 #include "cluster/slot.h"
 #include "raft/types.h"
@@ -196,6 +197,7 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
   broker.handlerThreads = config.getInt("num.io.threads");
   broker.fetcherThreads = server.replicas().fetcherCount();
   std::tie(broker.diskBytes, broker.segmentCount) = diskOf(server.replicas());
+  broker.failedDirectories = failedDirectoriesOf(*slot.node->shared().logs);
   broker.producedBytes = server.traffic().producedBytes();
   broker.fetchedBytes = server.traffic().fetchedBytes();
   for (const network::ConnectionInfo& connection : server.server().connections()) {
@@ -342,8 +344,12 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
           ++std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id)->leaderCount;
         }
         if (const auto broker = std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id);
-            broker != into.brokers.end())
+            broker != into.brokers.end()) {
           ++broker->replicaCount;
+          if (!broker->failedDirectories.empty())
+            copy.offlineReason =
+                offlineReasonOf(*slots_.at(node)->node->shared().logs, key, registration->directoryOf(node));
+        }
         partition.copies.push_back(std::move(copy));
       }
       std::ranges::sort(partition.copies, {}, &observe::ReplicaSnapshot::broker);

@@ -48,6 +48,8 @@ struct LogManager::Directory {
 
   mutable Mutex metaMutex;
   std::optional<MetaProperties> meta GUARDED_BY(metaMutex);
+  /// Why it is offline; set just before it is.
+  std::string failure GUARDED_BY(metaMutex);
 
   /// Held while a checkpoint is gathered and written, so that an older one never replaces a newer one.
   Mutex checkpointMutex;
@@ -57,6 +59,14 @@ struct LogManager::Directory {
   Uuid id() const {
     const Lock guard(metaMutex);
     return meta ? meta->directoryId : Uuid();
+  }
+  /// False if it was offline before: the first failure counts.
+  bool goOffline(const std::string& why) {
+    const Lock guard(metaMutex);
+    if (offline.load()) return false;
+    failure = why;
+    offline.store(true);
+    return true;
   }
 };
 

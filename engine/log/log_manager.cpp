@@ -69,7 +69,7 @@ Result<void> LogManager::openDirectories() {
     if (!opened) {
       // Unreadable: the broker goes on with the others.
       context_.logger->error("log", "{} cannot be used: {}", directory->path, opened.error().message);
-      directory->offline.store(true);
+      directory->goOffline(opened.error().message);
       failure = std::move(opened).error();
       continue;
     }
@@ -123,8 +123,11 @@ Result<void> LogManager::format(const std::string& clusterId, NodeId nodeId) {
 
 std::vector<LogDirectoryInfo> LogManager::directories() const {
   std::vector<LogDirectoryInfo> infos;
-  for (const auto& directory : directories_)
+  for (const auto& directory : directories_) {
     infos.push_back({directory->path, directory->id(), directory->offline.load(), directory->cordoned.load()});
+    const Lock guard(directory->metaMutex);
+    infos.back().failure = directory->failure;
+  }
   return infos;
 }
 
@@ -192,7 +195,7 @@ LogHooks LogManager::hooksFor(Directory& directory, const TopicPartition& partit
 }
 
 void LogManager::takeOffline(Directory& directory, const Error& error) {
-  if (directory.offline.exchange(true)) return;
+  if (!directory.goOffline(error.message)) return;
   context_.logger->error("log", "log directory {} goes offline until its broker is restarted: {}", directory.path,
                          error.message);
   if (context_.recorder != nullptr)

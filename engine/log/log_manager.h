@@ -60,6 +60,8 @@ struct LogDirectoryInfo {
   Uuid id;
   bool offline = false;
   bool cordoned = false;
+  /// Why it is offline.
+  std::string failure = {};
 };
 
 class LogCleaner;

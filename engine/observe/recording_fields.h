@@ -20,6 +20,12 @@ void fieldsOf(Visit& visit, T& v) {
   visit("port", v.port);
 }
 
+template <class Visit, Either<FailedDirectorySnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("path", v.path);
+  visit("reason", v.reason);
+}
+
 template <class Visit, Either<BrokerSnapshot> T>
 void fieldsOf(Visit& visit, T& v) {
   visit("id", v.id);
@@ -36,6 +42,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("replicaCount", v.replicaCount);
   visit("diskBytes", v.diskBytes);
   visit("segmentCount", v.segmentCount);
+  visit("failedDirectories", v.failedDirectories);
   visit("producedBytes", v.producedBytes);
   visit("fetchedBytes", v.fetchedBytes);
   visit("sinceHeartbeat", v.sinceHeartbeat);
@@ -72,6 +79,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("inSync", v.inSync);
   visit("eligible", v.eligible);
   visit("online", v.online);
+  visit("offlineReason", v.offlineReason);
   visit("epoch", v.epoch);
   visit("logStart", v.logStart);
   visit("logEnd", v.logEnd);

@@ -205,11 +205,27 @@ struct Step {
     if (broker == nullptr || broker->state == state) return;
     broker->state = state;
     broker->inState = Duration{};
+    // A failed directory is tried again at the next start.
+    const bool ends = state == BrokerState::Killed || state == BrokerState::Stopped;
+    if (ends) broker->failedDirectories.clear();
     const bool online = state == BrokerState::Running || state == BrokerState::Fenced;
     for (TopicSnapshot& topic : cluster.topics)
       for (PartitionSnapshot& each : topic.partitions)
         for (ReplicaSnapshot& replica : each.copies)
-          if (replica.broker == node) replica.online = online;
+          if (replica.broker == node) {
+            replica.online = online;
+            if (ends) replica.offlineReason.clear();
+          }
+  }
+  /// Which copies it took with it the next snapshot tells.
+  void operator()(const events::LogDirectoryFailed& e) const {
+    BrokerSnapshot* broker = brokerOf(cluster, self());
+    if (broker == nullptr) return;
+    const std::string path(e.directory.view());
+    // An event holds the beginning of a long path.
+    const auto same = [&path](const FailedDirectorySnapshot& one) { return one.path.starts_with(path); };
+    if (std::ranges::none_of(broker->failedDirectories, same))
+      broker->failedDirectories.push_back({path, std::string(e.reason.view())});
   }
   void operator()(const events::BrokerStarted& e) const { enters(e.node, BrokerState::Running); }
   void operator()(const events::BrokerDown& e) const {

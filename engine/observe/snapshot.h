@@ -38,6 +38,13 @@ enum class BrokerState : uint8_t {
   Killed,
 };
 
+/// A log directory that failed: nothing in it is read or written until its broker starts anew.
+struct FailedDirectorySnapshot {
+  std::string path;
+  std::string reason;
+  friend bool operator==(const FailedDirectorySnapshot&, const FailedDirectorySnapshot&) = default;
+};
+
 struct BrokerSnapshot {
   NodeId id;
   BrokerState state = BrokerState::Starting;
@@ -61,6 +68,8 @@ struct BrokerSnapshot {
   int replicaCount = 0;
   int64_t diskBytes = 0;
   int segmentCount = 0;
+  /// Of a broker that goes on with its other ones.
+  std::vector<FailedDirectorySnapshot> failedDirectories = {};
   /// Bytes of records that clients produced and fetched since the broker started; only grow.
   int64_t producedBytes = 0;
   int64_t fetchedBytes = 0;
@@ -134,6 +143,8 @@ struct ReplicaSnapshot {
   bool eligible = false;
   /// Whether its broker can be asked now; otherwise the numbers are old.
   bool online = false;
+  /// Why its log is offline although its broker runs: its log directory failed. Empty: it is not.
+  std::string offlineReason = {};
   LeaderEpoch epoch;
   Offset logStart;
   Offset logEnd;
