@@ -4,6 +4,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "segments/batch_panel.h"
 #include "segments/index_plot.h"
 #include "segments/lookup_panel.h"
 #include "segments/past_panel.h"

@@ -14,17 +14,52 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QTableView>
+#include <QTableWidget>
 #include <QVBoxLayout>
 
 #include "segments/field_flow.h"
 #include "segments/hex_view.h"
+#include "segments/partition_reader.h"
 #include "segments/record_delegate.h"
 #include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/draw.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
+
+namespace {
+
+QTableWidget* tableOfHeaders(const BatchPicture& batch, const std::vector<HeaderEntry>& headers) {
+  auto* table = new QTableWidget(static_cast<int>(headers.size()), 2);
+  table->setObjectName(QStringLiteral("headers"));
+  table->setHorizontalHeaderLabels({BatchPanel::tr("key"), BatchPanel::tr("value")});
+  frameTable(*table, BatchPanel::tr("Headers of the record"));
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table->setTabKeyNavigation(false);
+  table->horizontalHeader()->setHighlightSections(false);
+  table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  table->horizontalHeader()->setStretchLastSection(true);
+  table->setMinimumHeight(26 + 25 * std::clamp(static_cast<int>(headers.size()), 2, 4));
+  for (int row = 0; row < table->rowCount(); ++row) {
+    const HeaderEntry& header = headers[static_cast<size_t>(row)];
+    const auto put = [&](int column, const Stretch& stretch) {
+      const ShownValue shown = shownValue(batch.bytesOf(stretch), stretch.begin < 0, 2'000);
+      auto* item = new QTableWidgetItem(shown.text);
+      item->setToolTip(shown.text);
+      if (stretch.begin < 0) item->setForeground(colors().muted);
+      table->setItem(row, column, item);
+    };
+    put(0, header.key);
+    put(1, header.value);
+  }
+  table->resizeColumnToContents(0);
+  table->setColumnWidth(0, std::clamp(table->columnWidth(0) + 16, 120, 280));
+  return table;
+}
+
+}  // namespace
 
 BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
     : QWidget(parent),
@@ -93,7 +128,8 @@ BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
   m_scroll->setFocusPolicy(Qt::NoFocus);
   // What is cut off is cut between two rows: of one that is in sight the names and values are as well.
   const auto fitFields = [this](int height) {
-    constexpr int kMost = 6 * FieldFlow::kRowHeight + 5 * FieldFlow::kRowGap + FieldFlow::kCaptionHeight;
+    // Of a record with many headers the rest is scrolled to: the list of records stays in sight.
+    constexpr int kMost = 4 * FieldFlow::kRowHeight + 3 * FieldFlow::kRowGap + FieldFlow::kCaptionHeight;
     m_scroll->setMaximumHeight(std::max(FieldFlow::kRowHeight, height));
     m_scroll->setMinimumHeight(std::clamp(height, FieldFlow::kRowHeight, kMost));
   };
@@ -298,6 +334,12 @@ void BatchPanel::showAll(int index) {
   };
   add(tr("key"), record.key, 1);
   add(tr("value"), record.value, 4);
+  if (const std::vector<HeaderEntry> headers = headersOf(*m_batch, record); !headers.empty()) {
+    auto* label = new QLabel(tr("headers: %1").arg(headers.size()));
+    label->setProperty("kind", QStringLiteral("head"));
+    down->addWidget(label);
+    down->addWidget(tableOfHeaders(*m_batch, headers), 3);
+  }
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
   down->addWidget(buttons);

@@ -124,6 +124,28 @@ QString fieldName(std::string_view name) {
   return words;
 }
 
+std::vector<HeaderEntry> headersOf(const BatchPicture& batch, const RecordEntry& record) {
+  std::vector<HeaderEntry> headers;
+  for (int32_t i = record.firstField; i < record.firstField + record.fieldCount; ++i) {
+    const FieldEntry& field = batch.fields[static_cast<size_t>(i)];
+    if (!field.name.startsWith(QStringLiteral("headers["))) continue;
+    const Stretch itself{field.begin, field.length};
+    // A stretch without bytes has a length and nothing else.
+    const Stretch behind{field.begin + field.length, 0};
+    if (field.name.endsWith(QStringLiteral(" key length")))
+      headers.push_back({.key = behind, .value = {}});
+    else if (headers.empty())
+      continue;
+    else if (field.name.endsWith(QStringLiteral(" key")))
+      headers.back().key = itself;
+    else if (field.name.endsWith(QStringLiteral(" value")))
+      headers.back().value = itself;
+    else if (field.value == QStringLiteral("0"))
+      headers.back().value = behind;
+  }
+  return headers;
+}
+
 Result<BatchPicturePtr> readBatch(const observe::LookAccess& access, ReaderCache& cache, Offset segment,
                                   int64_t position, int64_t wanted) {
   TIDEMARK_ASSIGN(const PartitionViewPtr view, viewOf(access, cache, false));

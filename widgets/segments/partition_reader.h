@@ -60,6 +60,14 @@ Result<LookupPicturePtr> readLookup(const observe::LookAccess& access, ReaderCac
 Result<BatchPicturePtr> readBatch(const observe::LookAccess& access, ReaderCache& cache, Offset segment,
                                   int64_t position, int64_t wanted = -1);
 
+/// A header of a record.
+struct HeaderEntry {
+  Stretch key;
+  Stretch value;
+};
+/// In the order of the record.
+std::vector<HeaderEntry> headersOf(const BatchPicture& batch, const RecordEntry& record);
+
 /// The partition, opened unless it is open; `again`: anew.
 using PartitionViewPtr = std::shared_ptr<const inspect::PartitionView>;
 Result<PartitionViewPtr> viewOf(const observe::LookAccess& access, ReaderCache& cache, bool again);

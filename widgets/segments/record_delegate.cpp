@@ -89,7 +89,18 @@ void RecordDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
     drawLine(*painter, box.right() - 10, baseline, link, linkFont, p.accent, Qt::AlignRight);
     room -= width + 12;
   }
-  const QString text = QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideRight, room);
+  QString text = index.data().toString();
+  if (index.column() == kValue && record.headers > 0) {
+    // Of a long value the end goes, not that there are headers.
+    const QString note = RecordWords::tr("   + %n header(s)", nullptr, record.headers);
+    text.chop(note.size());
+    const QFont noteFont = Theme::body(11.5);
+    const double width = textWidth(note.trimmed(), noteFont);
+    const double at = std::min(box.left() + 8 + textWidth(text, font) + 16, box.left() + 8 + room - width);
+    drawLine(*painter, at, baseline, note.trimmed(), noteFont, p.muted);
+    room = at - box.left() - 20;
+  }
+  text = QFontMetricsF(font).elidedText(text, Qt::ElideRight, room);
   drawLine(*painter, box.left() + 8, baseline, text, font, index.column() == kTimestamp || isNull ? p.muted : p.ink);
   painter->restore();
 }
