@@ -139,6 +139,30 @@ TEST_F(FaultsTest, TheTreeShowsTheSameFaultsAndDelHealsThere) {
   EXPECT_EQ(cluster.commands.back(), "heal " + std::to_string(model().rows()[0].id));
 }
 
+TEST_F(FaultsTest, AFaultHasOneIconWhereverItIsListed) {
+  set(R"({"kind": "cut", "target": "link 1<->3"})");
+  set(R"({"kind": "delay", "target": "link 1->2", "delayMs": 80})");
+  set(R"({"kind": "pause", "target": "broker 3"})");
+  set(R"({"kind": "slow-disk", "target": "broker 2", "delayMs": 5})");
+  set(R"({"kind": "cut", "target": "link 1<->2", "trigger": {"afterMs": 60000}})");
+  const std::vector<StateShape> expected{StateShape::Cross, StateShape::Triangle, StateShape::Bars,
+                                         StateShape::Triangle, StateShape::Ring};
+  const ClusterTreeModel& tree = window->tree().clusterModel();
+  const QModelIndex section = tree.section(ClusterTreeModel::Section::Faults);
+  ASSERT_EQ(tree.rowCount(section), 5);
+  ASSERT_EQ(model().rowCount(), 5);
+  for (int i = 0; i < 5; ++i) {
+    const QModelIndex inTree = tree.index(i, 0, section);
+    const FaultRow& card = model().rows()[static_cast<size_t>(i)];
+    EXPECT_EQ(card.shape, expected[static_cast<size_t>(i)]) << card.title.toStdString();
+    EXPECT_EQ(static_cast<StateShape>(inTree.data(ClusterTreeModel::ShapeRole).toInt()), card.shape)
+        << card.title.toStdString();
+    EXPECT_EQ(inTree.data(ClusterTreeModel::ShapeColorRole).value<QColor>(), card.color) << card.title.toStdString();
+  }
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(window->travel().past().faults()[static_cast<size_t>(i)].shape, expected[static_cast<size_t>(i)]);
+}
+
 TEST_F(FaultsTest, CtrlHHealsAll) {
   set(R"({"kind": "cut", "target": "link 1<->2"})");
   set(R"({"kind": "pause", "target": "broker 3"})");

@@ -104,6 +104,21 @@ void BeltsView::paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& r
   }
 }
 
+void BeltsView::paintOffline(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const {
+  const BeltsLayout layout = layoutOfBelts();
+  // At the foot of the lane, beside the number of the log's end: no record stands there.
+  constexpr double kLeast = 220;
+  const QRectF end = logEndText(replica, lane);
+  const bool before = end.left() - 12 - layout.beltLeft() >= kLeast;
+  const double left = before ? layout.beltLeft() : end.right() + 12;
+  const double right = before ? end.left() - 12 : layout.beltLeft() + layout.beltWidth();
+  if (right - left < kLeast / 2) return;
+  const QString text = tr("its log directory failed: %1").arg(fromUtf8(replica.offlineReason));
+  drawPill(painter, left, lane.bottom() - 18,
+           QFontMetricsF(Theme::body(10.5, QFont::Bold)).elidedText(text, Qt::ElideMiddle, right - left - 16),
+           {left, 0, right - left, 1}, false);
+}
+
 void BeltsView::paintEpochs(QPainter& painter) const {
   const Palette& p = colors();
   const BeltsLayout layout = layoutOfBelts();

@@ -103,8 +103,13 @@ QString BeltsView::toolTipAt(const QPointF& point) const {
                    point.x()) < 4 &&
           point.y() > lane.top() + 68)
         return tr("Index entry: offset %1 at position %2").arg(offsetText(entry.offset), grouped(entry.position));
-    if (point.x() > layout.beltLeft()) return {};
-    QString rows = row(tr("log end offset"), offsetText(replica.logEnd));
+    const QString offline = isOffline(replica) ? tr("Broker %1 runs, its log of this partition is offline: %2")
+                                                     .arg(replica.broker.value())
+                                                     .arg(fromUtf8(replica.offlineReason).toHtmlEscaped())
+                                               : QString();
+    if (point.x() > layout.beltLeft()) return offline;
+    QString rows = offline.isEmpty() ? QString() : row(tr("offline"), fromUtf8(replica.offlineReason).toHtmlEscaped());
+    rows += row(tr("log end offset"), offsetText(replica.logEnd));
     rows += row(tr("high watermark it knows"), offsetText(replica.highWatermark));
     rows += row(tr("log start"), offsetText(replica.logStart));
     if (const auto lag = observe::lagOf(*partition, replica); lag && !replica.leader)

@@ -34,7 +34,7 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
   for (size_t i = 0; i < partition.copies.size(); ++i) {
     const ReplicaSnapshot& replica = partition.copies[i];
     if (replica.leader || !m_lanes.contains(replica.broker) || !m_lanes.contains(leader->broker)) continue;
-    if (brokerState(replica.broker) != BrokerState::Running) continue;
+    if (brokerState(replica.broker) != BrokerState::Running || isOffline(replica)) continue;
     const qint64 since = time - m_lanes.at(replica.broker).fetchedAt;
     double opacity = since >= kFetchShownMs ? 0
                      : since < 250          ? 1

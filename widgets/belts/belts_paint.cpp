@@ -41,7 +41,7 @@ struct Run {
 };
 
 QBrush laneGround(const Palette& p, const ReplicaSnapshot& replica, BrokerState state) {
-  if (state == BrokerState::Killed || state == BrokerState::Stopped)
+  if (state == BrokerState::Killed || state == BrokerState::Stopped || isOffline(replica))
     return hatch(p.hatchGround, mixed(p.hatchLine, p.bad, p.dark ? 0.3 : 0.2));
   if (state == BrokerState::Fenced) return hatch(p.hatchGround, mixed(p.hatchLine, p.fenced, p.dark ? 0.3 : 0.28));
   if (state == BrokerState::Paused || !replica.inSync) return hatch(p.hatchGround, p.hatchLine);
@@ -96,7 +96,7 @@ void BeltsView::paintLane(QPainter& painter, const PartitionSnapshot& partition,
   const BeltsLayout layout = layoutOfBelts();
   const QRectF lane = layout.lane(index);
   const bool dim = state == BrokerState::Killed || state == BrokerState::Stopped || state == BrokerState::Paused ||
-                   (!replica.inSync && state != BrokerState::Running);
+                   isOffline(replica) || (!replica.inSync && state != BrokerState::Running);
 
   painter.setPen(QPen(p.line, 1));
   painter.setBrush(laneGround(p, replica, state));
@@ -137,6 +137,7 @@ void BeltsView::paintLane(QPainter& painter, const PartitionSnapshot& partition,
   if (parts) paintParting(painter, partition, replica, lane, *parts);
   painter.restore();
   paintLogEnd(painter, replica, lane, dim);
+  if (isOffline(replica)) paintOffline(painter, replica, lane);
   if (replica.leader) paintLastStable(painter, lane);
 }
 

@@ -122,11 +122,12 @@ std::vector<int64_t> BeltsView::digest() const {
                   partition->leaderEpoch.value(), static_cast<int64_t>(partition->isr.size()),
                   static_cast<int64_t>(m_breaks.size()), m_breaks.empty() ? 0 : m_breaks.back().to.value()});
   for (const ReplicaSnapshot& replica : partition->copies)
-    numbers.insert(numbers.end(),
-                   {replica.broker.value(), replica.inSync, replica.online, replica.logStart.value(),
-                    replica.logEnd.value(), replica.fetchOffset.value(), static_cast<int64_t>(replica.batches.size()),
-                    static_cast<int64_t>(replica.segments.size()), static_cast<int64_t>(replica.indexEntries.size()),
-                    static_cast<int64_t>(brokerState(replica.broker))});
+    numbers.insert(
+        numbers.end(),
+        {replica.broker.value(), replica.inSync, replica.online, isOffline(replica), replica.logStart.value(),
+         replica.logEnd.value(), replica.fetchOffset.value(), static_cast<int64_t>(replica.batches.size()),
+         static_cast<int64_t>(replica.segments.size()), static_cast<int64_t>(replica.indexEntries.size()),
+         static_cast<int64_t>(brokerState(replica.broker))});
   for (const observe::ReaderSnapshot* reader : readersOf(*m_snapshot, m_partition))
     numbers.push_back(reader->fetchOffset.value());
   // A fetch that waits its time out and is asked again looks the same.
@@ -202,7 +203,11 @@ void BeltsView::take(bool jump) {
     end = std::max(end, replica.logEnd.value());
   }
   if (m_lanes.size() != lanes) updateGeometry();
-  m_highWatermark.moveTo(static_cast<double>(std::max<int64_t>(0, partition->highWatermark.value())), time, motion);
+  // Without a leader what a copy knew to be committed still is.
+  Offset committed = partition->highWatermark;
+  if (partition->leader == kNoNode)
+    for (const ReplicaSnapshot& copy : partition->copies) committed = std::max(committed, copy.highWatermark);
+  m_highWatermark.moveTo(static_cast<double>(std::max<int64_t>(0, committed.value())), time, motion);
   m_growth.add(time, static_cast<double>(end));
   m_viewport.setWidth(layoutOfBelts().beltWidth());
   m_viewport.setRange(std::max<int64_t>(0, partition->logStart.value()), std::max<int64_t>(0, end),

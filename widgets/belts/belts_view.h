@@ -182,6 +182,8 @@ class BeltsView : public QWidget {
   void paintParting(QPainter& painter, const observe::PartitionSnapshot& partition,
                     const observe::ReplicaSnapshot& replica, const QRectF& lane, Offset from) const;
   void paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
+  /// Why the log of a copy whose broker runs takes nothing any more.
+  void paintOffline(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
   void paintEpochs(QPainter& painter) const;
   void paintLost(QPainter& painter) const;
   void paintBanner(QPainter& painter) const;

@@ -5,6 +5,7 @@
 #include <QPainterPath>
 
 #include "map/map_view.h"
+#include "text/fault_words.h"
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
@@ -241,7 +242,8 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   if (!broker.faults.isEmpty()) {
     QString text = broker.faults.front();
     if (broker.faults.size() > 1) text = tr("%1 and %2 more").arg(text).arg(broker.faults.size() - 1);
-    drawShape(painter, StateShape::Triangle, {left + 5, y - 4}, 9, p.fault);
+    const StateLook fault = lookOf(broker.faultKind);
+    drawShape(painter, fault.shape, {left + 5, y - 4}, 9, fault.color);
     drawLine(painter, left + 15, y, elidedTo(text, strong, right - left - 15), strong, p.warnText);
     y += 17;
   }
@@ -294,7 +296,8 @@ void MapView::paintClient(QPainter& painter, const MapClient& client) const {
     drawLine(painter, left, card.top() + 61, elidedTo(client.does, line, room), line, p.ink);
     return;
   }
-  drawShape(painter, StateShape::Triangle, {left + 5, card.top() + 57}, 9, p.fault);
+  const StateLook fault = lookOf(client.faultKind);
+  drawShape(painter, fault.shape, {left + 5, card.top() + 57}, 9, fault.color);
   const QFont strong = Theme::body(11.5, QFont::DemiBold);
   drawLine(painter, left + 15, card.top() + 61, elidedTo(client.faults.front(), strong, room - 15), strong, p.warnText);
 }

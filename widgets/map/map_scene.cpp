@@ -114,8 +114,10 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
   if (broker.fencedIn) shown.warning = MapNames::tr("fenced in %1").arg(wholeSeconds(*broker.fencedIn));
   for (const observe::FaultSnapshot& fault : cluster.faults)
     if (fault.broker == broker.id && fault.links.empty() && fault.fault.kind != faults::Kind::Pause &&
-        fault.fault.kind != faults::Kind::Kill)
+        fault.fault.kind != faults::Kind::Kill) {
+      if (shown.faults.isEmpty()) shown.faultKind = fault.fault.kind;
       shown.faults << faultTitle(fault.fault);
+    }
   return shown;
 }
 
@@ -151,8 +153,10 @@ std::vector<MapClient> clientsOf(const observe::ClusterSnapshot& cluster) {
     };
     for (const observe::FaultSnapshot& fault : cluster.faults)
       if (const auto* who = std::get_if<faults::ClientsName>(&fault.fault.target);
-          who != nullptr && (who->client.empty() || who->client == client.name) && sends(fault.fault))
+          who != nullptr && (who->client.empty() || who->client == client.name) && sends(fault.fault)) {
+        if (client.faults.isEmpty()) client.faultKind = fault.fault.kind;
         client.faults << faultTitle(fault.fault);
+      }
   }
   return clients;
 }

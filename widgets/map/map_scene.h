@@ -69,8 +69,9 @@ struct MapBroker {
   bool isVoter = false;
   /// "fenced in 5 s".
   QString warning;
-  /// Faults that are its own.
+  /// Faults that are its own, and of which kind the first one is.
   QStringList faults;
+  faults::Kind faultKind{};
   friend bool operator==(const MapBroker&, const MapBroker&) = default;
 };
 
@@ -82,6 +83,7 @@ struct MapClient {
   bool reads = false;
   bool own = false;
   QStringList faults;
+  faults::Kind faultKind{};
   friend bool operator==(const MapClient&, const MapClient&) = default;
 };
 

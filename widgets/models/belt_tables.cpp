@@ -41,6 +41,7 @@ void ReplicaTableModel::setPartition(const observe::ClusterSnapshot& cluster,
       row.cells[Broker] = QString::number(replica.broker.value());
       row.cells[Role] = replica.leader ? tr("leader") : tr("follower");
       row.cells[State] = lookOf(replica, state).word;
+      if (isOffline(replica)) row.cells[State] = tr("%1: %2").arg(row.cells[State], fromUtf8(replica.offlineReason));
       row.cells[LogStart] = offsetText(replica.logStart);
       row.cells[LogEnd] = offsetText(replica.logEnd);
       row.cells[HighWatermark] = offsetText(replica.highWatermark);

@@ -38,12 +38,12 @@ std::vector<ClusterTreeModel::Row> ClusterTreeModel::clusterRows(const observe::
   quorum.shapeColor = led ? p.controllerCrown : p.ring;
   rows.push_back(quorum);
   for (const observe::BrokerSnapshot& broker : cluster.brokers) {
-    const StateLook look = lookOf(broker.state);
+    const StateLook look = lookOf(broker);
     Row row{.kind = Kind::Broker, .number = broker.id.value(), .text = tr("Broker %1").arg(broker.id.value())};
     row.shape = look.shape;
     row.shapeColor = look.color;
     const QString leads = tr("leads %1").arg(broker.leaderCount);
-    const bool fine = broker.state == observe::BrokerState::Running;
+    const bool fine = broker.state == observe::BrokerState::Running && broker.failedDirectories.empty();
     row.note = fine ? leads : broker.leaderCount > 0 ? tr("%1 · %2").arg(leads, look.word) : look.word;
     row.noteColor = fine ? p.muted : look.textColor;
     rows.push_back(row);
@@ -97,8 +97,8 @@ std::vector<ClusterTreeModel::Row> ClusterTreeModel::activeFaults(const observe:
     Row row{.kind = Kind::Fault, .number = fault.id, .text = fault.title};
     row.note = fault.waits ? fault.left : fault.age;
     row.noteColor = colors().muted;
-    row.shape = fault.waits ? StateShape::Ring : StateShape::Triangle;
-    row.shapeColor = colors().fault;
+    row.shape = fault.shape;
+    row.shapeColor = fault.color;
     rows.push_back(row);
   }
   return rows;

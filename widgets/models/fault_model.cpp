@@ -21,8 +21,8 @@ std::vector<FaultRow> faultRows(const observe::ClusterSnapshot& cluster, platfor
     row.id = fault.id;
     row.title = faultTitle(fault.fault);
     row.target = faultTargetText(fault.fault.target);
-    const StateLook look = lookOf(fault.fault);
-    row.shape = fault.waits ? StateShape::Ring : look.shape;
+    const StateLook look = lookOf(fault);
+    row.shape = look.shape;
     row.color = look.color;
     row.textColor = look.textColor;
     row.occasions = faultOccasions(fault.fault.trigger);

@@ -25,7 +25,13 @@ bool isOfPartition(const events::Payload& payload) noexcept {
 
 bool isOfCluster(const events::Payload& payload) noexcept {
   return holdsOne<events::BrokerFenced, events::BrokerUnfenced, events::BrokerDown, events::BrokerStarted,
-                  events::BrokerPaused, events::BrokerResumed, events::QuorumLeaderChanged>(payload);
+                  events::BrokerPaused, events::BrokerResumed, events::LogDirectoryFailed, events::QuorumLeaderChanged>(
+      payload);
+}
+
+void takeLook(TimelineFault& fault, const StateLook& look) {
+  fault.shape = look.shape;
+  fault.severe = look.shape == StateShape::Cross;
 }
 
 }  // namespace
@@ -84,7 +90,7 @@ std::optional<WallTime> TimelineCopy::leftIsr(WallTime by) const noexcept {
 }
 
 void TimelinePast::clear() {
-  *this = {};
+  *this = TimelinePast(m_kept);
 }
 
 const TimelinePartition* TimelinePast::find(const TopicPartition& partition) const {
@@ -116,7 +122,12 @@ void TimelinePast::addEvent(const observe::ObservedEvent& event) {
     if (known == nullptr || known->event != 0) known = &m_faults.emplace_back();
     TimelineFault& shown = *known;
     shown.id = set->fault;
-    if (shown.title.isEmpty()) shown.title = fromUtf8(set->target.view());
+    if (shown.title.isEmpty()) {
+      // Until a snapshot tells all of it.
+      shown.title = fromUtf8(set->target.view());
+      if (set->kind == events::FaultKind::Kill) takeLook(shown, lookOf(faults::Kind::Kill));
+      if (set->kind == events::FaultKind::Pause) takeLook(shown, lookOf(faults::Kind::Pause));
+    }
     shown.begin = event.event.wall;
     if (set->duration > platform::Duration{})
       shown.expected = event.event.wall + std::chrono::duration_cast<std::chrono::milliseconds>(set->duration);
@@ -125,9 +136,9 @@ void TimelinePast::addEvent(const observe::ObservedEvent& event) {
     return;
   }
   if (const auto* healed = std::get_if<events::FaultHealed>(&payload)) {
-    if (TimelineFault* ended = fault(healed->fault); ended != nullptr && (!ended->end || ended->endAssumed)) {
-      ended->end = event.event.wall;
-      ended->endAssumed = false;
+    if (TimelineFault* ended = fault(healed->fault); ended != nullptr && (!ended->end || ended->endIsGuessed)) {
+      ended->end = std::max(ended->begin, event.event.wall);
+      ended->endIsGuessed = false;
     }
     return;
   }
@@ -159,8 +170,8 @@ void TimelinePast::correct(TimelinePartition& past, const observe::ObservedEvent
         stretches.back().begin = at;
       return;
     }
-    // Whoever is down stays so.
-    if (stretches.back().state == State::Down || at <= stretches.back().begin) return;
+    // Whoever is away stays so.
+    if (stretches.back().isAway() || at <= stretches.back().begin) return;
     TimelineStretch next = stretches.back();
     next.begin = at;
     next.state = state;
@@ -185,7 +196,7 @@ void TimelinePast::correct(TimelinePartition& past, const observe::ObservedEvent
           newest.begin = at;
         continue;
       }
-      if (newest.state == State::Down || at <= newest.begin) continue;
+      if (newest.isAway() || at <= newest.begin) continue;
       next.begin = at;
       stretches.push_back(next);
     }
@@ -203,33 +214,33 @@ void TimelinePast::addFaults(const observe::ClusterSnapshot& cluster) {
     if (now.waits) continue;
     TimelineFault* known = fault(now.id);
     if (known == nullptr) {
-      // Set before anybody looked.
+      // Set before anybody looked. One that waited at first was set earlier than it began.
       known = &m_faults.emplace_back();
       known->id = now.id;
-      known->begin = cluster.wall - std::chrono::duration_cast<std::chrono::milliseconds>(now.since);
+      const platform::Duration acted = now.left ? now.fault.duration - *now.left : now.since;
+      known->begin = cluster.wall - std::chrono::duration_cast<std::chrono::milliseconds>(acted);
       if (now.left) known->expected = cluster.wall + std::chrono::duration_cast<std::chrono::milliseconds>(*now.left);
       if (m_faults.size() > kFaults) m_faults.pop_front();
     }
     known->listed = true;
-    if (std::exchange(known->endAssumed, false)) known->end.reset();
+    if (known->endIsGuessed) known->end.reset();
+    known->endIsGuessed = false;
     known->title = faultTitle(now.fault);
-    const StateLook look = lookOf(now.fault);
-    known->shape = look.shape;
-    known->severe = look.shape == StateShape::Cross;
+    takeLook(*known, lookOf(now));
   }
   // What is over at once was never in a list; of what was, nobody need have told the end.
   for (TimelineFault& known : m_faults)
     if (!known.end && cluster.wall - known.begin > kSnapshotLag &&
         std::ranges::find(cluster.faults, known.id, &observe::FaultSnapshot::id) == cluster.faults.end()) {
       known.end = known.listed ? cluster.wall : known.begin;
-      known.endAssumed = !known.listed;
+      known.endIsGuessed = true;
     }
 }
 
 void TimelinePast::addPartition(const observe::ClusterSnapshot& cluster, const observe::TopicSnapshot& topic,
                                 const observe::PartitionSnapshot& partition, platform::WallClock::duration step) {
   TimelinePartition& past = m_partitions[{topic.name, partition.index}];
-  const WallTime oldest = cluster.wall - kKept;
+  const WallTime oldest = cluster.wall - m_kept;
   if (partition.highWatermark != kNoOffset) past.highWatermark.add(cluster.wall, partition.highWatermark.value(), step);
   past.highWatermark.forget(oldest);
   for (const observe::ReplicaSnapshot& replica : partition.copies) {
@@ -237,12 +248,14 @@ void TimelinePast::addPartition(const observe::ClusterSnapshot& cluster, const o
     const observe::BrokerSnapshot* broker = observe::findBroker(cluster, replica.broker);
     const BrokerState state = broker == nullptr ? BrokerState::Stopped : broker->state;
     const bool down = state == BrokerState::Killed || state == BrokerState::Stopped;
+    const bool offline = isOffline(replica);
     TimelineStretch now{.begin = cluster.wall,
                         .state = down                           ? TimelineStretch::State::Down
+                                 : offline                      ? TimelineStretch::State::Offline
                                  : replica.inSync               ? TimelineStretch::State::InSync
                                  : state == BrokerState::Fenced ? TimelineStretch::State::Fenced
                                                                 : TimelineStretch::State::Behind,
-                        .leader = replica.leader && !down,
+                        .leader = replica.leader && !down && !offline,
                         .epoch = partition.leaderEpoch};
     // One that was made before what an event has told since says nothing new.
     const bool stale =
@@ -272,7 +285,7 @@ void TimelinePast::add(const observe::ClusterSnapshot& cluster, const std::vecto
     if (!topic.internal)
       for (const observe::PartitionSnapshot& partition : topic.partitions)
         addPartition(cluster, topic, partition, step);
-  const WallTime oldest = cluster.wall - kKept;
+  const WallTime oldest = cluster.wall - m_kept;
   while (!m_events.empty() && m_events.front().event.wall < oldest) m_events.pop_front();
   while (!m_faults.empty() && m_faults.front().end && *m_faults.front().end < oldest) m_faults.pop_front();
 }

@@ -36,11 +36,14 @@ class TimelineSeries {
 
 /// How a copy of a partition stood from `begin` until the next one.
 struct TimelineStretch {
-  enum class State { InSync, Behind, Fenced, Down };
+  /// Offline: its broker runs and its log directory failed.
+  enum class State { InSync, Behind, Fenced, Offline, Down };
   platform::WallTime begin;
   State state = State::InSync;
   bool leader = false;
   LeaderEpoch epoch;
+  /// Down or offline: it takes part in nothing.
+  bool isAway() const noexcept { return state == State::Down || state == State::Offline; }
   bool sameAs(const TimelineStretch& other) const noexcept {
     return state == other.state && leader == other.leader && (!leader || epoch == other.epoch);
   }
@@ -71,9 +74,9 @@ struct TimelineFault {
   platform::WallTime begin;
   /// Nothing: it still is.
   std::optional<platform::WallTime> end;
-  /// No snapshot has listed it in time, so it seems to be over at once. In a recording they are a second apart: a later
-  /// one, or its event, knows better.
-  bool endAssumed = false;
+  /// No event told its end: a snapshot did not list it. A later one may list it again, as those of a recording do,
+  /// which are a second apart.
+  bool endIsGuessed = false;
   /// Its time is over by itself then.
   std::optional<platform::WallTime> expected;
   /// Of the event that told of it, 0 if none was seen.
@@ -84,17 +87,23 @@ struct TimelineFault {
 
 /// What the window remembers for the timeline: of partitions that are not internal who led and who was in the ISR, log
 /// ends, high watermark and lag, each change with the event that tells its cause; and what was broken meanwhile.
-/// Bounded by time, by number, and by a step that grows with the number of partitions. Fed with each frame.
+/// Bounded by time (a recording is remembered whole), by number, and by a step that grows with the number of
+/// partitions. Fed with each frame.
 class TimelinePast {
  public:
   static constexpr auto kKept = std::chrono::minutes(15);
   static constexpr size_t kEvents = 500;
-  static constexpr size_t kFaults = 200;
+  static constexpr size_t kFaults = 1000;
+  /// Longer than anything that is recorded.
+  static constexpr auto kAll = std::chrono::hours(24 * 365);
   /// Of a single partition; of many as much more.
   static constexpr auto kStep = std::chrono::milliseconds(50);
   /// So much later than an event its snapshot may be.
   static constexpr auto kSnapshotLag = std::chrono::milliseconds(300);
   static constexpr auto kStepOfEach = std::chrono::milliseconds(15);
+
+  /// What is older than `kept` is forgotten.
+  explicit TimelinePast(platform::WallClock::duration kept = kKept) : m_kept(kept) {}
 
   void add(const observe::ClusterSnapshot& cluster, const std::vector<observe::ObservedEvent>& events);
   void clear();
@@ -115,6 +124,7 @@ class TimelinePast {
   /// A snapshot tells a change later than its event, or a little before it: the event's time counts.
   void correct(TimelinePartition& past, const observe::ObservedEvent& event);
 
+  platform::WallClock::duration m_kept;
   std::map<TopicPartition, TimelinePartition> m_partitions;
   std::deque<observe::ObservedEvent> m_events;
   std::deque<TimelineFault> m_faults;

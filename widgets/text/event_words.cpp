@@ -415,7 +415,7 @@ std::pair<StateShape, QColor> markOf(const Payload& payload) {
   if (isOneOf<IsrExpanded, BrokerUnfenced, BrokerStarted, BrokerResumed, FaultHealed>(payload))
     return {StateShape::Disc, p.ok};
   if (isOneOf<BrokerFenced>(payload)) return {StateShape::BarredRing, p.fenced};
-  if (isOneOf<BrokerDown, events::InvariantBroken, ProduceExpired, RecordsLost>(payload))
+  if (isOneOf<BrokerDown, events::InvariantBroken, ProduceExpired, RecordsLost, LogDirectoryFailed>(payload))
     return {StateShape::Cross, p.bad};
   if (isOneOf<ProducerFenced>(payload)) return {StateShape::BarredRing, p.fenced};
   if (const auto* marker = std::get_if<MarkerWritten>(&payload))

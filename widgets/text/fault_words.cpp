@@ -187,9 +187,15 @@ QString faultFiredText(Kind kind, uint64_t times) {
   return {};
 }
 
-StateLook lookOf(const faults::Fault& fault) {
+StateLook lookOf(const observe::FaultSnapshot& fault) {
+  StateLook look = lookOf(fault.fault.kind);
+  if (fault.waits) look.shape = StateShape::Ring;
+  return look;
+}
+
+StateLook lookOf(Kind kind) {
   const Palette& p = colors();
-  switch (fault.kind) {
+  switch (kind) {
     case Kind::Cut:
     case Kind::Reset:
     case Kind::Isolate:

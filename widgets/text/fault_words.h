@@ -3,6 +3,7 @@
 #include <QString>
 
 #include "faults/fault.h"
+#include "observe/snapshot.h"
 #include "theme/shapes.h"
 
 // How faults are said everywhere in the window.
@@ -21,7 +22,9 @@ QString faultOccasions(const faults::Trigger& trigger);
 QString faultTargetText(const faults::Target& target);
 /// "61 tasks", "23 transfers": what its kind meets.
 QString faultFiredText(faults::Kind kind, uint64_t times);
-/// Cross, bars, triangle …: as the state it leads to.
-StateLook lookOf(const faults::Fault& fault);
+/// Cross, bars, triangle …: as the state it leads to. Every list, card and bar of a fault takes its icon from here.
+StateLook lookOf(faults::Kind kind);
+/// The same for one that acts; one that has not begun yet is a ring.
+StateLook lookOf(const observe::FaultSnapshot& fault);
 
 }  // namespace tidemark::widgets

@@ -141,6 +141,12 @@ StateLook lookOf(observe::BrokerState state) {
   return {};
 }
 
+StateLook lookOf(const observe::BrokerSnapshot& broker) {
+  if (broker.state != observe::BrokerState::Running || broker.failedDirectories.empty()) return lookOf(broker.state);
+  const Palette& p = colors();
+  return {StateShape::HalfDisc, p.warn, p.warnText, p.warnSoft, StateWords::tr("dir offline")};
+}
+
 StateLook lookOf(const observe::ReplicaSnapshot& replica, observe::BrokerState broker) {
   using observe::BrokerState;
   const Palette& p = colors();
@@ -149,6 +155,7 @@ StateLook lookOf(const observe::ReplicaSnapshot& replica, observe::BrokerState b
     look.word = broker == BrokerState::Killed ? StateWords::tr("killed") : StateWords::tr("stopped");
     return look;
   }
+  if (isOffline(replica)) return {StateShape::Cross, p.bad, p.badText, p.badSoft, StateWords::tr("offline")};
   if (broker == BrokerState::Paused) {
     StateLook look = lookOf(broker);
     look.word = replica.inSync ? StateWords::tr("paused") : StateWords::tr("out of ISR");

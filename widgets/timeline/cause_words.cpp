@@ -130,6 +130,19 @@ CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition&
                        .arg(offsetText(cut->to), offsetText(cut->from - 1));
     return words;
   }
+  if (const auto* failed = std::get_if<events::LogDirectoryFailed>(&payload)) {
+    words.title = CauseNames::tr("A log directory of %1 failed").arg(event.event.broker.value());
+    // An event holds the beginning of what the snapshot tells whole.
+    const auto* broker = observe::findBroker(cluster, event.event.broker);
+    const observe::FailedDirectorySnapshot* whole = nullptr;
+    if (broker != nullptr)
+      for (const observe::FailedDirectorySnapshot& one : broker->failedDirectories)
+        if (one.path.starts_with(failed->directory.view())) whole = &one;
+    words.lines << (whole != nullptr ? QStringList{fromUtf8(whole->path), fromUtf8(whole->reason)}
+                                     : usual.detail.split(QStringLiteral("   "), Qt::SkipEmptyParts))
+                << CauseNames::tr("its copies there are offline until the broker starts anew");
+    return words;
+  }
   words.title = usual.name;
   if (!usual.where.isEmpty()) words.title = CauseNames::tr("%1 · %2").arg(usual.name, usual.where);
   words.lines << usual.detail.split(QStringLiteral("   "), Qt::SkipEmptyParts);

@@ -18,7 +18,10 @@ constexpr auto kTrusted = 500ms;
 
 }  // namespace
 
-TimeTravel::TimeTravel(EngineBridge& bridge, QObject* parent) : QObject(parent), m_bridge(bridge) {
+TimeTravel::TimeTravel(EngineBridge& bridge, QObject* parent)
+    : QObject(parent),
+      m_bridge(bridge),
+      m_past(bridge.isRecorded() ? TimelinePast::kAll : platform::WallClock::duration(TimelinePast::kKept)) {
   m_timer.setInterval(EngineBridge::kFrameMs);
   connect(&m_timer, &QTimer::timeout, this, &TimeTravel::tick);
   connect(&bridge, &EngineBridge::live, this, &TimeTravel::onLive);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kBarPitch = 21;
 constexpr double kBarHeight = 15;
-constexpr int kMostBars = 5;
+constexpr int kMostBars = 8;
 constexpr double kFaultsTop = 9;
 constexpr double kGapOfCards = 10;
 constexpr double kHeadOfRows = 30;
@@ -113,12 +113,14 @@ std::vector<TimelineLanes::Bar> TimelineLanes::bars() const {
     // Beside it where there is room: at the right, else at the left.
     const bool after = to + 6 + word < right;
     const double wordLeft = bar.inside ? from + 9 : after ? to + 6 : from - word;
-    int row = 0;
-    while (row < kMostBars - 1 && std::min(from, wordLeft) < ends[row] + 8) ++row;
-    const double y = kFaultsTop + kBarPitch * row;
+    auto row = std::ranges::find_if(ends, [&](double end) { return std::min(from, wordLeft) >= end + 8; });
+    // Where too much is broken at once titles give way: hovering tells them.
+    const bool named = row != std::end(ends);
+    if (!named) row = std::ranges::min_element(ends);
+    const double y = kFaultsTop + kBarPitch * static_cast<double>(row - std::begin(ends));
     bar.rect = QRectF(from, y, to - from, kBarHeight);
-    bar.label = QRectF(wordLeft, y, word, kBarHeight);
-    ends[row] = std::max(to, wordLeft + word);
+    if (named) bar.label = QRectF(wordLeft, y, word, kBarHeight);
+    *row = std::max(to, named ? wordLeft + word : to);
     bars.push_back(bar);
   }
   return bars;

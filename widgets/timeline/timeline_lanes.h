@@ -31,6 +31,16 @@ class TimelineLanes : public QWidget {
   /// Of the partition's own, the one nearest to that place in time.
   std::optional<TimelineMark> markNear(double x) const { return markAt({x, epochsTop() + 1}); }
   platform::WallTime timeAt(double x) const { return m_mouse->timeAt(x); }
+  /// A fault in sight: the span in which it acted as far as it is in sight, and where its title stands;
+  /// empty: there is no room for it.
+  struct Bar {
+    const TimelineFault* fault;
+    QRectF rect;
+    QRectF label;
+    bool inside = false;
+  };
+  /// As they are drawn, oldest first.
+  std::vector<Bar> bars() const;
   /// Where it is drawn.
   QPointF placeOf(const TimelineMark& mark) const;
   QSize sizeHint() const override;
@@ -47,13 +57,6 @@ class TimelineLanes : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  struct Bar {
-    const TimelineFault* fault;
-    QRectF rect;
-    QRectF label;
-    bool inside = false;
-  };
-  std::vector<Bar> bars() const;
   /// How many rows the faults in sight take: the rest stands below them.
   void measure();
   double isrTop() const;

@@ -36,6 +36,7 @@ void TimelineLanes::paintFaults(QPainter& painter) const {
     painter.drawRoundedRect(bar.rect, 3, 3);
     painter.setBrush(color);
     painter.drawRect(QRectF(bar.rect.left(), bar.rect.top(), 3, bar.rect.height()));
+    if (bar.label.isEmpty()) continue;
     drawLine(painter, bar.label.left(), bar.rect.center().y() + 4.3, bar.fault->title, font, p.ink);
   }
   // At the right how the newest of each row ends.
@@ -80,13 +81,13 @@ void TimelineLanes::paintStretch(QPainter& painter, const TimelineStretch& stret
   const QFont font = Theme::body(11.5, QFont::DemiBold);
   painter.setPen(Qt::NoPen);
   painter.setBrush(stretch.leader                   ? p.epoch(stretch.epoch)
-                   : stretch.state == State::Down   ? p.stripDown
+                   : stretch.isAway()               ? p.stripDown
                    : stretch.state == State::Fenced ? p.fencedSoft
                    : stretch.state == State::Behind ? p.stripOut
                                                     : p.stripIn);
   painter.drawRoundedRect(box, radius, radius);
   if (!stretch.leader && stretch.state != State::InSync) {
-    const QColor lines = stretch.state == State::Down ? p.bad : stretch.state == State::Fenced ? p.fenced : p.warn;
+    const QColor lines = stretch.isAway() ? p.bad : stretch.state == State::Fenced ? p.fenced : p.warn;
     painter.setOpacity(0.4);
     painter.setBrush(hatch(Qt::transparent, lines, 6, 1.2));
     painter.drawRoundedRect(box, radius, radius);
@@ -102,12 +103,13 @@ void TimelineLanes::paintStretch(QPainter& painter, const TimelineStretch& stret
   const QString epoch = QString::number(stretch.epoch.value());
   const QStringList words = stretch.leader
                                 ? QStringList{tr("leader · epoch %1").arg(epoch), tr("epoch %1").arg(epoch), epoch}
-                            : stretch.state == State::Down   ? QStringList{tr("down")}
-                            : stretch.state == State::Fenced ? QStringList{tr("fenced")}
-                            : stretch.state == State::Behind ? QStringList{tr("out of ISR"), tr("out")}
-                                                             : QStringList{tr("in ISR")};
+                            : stretch.state == State::Down    ? QStringList{tr("down")}
+                            : stretch.state == State::Offline ? QStringList{tr("offline")}
+                            : stretch.state == State::Fenced  ? QStringList{tr("fenced")}
+                            : stretch.state == State::Behind  ? QStringList{tr("out of ISR"), tr("out")}
+                                                              : QStringList{tr("in ISR")};
   const QColor ink =
-      stretch.leader || p.dark == (stretch.state == State::Behind || stretch.state == State::Down) ? p.onEpoch : p.ink;
+      stretch.leader || p.dark == (stretch.state == State::Behind || stretch.isAway()) ? p.onEpoch : p.ink;
   for (const QString& word : words)
     if (text + textWidth(word, font) + 6 < box.right()) {
       // On a hatch a word needs a ground.
@@ -117,7 +119,7 @@ void TimelineLanes::paintStretch(QPainter& painter, const TimelineStretch& stret
         painter.setBrush(p.panel);
         painter.drawRoundedRect(ground, 3, 3);
         drawLine(painter, text, box.center().y() + 4.2, word, font,
-                 stretch.state == State::Down     ? p.badText
+                 stretch.isAway()                 ? p.badText
                  : stretch.state == State::Fenced ? p.fenced
                                                   : p.warnText);
       } else {
@@ -167,6 +169,8 @@ void TimelineLanes::paintRows(QPainter& painter) const {
     const bool gaveUp = before != nullptr && before->leader && !at->leader;
     const auto [shape, color, word] =
         at->state == State::Down ? std::tuple(StateShape::Cross, p.bad, changes ? tr("goes down") : tr("down"))
+        : at->state == State::Offline
+            ? std::tuple(StateShape::Cross, p.bad, changes ? tr("goes offline") : tr("offline"))
         : at->state == State::Fenced
             ? std::tuple(StateShape::BarredRing, p.fenced, changes ? tr("is fenced") : tr("fenced"))
         : at->state == State::Behind

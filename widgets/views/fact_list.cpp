@@ -16,6 +16,11 @@ namespace tidemark::widgets {
 namespace {
 
 constexpr int kRow = 22;
+constexpr int kLine = 17;
+
+QFont valueFontOf(const FactList::Fact& fact) {
+  return Theme::mono(12, fact.color.isValid() ? QFont::DemiBold : QFont::Medium);
+}
 
 }  // namespace
 
@@ -27,11 +32,44 @@ FactList::FactList(QWidget* parent) : QWidget(parent) {
 
 void FactList::setFacts(std::vector<Fact> facts) {
   if (facts == m_facts) return;
-  const bool grew = facts.size() != m_facts.size();
   m_facts = std::move(facts);
   setAccessibleName(toText());
-  if (grew) updateGeometry();
+  measure();
   update();
+}
+
+QStringList FactList::linesOf(const Fact& fact) const {
+  if (!fact.whole) return {};
+  const QFontMetricsF metrics(valueFontOf(fact));
+  if (metrics.horizontalAdvance(fact.value) + QFontMetricsF(Theme::body(12)).horizontalAdvance(fact.name) + 10 <=
+      width())
+    return {};
+  // Paths have no spaces: a line breaks at the last one that it has, else anywhere.
+  QStringList lines;
+  for (QString rest = fact.value; !rest.isEmpty();) {
+    qsizetype fits = 1;
+    while (fits < rest.size() && metrics.horizontalAdvance(rest.left(fits + 1)) <= width()) ++fits;
+    if (const qsizetype space = rest.lastIndexOf(QLatin1Char(' '), fits); fits < rest.size() && space > fits / 2)
+      fits = space;
+    lines << rest.left(fits).trimmed();
+    rest = rest.mid(fits).trimmed();
+  }
+  return lines;
+}
+
+void FactList::measure() {
+  int height = 0;
+  for (const Fact& fact : m_facts) {
+    const auto lines = static_cast<int>(linesOf(fact).size());
+    height += kRow + lines * kLine + (lines > 0 ? 4 : 0);
+  }
+  if (height == m_height) return;
+  m_height = height;
+  updateGeometry();
+}
+
+void FactList::resizeEvent(QResizeEvent*) {
+  measure();
 }
 
 QString FactList::toText() const {
@@ -41,7 +79,7 @@ QString FactList::toText() const {
 }
 
 QSize FactList::sizeHint() const {
-  return {264, static_cast<int>(m_facts.size()) * kRow};
+  return {264, m_height};
 }
 
 void FactList::paintEvent(QPaintEvent*) {
@@ -50,7 +88,7 @@ void FactList::paintEvent(QPaintEvent*) {
   const QFont nameFont = Theme::body(12);
   double y = 15;
   for (const Fact& fact : m_facts) {
-    const QFont valueFont = Theme::mono(12, fact.color.isValid() ? QFont::DemiBold : QFont::Medium);
+    const QFont valueFont = valueFontOf(fact);
     const QFontMetricsF metrics(valueFont);
     // A long name gives way to its value, down to half of the room.
     const double valueWidth = metrics.horizontalAdvance(fact.value);
@@ -60,6 +98,14 @@ void FactList::paintEvent(QPaintEvent*) {
     const QString value = metrics.elidedText(fact.value, Qt::ElideMiddle, width() - nameWidth - 10);
     painter.setFont(nameFont);
     painter.setPen(p.muted);
+    if (const QStringList lines = linesOf(fact); !lines.isEmpty()) {
+      painter.drawText(QPointF(0, y), fact.name);
+      painter.setFont(valueFont);
+      painter.setPen(fact.color.isValid() ? fact.color : p.ink);
+      for (const QString& line : lines) painter.drawText(QPointF(0, y += kLine), line);
+      y += kRow + 4;
+      continue;
+    }
     painter.drawText(QPointF(0, y), name);
     painter.setFont(valueFont);
     painter.setPen(fact.color.isValid() ? fact.color : p.ink);

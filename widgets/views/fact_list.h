@@ -18,6 +18,8 @@ class FactList : public QWidget {
     QString value;
     /// Invalid: the usual ink.
     QColor color;
+    /// It is never cut: where it does not fit it stands on lines of its own.
+    bool whole = false;
     friend bool operator==(const Fact&, const Fact&) = default;
   };
   explicit FactList(QWidget* parent = nullptr);
@@ -28,11 +30,17 @@ class FactList : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
+  /// The lines of a value that has some of its own; empty: it stands beside its name.
+  QStringList linesOf(const Fact& fact) const;
+  void measure();
+
   std::vector<Fact> m_facts;
+  int m_height = 0;
 };
 
 }  // namespace tidemark::widgets

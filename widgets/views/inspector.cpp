@@ -203,9 +203,13 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
   const Palette& p = colors();
   const auto age = m_bridge.age();
   m_title->setText(tr("Broker %1").arg(broker.id.value()));
-  m_pill->setLook(lookOf(broker.state));
+  m_pill->setLook(lookOf(broker));
   std::vector<Fact> facts;
-  if (!broker.diedOf.empty()) facts.push_back({tr("Died of"), fromUtf8(broker.diedOf), p.badText});
+  if (!broker.diedOf.empty()) facts.push_back({tr("Died of"), fromUtf8(broker.diedOf), p.badText, true});
+  for (const observe::FailedDirectorySnapshot& failed : broker.failedDirectories) {
+    facts.push_back({tr("Log directory offline"), fromUtf8(failed.path), p.badText, true});
+    facts.push_back({tr("Why"), fromUtf8(failed.reason), p.badText, true});
+  }
   facts.push_back({tr("Listener"), fromUtf8(fmt::format("{}", broker.listener))});
   facts.push_back({tr("Controller"), fromUtf8(fmt::format("{}", broker.controller))});
   facts.push_back({tr("Epoch"), grouped(broker.epoch.value())});
@@ -213,6 +217,8 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
   const auto* partition = m_partition ? observe::findPartition(cluster, *m_partition) : nullptr;
   const auto* replica = partition == nullptr ? nullptr : observe::findReplica(*partition, broker.id);
   if (replica != nullptr) {
+    if (const StateLook look = lookOf(*replica, broker.state); isOffline(*replica))
+      facts.push_back({partitionText(*m_partition), look.word, look.textColor});
     facts.push_back({tr("Log end · %1").arg(partitionText(*m_partition)), offsetText(replica->logEnd)});
     const bool follows = partition->leader != kNoNode && partition->leader != broker.id;
     if (const auto lag = observe::lagOf(*partition, *replica); lag && follows) {
@@ -317,20 +323,24 @@ void Inspector::showPartition(const observe::TopicSnapshot& topic, const observe
   facts.push_back({tr("Replicas"), nodeListText(partition.replicas)});
   facts.push_back({tr("ISR"), nodesText(partition.isr), partition.underReplicated() ? p.warnText : QColor()});
   facts.push_back({tr("min.insync.replicas"), QString::number(topic.minInSync)});
-  facts.push_back({tr("Log start"), offsetText(partition.logStart)});
-  facts.push_back({tr("Last stable offset"), offsetText(partition.lastStable)});
-  facts.push_back({tr("High watermark"), offsetText(partition.highWatermark), p.highWatermark});
-  facts.push_back({tr("Log end"), offsetText(partition.logEnd)});
-  int64_t bytes = 0;
-  size_t segments = 0;
+  for (const observe::ReplicaSnapshot& copy : partition.copies)
+    if (isOffline(copy))
+      facts.push_back(
+          {tr("Offline on broker %1").arg(copy.broker.value()), fromUtf8(copy.offlineReason), p.badText, true});
   if (const auto* leader = observe::findReplica(partition, partition.leader)) {
-    bytes = leader->sizeInBytes;
-    segments = leader->segments.size();
+    facts.push_back({tr("Log start"), offsetText(partition.logStart)});
+    facts.push_back({tr("Last stable offset"), offsetText(partition.lastStable)});
+    facts.push_back({tr("High watermark"), offsetText(partition.highWatermark), p.highWatermark});
+    facts.push_back({tr("Log end"), offsetText(partition.logEnd)});
+    int64_t bytes = leader->sizeInBytes;
     if (bytes == 0)
       for (const observe::SegmentSnapshot& segment : leader->segments) bytes += segment.sizeInBytes;
+    facts.push_back(
+        {tr("On the leader"),
+         tr("%1 in %n segment(s)", nullptr, static_cast<int>(leader->segments.size())).arg(bytesText(bytes))});
+  } else {
+    addWithoutLeader(partition, facts);
   }
-  facts.push_back(
-      {tr("On the leader"), tr("%1 in %n segment(s)", nullptr, static_cast<int>(segments)).arg(bytesText(bytes))});
   m_facts->setFacts(std::move(facts));
   std::vector<LagPlot::Line> lines;
   for (const observe::ReplicaSnapshot& replica : partition.copies)
@@ -347,6 +357,24 @@ void Inspector::showPartition(const observe::TopicSnapshot& topic, const observe
     drawLags(lines, {});
   }
   showCommands(std::nullopt);
+}
+
+void Inspector::addWithoutLeader(const observe::PartitionSnapshot& partition, std::vector<Fact>& facts) const {
+  // What it holds only a leader knows; what is left is who may lead next, and how much each copy has.
+  std::vector<NodeId> eligible;
+  for (const observe::ReplicaSnapshot& copy : partition.copies)
+    if (copy.eligible) eligible.push_back(copy.broker);
+  if (!eligible.empty()) facts.push_back({tr("Eligible leader replicas"), nodesText(eligible)});
+  for (const observe::ReplicaSnapshot& copy : partition.copies) {
+    const auto* broker = observe::findBroker(*m_bridge.snapshot(), copy.broker);
+    const BrokerState state = broker == nullptr ? BrokerState::Stopped : broker->state;
+    const QString name = tr("Log end on broker %1").arg(copy.broker.value());
+    facts.push_back(
+        {state == BrokerState::Running && !isOffline(copy)
+             ? name
+             : tr("%1, %2").arg(name, state == BrokerState::Running ? lookOf(copy, state).word : lookOf(state).word),
+         offsetText(copy.logEnd)});
+  }
 }
 
 void Inspector::showCommands(std::optional<BrokerState> state) {

@@ -8,6 +8,7 @@
 #include "theme/shapes.h"
 #include "timeline/time_travel.h"
 #include "views/cluster_tree.h"
+#include "views/fact_list.h"
 #include "views/lag_plot.h"
 
 class QGridLayout;
@@ -15,8 +16,6 @@ class QLabel;
 class QPushButton;
 
 namespace tidemark::widgets {
-
-class FactList;
 
 /// A pill that tells a state: its word in capitals on its soft colour, with its shape.
 class StatePill : public QWidget {
@@ -61,6 +60,7 @@ class Inspector : public QScrollArea {
   void showBroker(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker);
   void showQuorum(const observe::ClusterSnapshot& cluster);
   void showPartition(const observe::TopicSnapshot& topic, const observe::PartitionSnapshot& partition);
+  void addWithoutLeader(const observe::PartitionSnapshot& partition, std::vector<FactList::Fact>& facts) const;
   const TimelineCopy* pastOf(const TopicPartition& partition, NodeId broker) const;
   void drawLags(const std::vector<LagPlot::Line>& lines, const std::vector<LagPlot::Mark>& marks);
   void showCommands(std::optional<observe::BrokerState> state);

@@ -146,7 +146,7 @@ void IsrStrip::paintEvent(QPaintEvent*) {
       const double radius = std::min(3.0, box.width() / 2);
       painter.setOpacity(1);
       painter.setBrush(stretch.leader                                    ? p.epoch(stretch.epoch)
-                       : stretch.state == TimelineStretch::State::Down   ? p.stripDown
+                       : stretch.isAway()                                ? p.stripDown
                        : stretch.state == TimelineStretch::State::Fenced ? p.fencedSoft
                        : stretch.state == TimelineStretch::State::Behind ? p.stripOut
                                                                          : p.stripIn);
@@ -163,7 +163,7 @@ void IsrStrip::paintEvent(QPaintEvent*) {
         }
       } else if (stretch.state != TimelineStretch::State::InSync) {
         painter.setOpacity(0.35);
-        painter.setBrush(stretch.state == TimelineStretch::State::Down ? badHatch : warnHatch);
+        painter.setBrush(stretch.isAway() ? badHatch : warnHatch);
         painter.drawRoundedRect(box, radius, radius);
         painter.setOpacity(1);
       }
@@ -195,11 +195,12 @@ bool IsrStrip::event(QEvent* event) {
   const TimelineStretch* found = copy->second.at(timeAt(help->pos().x()));
   if (found == nullptr) return true;
   using State = TimelineStretch::State;
-  const QString state = found->state == State::Down     ? tr("did not run")
-                        : found->state == State::Fenced ? tr("was fenced")
-                        : found->state == State::Behind ? tr("out of the ISR")
-                        : found->leader                 ? tr("led in epoch %1").arg(found->epoch.value())
-                                                        : tr("in sync");
+  const QString state = found->state == State::Down      ? tr("did not run")
+                        : found->state == State::Offline ? tr("was offline: its log directory had failed")
+                        : found->state == State::Fenced  ? tr("was fenced")
+                        : found->state == State::Behind  ? tr("out of the ISR")
+                        : found->leader                  ? tr("led in epoch %1").arg(found->epoch.value())
+                                                         : tr("in sync");
   QString text = tr("Broker %1 %2, since %3").arg(QString::number(broker.value()), state, timeText(found->begin));
   // Why, if an event tells it.
   for (const observe::ObservedEvent& one : known->events) {
