@@ -150,6 +150,7 @@ TransactionVerification::Question questionOf(BrokerContext& broker, Produce& pro
     if (!isTransactional(item.records)) continue;
     const auto partition = broker.replicas.find(item.partition);
     // Who does not lead says so when it comes to the append.
+    item.verification = replication::ProduceItem::kNotAsked;
     if (!partition || !partition->isLeader()) continue;
     const records::BatchHeader header = records::BatchHeader::read(item.records.data());
     const auto guard =

@@ -92,10 +92,11 @@ class ReplicaManagerTest : public testing::Test {
                                                                      platform::Duration timeout = seconds(5)) {
     return produce(index, makeBatch({.count = 1, .firstTimestampMs = process_->clock().wallMs()}), acks, timeout);
   }
-  std::shared_ptr<std::optional<std::vector<ProduceResult>>> produce(int index, ByteVector batch, int16_t acks,
-                                                                     platform::Duration timeout = seconds(5)) {
+  std::shared_ptr<std::optional<std::vector<ProduceResult>>> produce(
+      int index, ByteVector batch, int16_t acks, platform::Duration timeout = seconds(5),
+      std::optional<log::VerificationGuard> verification = std::nullopt) {
     auto result = std::make_shared<std::optional<std::vector<ProduceResult>>>();
-    const ProduceItem item{.partition = name(index), .records = batch};
+    const ProduceItem item{.partition = name(index), .records = batch, .verification = verification};
     manager_->append(acks, timeout, std::span(&item, 1), {.origin = records::Origin::Client, .apiVersion = 12},
                      {.client = "test", .correlation = 1},
                      [result](std::vector<ProduceResult> done) { *result = std::move(done); });
@@ -221,6 +222,27 @@ TEST_F(ReplicaManagerTest, WhatFollowsABatchThatWasRefusedForNowIsRefusedLikewis
   EXPECT_EQ(produceNumbered(0, 6), ErrorCode::NotLeaderOrFollower) << "a gap, but 4 will come again";
   EXPECT_EQ(produceNumbered(0, 4), ErrorCode::None);
   EXPECT_EQ(produceNumbered(0, 6), ErrorCode::None);
+}
+
+TEST_F(ReplicaManagerTest, WhoeverDidNotLeadWhenTheTransactionWasAskedForDoesNotAppendToItOnceItLeads) {
+  apply({partitionRecord(0, {1, 2}, 1)});
+  const auto produceIn = [&](int32_t sequence, log::VerificationGuard verification) {
+    return errorOf(produce(0,
+                           makeBatch({.count = 1,
+                                      .firstTimestampMs = process_->clock().wallMs(),
+                                      .producer = ProducerId(7),
+                                      .producerEpoch = ProducerEpoch(0),
+                                      .baseSequence = sequence,
+                                      .transactional = true}),
+                           1, seconds(5), verification));
+  };
+  EXPECT_EQ(produceIn(0, ProduceItem::kNotAsked), ErrorCode::NotLeaderOrFollower);
+  const auto guard = logs_->get(name(0))->beginVerification(ProducerId(7), ProducerEpoch(0), 1);
+  EXPECT_EQ(produceIn(1, guard.value()), ErrorCode::NotLeaderOrFollower) << "the first one comes again";
+  EXPECT_EQ(logs_->get(name(0))->logEndOffset(), Offset(0));
+  EXPECT_EQ(produceIn(0, guard.value()), ErrorCode::None);
+  EXPECT_EQ(produceIn(1, ProduceItem::kNotAsked), ErrorCode::None) << "the transaction is open here";
+  EXPECT_EQ(produceIn(3, 0), ErrorCode::OutOfOrderSequenceNumber);
 }
 
 TEST_F(ReplicaManagerTest, AFetchWaitsForBytesAndIsAnsweredByAnAppend) {

@@ -112,8 +112,9 @@ void handleTxnOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
         const VerificationMode mode = modeOf(asked.apiVersion());
         const bool asks =
             mode == VerificationMode::Add || broker.config()->getBool("transaction.partition.verification.enable");
-        // Who does not lead is told by the coordinator.
-        if (!asks || !partition || !partition->isLeader()) return commitTo(broker, commit, std::nullopt);
+        if (!asks) return commitTo(broker, commit, std::nullopt);
+        // Not left to the coordinator, which may be here by the time it is its turn.
+        if (!partition || !partition->isLeader()) return commit->refuseAll(ErrorCode::NotCoordinator);
         const coordinator::ProducerIdAndEpoch producer{ProducerId(commit->message.producerId),
                                                        ProducerEpoch(commit->message.producerEpoch)};
         const auto guard = partition->log()->beginVerification(producer.id, producer.epoch, records::kNoSequence);
