@@ -18,9 +18,10 @@ namespace tidemark::sim {
 /// old as the fetch that brought it: what was acquired before something else was known may be told after it.
 ///
 /// G7: what is accepted or rejected, and was confirmed to be, is never given out again. (By the partition's leader. One
-/// that was paused, and has not heard yet that there is another, knows only what was confirmed by itself.) G8: no record is held by two
-/// members at once. G9: in the end every record is accepted, rejected or given up at the limit of deliveries. G10: the
-/// number of a delivery rises with each that was confirmed to be over, and never exceeds the limit.
+/// that was paused, and has not heard yet that there is another, knows only what was confirmed by itself.) G8: no
+/// record is held by two members at once. G9: in the end every record is accepted, rejected or given up at the limit of
+/// deliveries. G10: the number of a delivery rises with each that was confirmed to be over, and never exceeds the
+/// limit.
 class ShareHistory {
  public:
   using Time = platform::MonotonicTime;
