@@ -21,6 +21,13 @@ Result<RecordBody> decodeBody(const protocol::FramedRecord& framed) {
 
 }  // namespace
 
+Record::Record(RecordBody bodyOfAnyType, int16_t versionOfBody) : body(std::move(bodyOfAnyType)), version(versionOfBody) {}
+Record::Record(const Record&) = default;
+Record::Record(Record&&) noexcept = default;
+Record& Record::operator=(const Record&) = default;
+Record& Record::operator=(Record&&) noexcept = default;
+Record::~Record() = default;
+
 std::string_view recordName(const Record& record) noexcept {
   return std::visit([](const auto& body) { return body.kName; }, record.body);
 }

@@ -56,6 +56,14 @@ struct Record {
   RecordBody body;
   int16_t version = 0;
 
+  // How bodies of all these types are copied and moved is compiled once, rather than wherever there is a list of records.
+  Record(RecordBody bodyOfAnyType = {}, int16_t versionOfBody = 0);
+  Record(const Record&);
+  Record(Record&&) noexcept;
+  Record& operator=(const Record&);
+  Record& operator=(Record&&) noexcept;
+  ~Record();
+
   template <class Body>
   const Body* as() const noexcept {
     return std::get_if<Body>(&body);
