@@ -210,7 +210,9 @@ void Cluster::tellListeners() {
 void Cluster::setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) {
   run([this, fault = std::move(fault), done = std::move(done)]() mutable {
     auto set = setNow(fault);
-    done(set ? Result<int>(set->id) : fail(std::move(set).error()));
+    if (!set) return done(fail(std::move(set).error()));
+    if (looking_) keepUnmatched(set->id, unmatched(fault, set->node));
+    done(set->id);
   });
 }
 
@@ -218,8 +220,20 @@ void Cluster::placeFault(faults::Fault fault, std::move_only_function<void(Resul
   run([this, fault = std::move(fault), done = std::move(done)]() mutable {
     auto set = setNow(fault);
     if (!set) return done(fail(std::move(set).error()));
-    done(PlacedFault{.id = set->id, .unmatched = unmatched(fault, set->node)});
+    PlacedFault placed{.id = set->id, .unmatched = unmatched(fault, set->node)};
+    if (looking_) keepUnmatched(placed.id, placed.unmatched);
+    done(std::move(placed));
   });
+}
+
+void Cluster::keepUnmatched(int fault, std::vector<faults::Unmatched> unmatched) {
+  if (unmatched.empty()) return;
+  const FaultBook::Lists lists = faults_->lists(lab_->clock().monotonic());
+  std::erase_if(unmatched_, [&lists](const auto& kept) {
+    return std::ranges::find(lists.set, kept.first, &faults::FaultStatus::id) == lists.set.end() &&
+           std::ranges::find(lists.over, kept.first, &faults::FaultOver::id) == lists.over.end();
+  });
+  unmatched_[fault] = std::move(unmatched);
 }
 
 Result<Cluster::SetFault> Cluster::setNow(const faults::Fault& fault) {
@@ -317,6 +331,7 @@ void Cluster::listFaults(std::move_only_function<void(FaultBook::Lists)> done) {
 void Cluster::dropFaults() {
   faultTimer_.cancel();
   faults_->clear();
+  unmatched_.clear();
   listenForFaults();
 }
 

@@ -199,6 +199,8 @@ class Cluster final : public observe::ClusterSource {
     NodeId node = kNoNode;
   };
   Result<SetFault> setNow(const faults::Fault& fault);
+  /// For snapshots, as long as the fault is in one of the two lists.
+  void keepUnmatched(int fault, std::vector<faults::Unmatched> unmatched);
   Result<void> beginFault(int id, const faults::Fault& fault);
   Result<void> checkBroker(faults::Kind kind, const Slot& slot) const;
   void harm(Slot& slot, faults::Kind kind, int fault);
@@ -269,6 +271,8 @@ class Cluster final : public observe::ClusterSource {
   observe::Collector collector_;
   const std::shared_ptr<faults::FaultBook> faults_;
   platform::Timer faultTimer_;
+  /// By fault: what it named and nobody was when it was set.
+  std::map<int, std::vector<faults::Unmatched>> unmatched_;
   platform::Duration patience_{};
 
   // Of the executor.

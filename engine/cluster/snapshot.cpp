@@ -168,7 +168,12 @@ std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
 }
 
 void Cluster::describeFaults(observe::ClusterSnapshot& into) const {
-  for (faults::FaultStatus& fault : faults_->list(into.at))
+  const auto unmatchedOf = [this](int fault) {
+    const auto found = unmatched_.find(fault);
+    return found == unmatched_.end() ? std::vector<faults::Unmatched>{} : found->second;
+  };
+  faults::FaultBook::Lists lists = faults_->lists(into.at);
+  for (faults::FaultStatus& fault : lists.set)
     into.faults.push_back({.id = fault.id,
                            .fault = std::move(fault.fault),
                            .broker = fault.node,
@@ -176,7 +181,19 @@ void Cluster::describeFaults(observe::ClusterSnapshot& into) const {
                            .waits = fault.waits,
                            .since = fault.since,
                            .left = fault.left,
-                           .fired = fault.fired});
+                           .fired = fault.fired,
+                           .unmatched = unmatchedOf(fault.id)});
+  for (faults::FaultOver& fault : lists.over)
+    into.faultsOver.push_back({.id = fault.id,
+                               .fault = std::move(fault.fault),
+                               .broker = fault.node,
+                               .ending = fault.ending,
+                               .reason = std::move(fault.reason),
+                               .setAt = into.at - fault.since,
+                               .endedAt = into.at - fault.ago,
+                               .fired = fault.fired,
+                               .lasting = std::move(fault.lasting),
+                               .unmatched = unmatchedOf(fault.id)});
 }
 
 void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) const {

@@ -128,6 +128,10 @@ Result<void> checkKind(Kind kind, const ClusterSnapshot& cluster) {
   return first;
 }
 
+Result<faults::Place> placeOf(const faults::Fault& fault, const ClusterSnapshot& cluster) {
+  return faults::placeOf(fault, SnapshotView(cluster));
+}
+
 NodeId resolve(const faults::NodeName& name, const ClusterSnapshot& cluster) noexcept {
   switch (name.by) {
     case faults::NodeName::By::LeaderOf: {

@@ -19,6 +19,9 @@ Result<void> checkFault(const faults::Fault& fault, const ClusterSnapshot& clust
 /// lacks.
 Result<void> checkKind(faults::Kind kind, const ClusterSnapshot& cluster);
 
+/// Where the fault acts, names resolved as the cluster was seen; errors as of faults::placeOf().
+Result<faults::Place> placeOf(const faults::Fault& fault, const ClusterSnapshot& cluster);
+
 /// The broker that a name stands for; none if it stands for nobody now.
 NodeId resolve(const faults::NodeName& name, const ClusterSnapshot& cluster) noexcept;
 

@@ -54,7 +54,7 @@ size_t bytesOf(const ClusterSnapshot& cluster) noexcept {
   const auto of = [](const auto& vector) { return vector.capacity() * sizeof(vector[0]) + kBlock; };
   size_t bytes = sizeof cluster + of(cluster.brokers) + of(cluster.topics) + of(cluster.parked) +
                  of(cluster.connections) + of(cluster.readers) + of(cluster.groups) + of(cluster.transactions) +
-                 of(cluster.faults) + of(cluster.cleaners);
+                 of(cluster.faults) + of(cluster.faultsOver) + of(cluster.cleaners);
   for (const TopicSnapshot& topic : cluster.topics) {
     bytes += of(topic.partitions);
     for (const PartitionSnapshot& partition : topic.partitions) {

@@ -301,6 +301,37 @@ void fieldsOf(Visit& visit, T& v) {
   visit("since", v.since);
   visit("left", v.left);
   visit("fired", v.fired);
+  visit("unmatched", v.unmatched);
+}
+
+template <class Visit, Either<faults::Unmatched> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("what", v.what);
+  visit("name", v.name);
+  visit("node", v.node);
+}
+
+template <class Visit, Either<faults::Lasting> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("flippedByte", v.flippedByte);
+  visit("paths", v.paths);
+  visit("morePaths", v.morePaths);
+  visit("wall", v.wall);
+  visit("monotonic", v.monotonic);
+}
+
+template <class Visit, Either<FaultOverSnapshot> T>
+void fieldsOf(Visit& visit, T& v) {
+  visit("id", v.id);
+  visit("fault", v.fault);
+  visit("broker", v.broker);
+  visit("ending", v.ending);
+  visit("reason", v.reason);
+  visit("setAt", v.setAt);
+  visit("endedAt", v.endedAt);
+  visit("fired", v.fired);
+  visit("lasting", v.lasting);
+  visit("unmatched", v.unmatched);
 }
 
 template <class Visit, Either<CleanerPassSnapshot> T>
@@ -371,6 +402,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("groups", v.groups);
   visit("transactions", v.transactions);
   visit("faults", v.faults);
+  visit("faultsOver", v.faultsOver);
   visit("cleaners", v.cleaners);
   visit("lostEvents", v.lostEvents);
 }

@@ -33,6 +33,10 @@ constexpr faults::Port lastOf(faults::Port) {
   return faults::Port::Controller;
 }
 
+constexpr faults::Unmatched::What lastOf(faults::Unmatched::What) {
+  return faults::Unmatched::What::Process;
+}
+
 /// What went wrong, on its way to the line that is told.
 struct Wrong {
   std::string what;
@@ -49,7 +53,10 @@ struct ToJson {
   static json of(std::chrono::time_point<Clock, Span> v) {
     return v.time_since_epoch().count();
   }
-  static json of(Duration v) { return v.count(); }
+  template <class Count, class Unit>
+  static json of(std::chrono::duration<Count, Unit> v) {
+    return Duration(v).count();
+  }
   template <size_t N>
   static json of(const events::ShortText<N>& v) {
     return v.view();
@@ -147,7 +154,10 @@ struct FromJson {
   static void into(std::chrono::time_point<Clock, Span>& v, const json& j) {
     v = std::chrono::time_point<Clock, Span>(Span(number<int64_t>(j)));
   }
-  static void into(Duration& v, const json& j) { v = Duration(number<int64_t>(j)); }
+  template <class Count, class Unit>
+  static void into(std::chrono::duration<Count, Unit>& v, const json& j) {
+    v = std::chrono::duration_cast<std::chrono::duration<Count, Unit>>(Duration(number<int64_t>(j)));
+  }
   template <size_t N>
   static void into(events::ShortText<N>& v, const json& j) {
     v = events::ShortText<N>(std::string_view(text(j)));

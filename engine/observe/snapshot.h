@@ -10,7 +10,9 @@
 #include "base/ids.h"
 #include "base/uuid.h"
 #include "faults/fault.h"
+#include "faults/fault_over.h"
 #include "faults/place.h"
+#include "faults/unmatched.h"
 #include "observe/cleaner.h"
 #include "observe/groups.h"
 #include "platform/clock.h"
@@ -292,6 +294,25 @@ struct FaultSnapshot {
   std::optional<Duration> left;
   /// How many transfers, calls, requests or tasks it has met; known anew whenever it has doubled.
   uint64_t fired = 0;
+  /// What it named and nobody was when it was set, if somebody looked then.
+  std::vector<faults::Unmatched> unmatched = {};
+};
+
+/// Something that was broken on purpose.
+struct FaultOverSnapshot {
+  int id = 0;
+  faults::Fault fault;
+  /// Where it acted; none if it was not about one broker, or had not begun.
+  NodeId broker;
+  faults::Ending ending{};
+  /// Why it could not begin; else empty.
+  std::string reason = {};
+  MonotonicTime setAt{};
+  MonotonicTime endedAt{};
+  uint64_t fired = 0;
+  faults::Lasting lasting = {};
+  std::vector<faults::Unmatched> unmatched = {};
+  friend bool operator==(const FaultOverSnapshot&, const FaultOverSnapshot&) = default;
 };
 
 /// One value of the configuration that differs from Kafka's default, as Kafka's configuration file writes it.
@@ -325,6 +346,8 @@ struct ClusterSnapshot {
   /// By transactional id; a broker tells of them after it was asked, so they may be one snapshot behind.
   std::vector<TransactionSnapshot> transactions;
   std::vector<FaultSnapshot> faults;
+  /// The newest ones, in the order in which they ended.
+  std::vector<FaultOverSnapshot> faultsOver;
   /// Of the brokers that run, by broker and name.
   std::vector<CleanerSnapshot> cleaners;
   /// Events that no one will see because a ring was full; only grows.

@@ -419,6 +419,37 @@ TEST_P(ClusterFaultsTest, WhatNobodyIsIsToldWithTheFaultThatNamesIt) {
               ElementsAre(who + " does not run, and its clocks are right when it starts"));
 }
 
+TEST_P(ClusterFaultsTest, WhoLooksIsShownWhatNobodyIsAndWhatIsOver) {
+  lab_->cluster().onChange([] {});
+  const std::string who = text("broker {}", follower());
+  const int drop = set(R"({"kind":"request-drop","target":"clients named billing"})");
+  const int cut = set(R"({"kind":"cut","target":"link 1<->2"})");
+  const int flip = set(text(R"({{"kind":"bit-flip","target":"{}","path":"meta.properties"}})", who));
+  heal(cut);
+  const auto shown = answerOf<observe::SnapshotPtr>([&](auto done) { lab_->cluster().describeNow(std::move(done)); });
+  lab_->cluster().onChange({});
+  ASSERT_EQ(shown->faults.size(), 1U);
+  EXPECT_EQ(shown->faults[0].id, drop);
+  EXPECT_THAT(shown->faults[0].unmatched,
+              testing::ElementsAre(Unmatched{.what = Unmatched::What::Client, .name = "billing"}));
+  ASSERT_EQ(shown->faultsOver.size(), 2U);
+  const observe::FaultOverSnapshot& first = shown->faultsOver[0];
+  EXPECT_EQ(first.id, flip);
+  EXPECT_EQ(first.ending, Ending::FiredOut);
+  EXPECT_EQ(first.broker, follower());
+  EXPECT_TRUE(first.lasting.flippedByte);
+  EXPECT_EQ(shown->faultsOver[1].id, cut);
+  EXPECT_EQ(shown->faultsOver[1].ending, Ending::Healed);
+  for (const observe::FaultOverSnapshot& each : shown->faultsOver) {
+    EXPECT_LE(each.setAt, each.endedAt);
+    EXPECT_LE(each.endedAt, shown->at);
+  }
+  // Nobody looks: nothing is looked up.
+  set(R"({"kind":"request-drop","target":"clients named billing"})");
+  const auto later = answerOf<observe::SnapshotPtr>([&](auto done) { lab_->cluster().describeNow(std::move(done)); });
+  EXPECT_TRUE(later->faults.back().unmatched.empty());
+}
+
 /// The lab waits for brokers only so long.
 class ImpatientTest : public ClusterFaultsTest {
  protected:

@@ -312,6 +312,19 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   fault.fault = *faults::parseFault(R"({"kind": "cut", "target": "link 1->2", "durationMs": 5000})");
   fault.links.push_back({.from = {.node = NodeId(1), .client = {}}, .to = {.node = NodeId(2), .client = {}}});
   fault.left = 2s;
+  fault.unmatched = {{.what = faults::Unmatched::What::Path, .name = "*.log", .node = NodeId(2)}};
+  const FaultOverSnapshot over{
+      .id = 2,
+      .fault = *faults::parseFault(R"({"kind":"bit-flip","target":"broker 2","path":"*.log"})"),
+      .broker = NodeId(2),
+      .ending = faults::Ending::FiredOut,
+      .reason = "none",
+      .setAt = kMonotonic - 3s,
+      .endedAt = kMonotonic - 2s,
+      .fired = 1,
+      .lasting = {.flippedByte = 0, .paths = {"a/0.log"}, .wall = 5ms, .monotonic = -7ns},
+      .unmatched = fault.unmatched};
+  cluster.faultsOver = {over};
   cluster.brokers[1].state = BrokerState::Paused;
   cluster.brokers[1].sinceHeartbeat = 300ms;
   PartitionSnapshot& partition = cluster.topics[0].partitions[0];
@@ -354,6 +367,8 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   EXPECT_EQ(shown->faults[0].fault, fault.fault);
   EXPECT_EQ(shown->faults[0].links, fault.links);
   EXPECT_EQ(shown->faults[0].left, Duration(2s));
+  EXPECT_EQ(shown->faults[0].unmatched, fault.unmatched);
+  EXPECT_THAT(shown->faultsOver, ElementsAre(over));
   const ReplicaSnapshot& copy = orders(shown).copies[0];
   EXPECT_EQ(copy.lastStable, Offset(0));
   EXPECT_EQ(copy.segmentCount, 2);
