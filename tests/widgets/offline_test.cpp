@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "belts/belts_view.h"
+#include "map/map_page.h"
+#include "map/map_view.h"
 #include "models/belt_tables.h"
 #include "models/cluster_tree_model.h"
 #include "timeline/timeline_page.h"
@@ -98,6 +100,43 @@ TEST_F(OfflineTest, TheTreeDoesNotCallTheBrokerFine) {
   const QModelIndex row = window->tree().clusterModel().broker(NodeId(2));
   EXPECT_EQ(static_cast<StateShape>(row.data(ClusterTreeModel::ShapeRole).toInt()), StateShape::HalfDisc);
   EXPECT_THAT(row.data(ClusterTreeModel::NoteRole).toString().toStdString(), HasSubstr("dir offline"));
+}
+
+TEST_F(OfflineTest, TheMapMarksTheBrokerWithAShapeAWordAndTheReason) {
+  goOffline();
+  window->clusterPage().showView(ClusterPage::View::Map);
+  QCoreApplication::processEvents();
+  MapView& map = window->clusterPage().map().map();
+  const MapPick broken{MapPick::What::Broker, NodeId(2), {}, {}};
+  const std::string told = map.textOf(broken).toStdString();
+  EXPECT_THAT(told, HasSubstr(std::string("log directory /data/broker-2.disk-2 failed: ") + kReason));
+  EXPECT_THAT(map.textOf({MapPick::What::Broker, NodeId(1), {}, {}}).toStdString(), testing::Not(HasSubstr("failed")));
+  map.pick(broken);
+  EXPECT_EQ(map.accessibleDescription().toStdString(), told);
+  map.pick({});
+  const QImage image = map.grab().toImage();
+  const auto has = [&](NodeId id, const QRectF& place, const QColor& color) {
+    const QRectF area = place.translated(map.layoutOfMap().broker(id).topLeft());
+    const double ratio = image.devicePixelRatio();
+    for (int y = qRound(area.top() * ratio); y < area.bottom() * ratio; ++y)
+      for (int x = qRound(area.left() * ratio); x < area.right() * ratio; ++x)
+        if (QColor(image.pixel(x, y)) == color) return true;
+    return false;
+  };
+  const QRectF state(12, 15, 16, 16);
+  const QRectF icon(12, 38, 14, 14);
+  const QRectF word(28, 38, 120, 16);
+  EXPECT_TRUE(has(NodeId(1), state, colors().ok));
+  EXPECT_FALSE(has(NodeId(2), state, colors().ok)) << "it is not called fine";
+  EXPECT_TRUE(has(NodeId(2), state, colors().warn));
+  EXPECT_TRUE(has(NodeId(2), icon, colors().bad));
+  EXPECT_TRUE(has(NodeId(2), word, colors().badText));
+  EXPECT_FALSE(has(NodeId(1), icon, colors().bad));
+  EXPECT_FALSE(has(NodeId(1), word, colors().badText));
+  keepPicture(*window, QStringLiteral("offline-map"));
+  window->resize(1100, 760);
+  QCoreApplication::processEvents();
+  keepPicture(*window, QStringLiteral("offline-map-small"));
 }
 
 TEST_F(OfflineTest, TheTimelineShowsSinceWhenAndWhy) {

@@ -204,7 +204,7 @@ void MapView::paintLabels(QPainter& painter, const std::vector<Label>& labels) c
 void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   const Palette& p = colors();
   const QRectF card = m_layout.broker(broker.id);
-  const StateLook look = lookOf(broker.state);
+  const StateLook look = lookOf(broker.state, !broker.failedDirectories.isEmpty());
   const bool fine = broker.state == observe::BrokerState::Running;
   const bool roomy = m_layout.isRoomy();
   painter.setBrush(fine ? QBrush(p.panel) : hatch(p.hatchGround, p.hatchLine));
@@ -233,26 +233,7 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   if (card.width() > 170) drawLine(painter, right, card.top() + 28, broker.port, port, p.muted, Qt::AlignRight);
   const QFont line = Theme::body(11.5);
   const QFont strong = Theme::body(11.5, QFont::DemiBold);
-  double y = card.top() + 49;
-  if (!broker.trouble.isEmpty()) {
-    drawLine(painter, left, y, elidedTo(roomy ? broker.trouble : broker.shortTrouble, strong, right - left), strong,
-             look.textColor);
-    y += 17;
-  }
-  if (!broker.faults.isEmpty()) {
-    QString text = broker.faults.front();
-    if (broker.faults.size() > 1) text = tr("%1 and %2 more").arg(text).arg(broker.faults.size() - 1);
-    const StateLook fault = lookOf(broker.faultKind);
-    drawShape(painter, fault.shape, {left + 5, y - 4}, 9, fault.color);
-    drawLine(painter, left + 15, y, elidedTo(text, strong, right - left - 15), strong, p.warnText);
-    y += 17;
-  }
-  const double end = footRect.top() - 4;
-  for (const QString& text : {roomy ? broker.leads : broker.shortLeads, broker.machine}) {
-    if (y > end || (!roomy && y > card.top() + 60)) break;
-    drawLine(painter, left, y, elidedTo(text, line, right - left), line, p.muted);
-    y += 17;
-  }
+  paintFacts(painter, broker, card, footRect.top() - 4);
   painter.setPen(QPen(p.line, 1));
   painter.drawLine(QPointF(left, footRect.top() + 0.5), QPointF(right, footRect.top() + 0.5));
   const double middle = footRect.center().y() + 0.5;
@@ -271,6 +252,42 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   painter.setBrush(p.warnSoft);
   painter.drawRoundedRect(ground, 9, 9);
   drawLine(painter, ground.left() + 6, ground.center().y() + 4.2, broker.warning, strong, p.warnText);
+}
+
+void MapView::paintFacts(QPainter& painter, const MapBroker& broker, const QRectF& card, double end) const {
+  const Palette& p = colors();
+  const bool roomy = m_layout.isRoomy();
+  struct Line {
+    QString text;
+    QColor color;
+    /// None: words alone.
+    StateShape shape = StateShape::None;
+    QColor shapeColor = {};
+  };
+  // What is worst comes first: a small card holds one of them.
+  std::vector<Line> lines;
+  if (!broker.trouble.isEmpty())
+    lines.push_back({roomy ? broker.trouble : broker.shortTrouble, lookOf(broker.state).textColor});
+  if (const auto failed = static_cast<int>(broker.failedDirectories.size()); failed > 0)
+    lines.push_back({tr("%n log dir(s) offline", nullptr, failed), p.badText, StateShape::Cross, p.bad});
+  if (!broker.faults.isEmpty()) {
+    QString text = broker.faults.front();
+    if (broker.faults.size() > 1) text = tr("%1 and %2 more").arg(text, QString::number(broker.faults.size() - 1));
+    const StateLook fault = lookOf(broker.faultKind);
+    lines.push_back({text, p.warnText, fault.shape, fault.color});
+  }
+  const size_t strong = lines.size();
+  lines.push_back({roomy ? broker.leads : broker.shortLeads, p.muted});
+  if (roomy) lines.push_back({broker.machine, p.muted});
+  const double left = card.left() + 14;
+  double y = card.top() + 49;
+  for (size_t i = 0; i < lines.size() && y <= end; ++i, y += 17) {
+    const Line& each = lines[i];
+    const double indent = each.shape == StateShape::None ? 0 : 15;
+    if (indent > 0) drawShape(painter, each.shape, {left + 5, y - 4}, 9, each.shapeColor);
+    const QFont font = Theme::body(11.5, i < strong ? QFont::DemiBold : QFont::Normal);
+    drawLine(painter, left + indent, y, elidedTo(each.text, font, card.right() - 12 - left - indent), font, each.color);
+  }
 }
 
 void MapView::paintClient(QPainter& painter, const MapClient& client) const {

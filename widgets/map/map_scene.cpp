@@ -111,6 +111,9 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
   } else {
     shown.shortController = shown.controller = MapNames::tr("no voter");
   }
+  for (const observe::FailedDirectorySnapshot& failed : broker.failedDirectories)
+    shown.failedDirectories
+        << MapNames::tr("log directory %1 failed: %2").arg(fromUtf8(failed.path), fromUtf8(failed.reason));
   if (broker.fencedIn) shown.warning = MapNames::tr("fenced in %1").arg(wholeSeconds(*broker.fencedIn));
   for (const observe::FaultSnapshot& fault : cluster.faults)
     if (fault.broker == broker.id && fault.links.empty() && fault.fault.kind != faults::Kind::Pause &&

@@ -69,6 +69,8 @@ struct MapBroker {
   bool isVoter = false;
   /// "fenced in 5 s".
   QString warning;
+  /// Log directories that failed while it goes on with its others: "/data/2 failed: reason", one each.
+  QStringList failedDirectories;
   /// Faults that are its own, and of which kind the first one is.
   QStringList faults;
   faults::Kind faultKind{};

@@ -51,6 +51,7 @@ QString MapView::textOf(const MapPick& pick) const {
           return tr("Controller %1: %2").arg(QString::number(broker.id.value()), broker.controller);
         QStringList lines{tr("Broker %1 on %2").arg(QString::number(broker.id.value()), broker.port), broker.leads,
                           broker.machine};
+        lines = lines.mid(0, 1) + broker.failedDirectories + lines.mid(1);
         if (!broker.trouble.isEmpty()) lines.insert(1, broker.trouble);
         return (lines + broker.faults).join(QLatin1Char('\n'));
       }

@@ -142,7 +142,11 @@ StateLook lookOf(observe::BrokerState state) {
 }
 
 StateLook lookOf(const observe::BrokerSnapshot& broker) {
-  if (broker.state != observe::BrokerState::Running || broker.failedDirectories.empty()) return lookOf(broker.state);
+  return lookOf(broker.state, !broker.failedDirectories.empty());
+}
+
+StateLook lookOf(observe::BrokerState state, bool lacksDirectory) {
+  if (state != observe::BrokerState::Running || !lacksDirectory) return lookOf(state);
   const Palette& p = colors();
   return {StateShape::HalfDisc, p.warn, p.warnText, p.warnSoft, StateWords::tr("dir offline")};
 }

@@ -61,6 +61,7 @@ QBrush hatch(const QColor& ground, const QColor& lineColor, double step = 7, dou
 /// How the state of a broker, and of a copy of a partition, looks.
 StateLook lookOf(observe::BrokerState state);
 /// The same; one that runs without a log directory that failed is told apart.
+StateLook lookOf(observe::BrokerState state, bool lacksDirectory);
 StateLook lookOf(const observe::BrokerSnapshot& broker);
 StateLook lookOf(const observe::ReplicaSnapshot& replica, observe::BrokerState broker);
 /// Its broker runs and its log does not.
