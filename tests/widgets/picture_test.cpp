@@ -1,6 +1,9 @@
 // Pictures of the views: not blank, in light and dark; written to $TIDEMARK_SHOTS if that is set, to be looked at.
+#include <fmt/format.h>
+
 #include <QDir>
 #include <QPixmap>
+#include <QPushButton>
 #include <QTest>
 
 #include "belts/belts_view.h"
@@ -8,6 +11,8 @@
 #include "dialogs/produce_dialog.h"
 #include "dialogs/topic_dialog.h"
 #include "faults/fault_dialog.h"
+#include "faults/fault_json.h"
+#include "faults/faults_panel.h"
 #include "launch/launch_page.h"
 #include "map/map_page.h"
 #include "map/map_view.h"
@@ -131,6 +136,59 @@ TEST_P(PictureTest, OfTheTimelineShowsWhoLedAndWhatWasBroken) {
   QTest::qWait(50);
   keep(*window, "timeline");
   EXPECT_GT(coloursIn(window->clusterPage().timeline().grab().toImage()), 40);
+}
+
+TEST_P(PictureTest, OfTheFaultsShowsWhatMatchesNothingAndWhatIsOver) {
+  makeWindow();
+  playMock();
+  const auto fault = [](const char* json) { return *faults::parseFault(json); };
+  observe::ClusterSnapshot now = fake::mockMoment(0);
+  now.faults.push_back({.id = 9,
+                        .fault = fault(R"({"kind": "request-drop", "target": "clients named billing-export"})"),
+                        .broker = kNoNode,
+                        .links = {},
+                        .since = 3s,
+                        .left = {},
+                        .unmatched = {{.what = faults::Unmatched::What::Client, .name = "billing-export"}}});
+  const auto over = [&](const char* json, faults::Ending ending, std::chrono::milliseconds ago, uint64_t fired,
+                        faults::Lasting lasting, const char* reason = "") {
+    now.faultsOver.push_back({.id = 20 + static_cast<int>(now.faultsOver.size()),
+                              .fault = fault(json),
+                              .broker = NodeId(2),
+                              .ending = ending,
+                              .reason = reason,
+                              .setAt = now.at - ago - 7500ms,
+                              .endedAt = now.at - ago,
+                              .fired = fired,
+                              .lasting = std::move(lasting)});
+  };
+  over(R"({"kind": "kill", "target": "leader of payments-0", "trigger": {"afterMs": 7500}})", faults::Ending::Dropped,
+       50s, 0, {}, "there is no partition payments-0");
+  over(R"({"kind": "cut", "target": "link 1<->2", "durationMs": 7500})", faults::Ending::Expired, 31s, 118, {});
+  over(R"({"kind": "clock-jump", "target": "broker 2", "offsetMs": 5000})", faults::Ending::FiredOut, 20s, 1,
+       {.wall = 5s});
+  over(R"({"kind": "bit-flip", "target": "broker 2", "path": "orders-0/*.log"})", faults::Ending::FiredOut, 8s, 1,
+       {.flippedByte = 20480, .paths = {"/tmp/tidemark-a1/broker-2/orders-0/00000000000000000000.log"}});
+  cluster.show(now);
+  window->bridge().refresh();
+  FaultsPanel& panel = window->faults();
+  for (const bool withMap : {false, true}) {
+    window->clusterPage().showView(withMap ? ClusterPage::View::Map : ClusterPage::View::Belts);
+    if (panel.visibleRegion().isEmpty()) window->showFaults();
+    for (const bool open : {false, true}) {
+      panel.fold().setChecked(open);
+      panel.fold().clearFocus();
+      QTest::qWait(50);
+      const std::string name = fmt::format("faults{}{}", withMap ? "-map" : "", open ? "-over" : "");
+      keep(*window, name.c_str());
+      EXPECT_GT(coloursIn(panel.grab().toImage()), 40);
+    }
+  }
+  now.faults.clear();
+  cluster.show(now);
+  window->bridge().refresh();
+  QTest::qWait(50);
+  keep(*window, "faults-none");
 }
 
 TEST_P(PictureTest, OfTheFaultDialogShowsItsFields) {

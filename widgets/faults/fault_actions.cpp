@@ -6,6 +6,7 @@
 
 #include "faults/fault_dialog.h"
 #include "observe/fault_check.h"
+#include "text/fault_notes.h"
 #include "text/fault_words.h"
 #include "text/format.h"
 
@@ -21,7 +22,12 @@ void separate(QMenu& menu) {
 }  // namespace
 
 FaultActions::FaultActions(EngineBridge& bridge, QWidget* window)
-    : QObject(window), m_bridge(bridge), m_window(window) {}
+    : QObject(window), m_bridge(bridge), m_window(window) {
+  connect(&bridge, &EngineBridge::live, this, [this](const Frame& frame) {
+    if (frame.anotherCluster) m_unseen.clear();
+    if (!m_unseen.empty()) tellNotes(*frame.snapshot);
+  });
+}
 
 bool FaultActions::isHindered() {
   const QString hindrance = m_bridge.hindrance();
@@ -32,7 +38,28 @@ bool FaultActions::isHindered() {
 void FaultActions::set(const faults::Fault& fault) {
   if (isHindered()) return;
   m_bridge.setFault(fault, this, [this, title = faultTitle(fault)](const Result<int>& result) {
-    Q_EMIT said(result ? title : tr("Not set: %1").arg(errorText(result.error())));
+    if (result)
+      tellSet(*result, title);
+    else
+      Q_EMIT said(tr("Not set: %1").arg(errorText(result.error())));
+  });
+}
+
+void FaultActions::tellSet(int id, const QString& title) {
+  Q_EMIT said(title);
+  m_unseen[id] = title;
+  tellNotes(*m_bridge.newest());
+}
+
+void FaultActions::tellNotes(const observe::ClusterSnapshot& cluster) {
+  std::erase_if(m_unseen, [&](const auto& set) {
+    const auto& [id, title] = set;
+    const auto active = std::ranges::find(cluster.faults, id, &observe::FaultSnapshot::id);
+    const auto over = std::ranges::find(cluster.faultsOver, id, &observe::FaultOverSnapshot::id);
+    if (active == cluster.faults.end() && over == cluster.faultsOver.end()) return false;
+    const QString note = active != cluster.faults.end() ? faultNote(*active, cluster) : faultNote(*over);
+    if (!note.isEmpty()) Q_EMIT said(tr("%1. %2").arg(title, note));
+    return true;
   });
 }
 
@@ -75,7 +102,7 @@ void FaultActions::openDialog(const faults::Fault& beginning) {
   if (!m_dialog) {
     m_dialog = new FaultDialog(m_bridge, m_window);
     m_dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(m_dialog, &FaultDialog::wasSet, this, &FaultActions::said);
+    connect(m_dialog, &FaultDialog::wasSet, this, &FaultActions::tellSet);
   }
   m_dialog->setFault(beginning);
   m_dialog->show();
@@ -159,6 +186,13 @@ void FaultActions::fillFault(QMenu& menu, int id) {
   menu.addAction(tr("Set another like it…"), this, [this, fault = found->fault] { openDialog(fault); });
   menu.addSeparator();
   menu.addAction(tr("Heal all"), QKeySequence(Qt::CTRL | Qt::Key_H), this, &FaultActions::healAll);
+}
+
+void FaultActions::fillOver(QMenu& menu, const faults::Fault& fault) {
+  menu.setToolTipsVisible(true);
+  QAction* again = menu.addAction(tr("Set it again…"), this, [this, fault] { openDialog(fault); });
+  again->setEnabled(m_bridge.hindrance().isEmpty());
+  again->setToolTip(m_bridge.hindrance());
 }
 
 }  // namespace tidemark::widgets

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include <QObject>
@@ -40,6 +41,8 @@ class FaultActions : public QObject {
   void fillClients(QMenu& menu, const std::string& client);
   /// Of one fault of the list.
   void fillFault(QMenu& menu, int id);
+  /// Of one that is over.
+  void fillOver(QMenu& menu, const faults::Fault& fault);
 
  Q_SIGNALS:
   void said(const QString& text);
@@ -47,6 +50,9 @@ class FaultActions : public QObject {
  private:
   /// A moment of the past is shown: it says so.
   bool isHindered();
+  /// It is set under that number: said now, and what it matches nothing of once a snapshot tells.
+  void tellSet(int id, const QString& title);
+  void tellNotes(const observe::ClusterSnapshot& cluster);
   void addOffers(QMenu& menu, const std::vector<FaultOffer>& offers);
   void addHeals(QMenu& menu, const std::vector<const observe::FaultSnapshot*>& faults);
   void addDialog(QMenu& menu, faults::Kind kind, faults::Target target);
@@ -54,6 +60,8 @@ class FaultActions : public QObject {
   EngineBridge& m_bridge;
   QWidget* m_window;
   QPointer<FaultDialog> m_dialog;
+  /// Set, and not seen in a snapshot yet.
+  std::map<int, QString> m_unseen;
 };
 
 }  // namespace tidemark::widgets

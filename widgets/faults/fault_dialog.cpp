@@ -180,7 +180,7 @@ void FaultDialog::set() {
   m_bridge.setFault(*read, this, [this, title = faultTitle(*read)](const Result<int>& result) {
     m_waits = false;
     if (result) {
-      Q_EMIT wasSet(title);
+      Q_EMIT wasSet(*result, title);
       accept();
       return;
     }

@@ -32,8 +32,8 @@ class FaultDialog : public QDialog {
   QString note() const;
 
  Q_SIGNALS:
-  /// It is set; a word on it, for the status line.
-  void wasSet(const QString& text);
+  /// It is set, under that number.
+  void wasSet(int id, const QString& title);
 
  private:
   void fillKinds();

@@ -8,118 +8,59 @@
 #include <QListView>
 #include <QMenu>
 #include <QMouseEvent>
-#include <QPainter>
 #include <QPushButton>
 #include <QShortcut>
-#include <QStackedLayout>
-#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include "faults/fault_actions.h"
+#include "faults/fault_cards.h"
 #include "segments/table_text.h"
-#include "theme/draw.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
 
 namespace {
 
-constexpr int kCardHeight = 86;
-constexpr double kRing = 22;
+/// Of those that are over at least one is in sight.
+constexpr int kLeastOver = 96;
+/// How the two lists share the panel.
+constexpr int kActiveShare = 3;
+constexpr int kOverShare = 2;
+
+QPoint middleOf(const QListView& list) {
+  return list.viewport()->mapToGlobal(list.visualRect(list.currentIndex()).center());
+}
 
 }  // namespace
-
-/// A card for each fault.
-class FaultsPanel::Cards : public QStyledItemDelegate {
- public:
-  explicit Cards(FaultModel& model, QObject* parent) : QStyledItemDelegate(parent), m_model(model) {}
-
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {200, kCardHeight}; }
-
-  /// Where the word stands that heals it.
-  static QRectF healArea(const QRectF& card) { return {card.right() - 70, card.top() + 48, 64, 26}; }
-
-  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    const FaultRow& row = m_model.rows()[static_cast<size_t>(index.row())];
-    const Palette& p = colors();
-    painter->save();
-    painter->setRenderHint(QPainter::Antialiasing);
-    const QRectF card = QRectF(option.rect).adjusted(14.5, 3.5, -14.5, -4.5);
-    const bool selected = option.state & QStyle::State_Selected;
-    const bool focused = selected && (option.state & QStyle::State_HasFocus);
-    painter->setPen(QPen(focused ? p.accent : selected ? p.selectionLine : p.line, focused ? 1.6 : 1));
-    painter->setBrush(selected ? p.selection : p.sunken);
-    painter->drawRoundedRect(card, 7, 7);
-    const double left = card.left() + 12;
-    const double right = card.right() - 12;
-    drawShape(*painter, row.shape, {left + 5, card.top() + 18}, 10, row.color);
-    double titleRight = right;
-    const QFont small = Theme::body(11.5);
-    const QFont strong = Theme::body(11.5, QFont::DemiBold);
-    if (row.part >= 0) {
-      const QRectF ring(right - kRing + 1, card.top() + 7, kRing - 3, kRing - 3);
-      painter->setBrush(Qt::NoBrush);
-      painter->setPen(QPen(mixed(p.sunken, row.color, 0.28), 3));
-      painter->drawEllipse(ring);
-      painter->setPen(QPen(row.color, 3, Qt::SolidLine, Qt::FlatCap));
-      painter->drawArc(ring, 90 * 16, row.part * 96);
-      titleRight -= kRing + 8;
-    }
-    drawLine(*painter, titleRight, card.top() + 22, row.left, strong, row.part >= 0 ? row.textColor : p.muted,
-             Qt::AlignRight);
-    titleRight -= textWidth(row.left, strong) + 10;
-    const QFont title = Theme::body(13, QFont::DemiBold);
-    drawLine(*painter, left + 20, card.top() + 22,
-             QFontMetricsF(title).elidedText(row.title, Qt::ElideRight, titleRight - left - 20), title, p.ink);
-    const auto elided = [&](const QString& text, const QFont& font, double room) {
-      return QFontMetricsF(font).elidedText(text, Qt::ElideRight, room);
-    };
-    drawLine(*painter, left, card.top() + 44, elided(row.when, small, right - left), small, p.muted);
-    const QString met = row.fired.isEmpty()       ? row.occasions
-                        : row.occasions.isEmpty() ? row.fired
-                                                  : FaultsPanel::tr("%1 · %2").arg(row.fired, row.occasions);
-    drawLine(*painter, left, card.top() + 65, elided(met.isEmpty() ? row.target : met, small, right - left - 110),
-             small, p.ink);
-    const double foot = card.top() + 65;
-    drawLine(*painter, right, foot, FaultsPanel::tr("heal"), strong, p.accent, Qt::AlignRight);
-    if (row.steps)
-      drawLine(*painter, right - textWidth(FaultsPanel::tr("heal"), strong) - 16, foot, FaultsPanel::tr("step"), strong,
-               p.accent, Qt::AlignRight);
-    painter->restore();
-  }
-
- private:
-  FaultModel& m_model;
-};
 
 FaultsPanel::FaultsPanel(EngineBridge& bridge, FaultActions& actions, QWidget* parent)
     : QWidget(parent),
       m_bridge(bridge),
       m_actions(actions),
       m_model(new FaultModel(this)),
-      m_cards(new Cards(*m_model, this)),
+      m_overModel(new FaultOverModel(this)),
+      m_down(new QVBoxLayout(this)),
       m_list(new QListView),
-      m_none(new QLabel(tr("Nothing is broken on purpose.\nBrokers, links and clients have a menu of faults each; all "
-                           "of them are under “Fault…”."))),
+      m_none(new QLabel),
+      m_fold(new QPushButton),
+      m_overList(new QListView),
       m_add(new QPushButton(tr("Fault…"))),
       m_healAll(new QPushButton(tr("Heal all"))) {
   setProperty("kind", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
   setMinimumWidth(240);
-  m_list->setModel(m_model);
-  m_list->setItemDelegate(m_cards);
-  m_list->setFrameShape(QFrame::NoFrame);
-  m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-  m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_list->setUniformItemSizes(true);
-  m_list->setAccessibleName(tr("Active faults"));
-  m_list->setContextMenuPolicy(Qt::CustomContextMenu);
-  m_list->installEventFilter(this);
-  m_list->viewport()->installEventFilter(this);
+  frameList(*m_list, *m_model, *new FaultCards(*m_model, this), tr("Active faults"));
+  frameList(*m_overList, *m_overModel, *new FaultOverCards(*m_overModel, this), tr("Faults that are over"));
+  m_overList->setMinimumHeight(kLeastOver);
   m_none->setProperty("kind", QStringLiteral("muted"));
   m_none->setWordWrap(true);
   m_none->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   m_none->setContentsMargins(18, 4, 18, 0);
+  m_fold->setProperty("kind", QStringLiteral("fold"));
+  m_fold->setCheckable(true);
+  m_fold->setIconSize({10, 10});
+  m_fold->setAccessibleName(tr("Faults that are over"));
+  m_fold->setToolTip(tr("What is over: when and how it ended, and what it left behind"));
   m_add->setProperty("kind", QStringLiteral("danger"));
   m_add->setToolTip(tr("Any fault with all it takes (Ctrl+Shift+F)"));
   m_healAll->setToolTip(tr("Ctrl+H"));
@@ -128,22 +69,30 @@ FaultsPanel::FaultsPanel(EngineBridge& bridge, FaultActions& actions, QWidget* p
   buttons->setSpacing(8);
   buttons->addWidget(m_add, 1);
   buttons->addWidget(m_healAll, 1);
-  auto* down = new QVBoxLayout(this);
-  down->setContentsMargins(0, 0, 0, 10);
-  down->setSpacing(10);
-  down->addLayout(buttons);
-  down->addWidget(m_none, 1);
-  down->addWidget(m_list, 1);
+  m_down->setContentsMargins(0, 0, 0, 10);
+  m_down->setSpacing(10);
+  m_down->addLayout(buttons);
+  m_down->addWidget(m_none, 1);
+  m_down->addWidget(m_list, kActiveShare);
+  m_down->addWidget(m_fold);
+  m_down->addWidget(m_overList, kOverShare);
   setFocusProxy(m_list);
 
   connect(m_add, &QPushButton::clicked, this, [this] { m_actions.openDialog(); });
   connect(m_healAll, &QPushButton::clicked, &actions, &FaultActions::healAll);
+  const auto showArrow = [this](bool open) {
+    m_fold->setIcon(QIcon(open ? QStringLiteral(":/tidemark/icons/chevron-down.svg")
+                               : QStringLiteral(":/tidemark/icons/chevron-right.svg")));
+  };
+  showArrow(false);
+  connect(m_fold, &QPushButton::toggled, this, showArrow);
+  connect(m_fold, &QPushButton::toggled, this, &FaultsPanel::takeFold);
   connect(m_list, &QListView::customContextMenuRequested, this,
           [this](const QPoint& at) { showMenu(m_list->viewport()->mapToGlobal(at)); });
-  auto* copy = new QShortcut(QKeySequence::Copy, m_list);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(tableText(*m_model)); });
+  connect(m_overList, &QListView::customContextMenuRequested, this,
+          [this](const QPoint& at) { showOverMenu(m_overList->viewport()->mapToGlobal(at)); });
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {
+    if (frame.anotherCluster) m_fold->setChecked(false);
     if (frame.snapshot != frame.previous) take();
   });
   connect(&bridge, &EngineBridge::second, this, [this] {
@@ -153,14 +102,59 @@ FaultsPanel::FaultsPanel(EngineBridge& bridge, FaultActions& actions, QWidget* p
   take();
 }
 
+void FaultsPanel::frameList(QListView& list, QAbstractItemModel& model, QStyledItemDelegate& cards,
+                            const QString& name) {
+  list.setModel(&model);
+  list.setItemDelegate(&cards);
+  list.setFrameShape(QFrame::NoFrame);
+  list.setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  list.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  // How many lines a note takes depends on the width.
+  list.setResizeMode(QListView::Adjust);
+  list.setAccessibleName(name);
+  list.setContextMenuPolicy(Qt::CustomContextMenu);
+  list.installEventFilter(this);
+  list.viewport()->installEventFilter(this);
+  auto* copy = new QShortcut(QKeySequence::Copy, &list);
+  copy->setContext(Qt::WidgetShortcut);
+  connect(copy, &QShortcut::activated, this,
+          [shown = &model] { QApplication::clipboard()->setText(tableText(*shown)); });
+}
+
 void FaultsPanel::take() {
   m_model->setSnapshot(*m_bridge.snapshot(), m_bridge.age());
+  m_overModel->setSnapshot(*m_bridge.snapshot());
   const bool any = !m_model->rows().empty();
   // The one that was picked may be gone: keys work on the next one.
   if (any && !m_list->currentIndex().isValid()) m_list->setCurrentIndex(m_model->index(0, 0));
   m_list->setVisible(any);
+  m_none->setText(m_overModel->rows().empty()
+                      ? tr("Nothing is broken on purpose.\nBrokers, links and clients have a menu of faults each; all "
+                           "of them are under “Fault…”.")
+                      : tr("Nothing is broken on purpose any more. What was is listed below."));
   m_none->setVisible(!any);
   m_healAll->setEnabled(any);
+  takeFold();
+}
+
+void FaultsPanel::takeFold() {
+  const auto count = static_cast<int>(m_overModel->rows().size());
+  const int lasting = m_overModel->lastingCount();
+  QString text = tr("OVER  %1").arg(count);
+  if (lasting > 0) text += tr("  ·  %1 left something behind").arg(lasting);
+  const bool open = m_fold->isChecked();
+  if (m_fold->text() != text) {
+    m_fold->setText(text);
+    m_fold->setAccessibleDescription(text);
+  }
+  m_fold->setVisible(count > 0);
+  m_overList->setVisible(count > 0 && open);
+  // Nothing but a sentence above it: the list has the room.
+  m_down->setStretchFactor(m_none, count > 0 && open ? 0 : 1);
+}
+
+QString FaultsPanel::emptyText() const {
+  return m_none->isHidden() ? QString() : m_none->text();
 }
 
 int FaultsPanel::current() const {
@@ -174,52 +168,85 @@ void FaultsPanel::showMenu(const QPoint& at) {
   menu.exec(at);
 }
 
+void FaultsPanel::showOverMenu(const QPoint& at) {
+  if (!m_overList->currentIndex().isValid()) return;
+  QMenu menu(this);
+  m_actions.fillOver(menu, m_overModel->rows()[static_cast<size_t>(m_overList->currentIndex().row())].fault);
+  menu.exec(at);
+}
+
 void FaultsPanel::keyPressEvent(QKeyEvent* event) {
-  switch (event->key()) {
+  const bool isEnter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (m_fold->hasFocus()) {
+    if (isEnter) return m_fold->toggle();
+    return QWidget::keyPressEvent(event);
+  }
+  if (!takesKey(*event)) QWidget::keyPressEvent(event);
+}
+
+bool FaultsPanel::takesKey(const QKeyEvent& event) {
+  switch (event.key()) {
     case Qt::Key_Delete:
     case Qt::Key_Backspace:
       if (current() != 0) m_actions.heal(current());
-      return;
+      return true;
     case Qt::Key_S:
       if (const FaultRow* row = m_model->find(current()); row != nullptr && row->steps) m_actions.step(row->id);
-      return;
+      return true;
     case Qt::Key_N:
       m_actions.openDialog();
-      return;
+      return true;
     case Qt::Key_Menu:
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (m_list->currentIndex().isValid())
-        showMenu(m_list->viewport()->mapToGlobal(m_list->visualRect(m_list->currentIndex()).center()));
-      return;
+      if (m_list->currentIndex().isValid()) showMenu(middleOf(*m_list));
+      return true;
     default:
-      QWidget::keyPressEvent(event);
+      return false;
+  }
+}
+
+bool FaultsPanel::takesOverKey(const QKeyEvent& event) {
+  switch (event.key()) {
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      showOverMenu(middleOf(*m_overList));
+      return true;
+    case Qt::Key_N:
+      return takesKey(event);
+    // What is over is neither healed nor stepped, and the list above is not meant.
+    case Qt::Key_Delete:
+    case Qt::Key_Backspace:
+    case Qt::Key_S:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool FaultsPanel::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == m_list && event->type() == QEvent::KeyPress) {
-    const auto* key = static_cast<QKeyEvent*>(event);
+  if (event->type() == QEvent::KeyPress && (watched == m_list || watched == m_overList)) {
+    const auto& key = *static_cast<QKeyEvent*>(event);
     // Not to be taken for the first letter of a row.
-    for (const int ours : {Qt::Key_Delete, Qt::Key_Backspace, Qt::Key_S, Qt::Key_N, Qt::Key_Return, Qt::Key_Enter})
-      if (key->key() == ours && key->modifiers() == Qt::NoModifier) {
-        keyPressEvent(static_cast<QKeyEvent*>(event));
-        return true;
-      }
+    if (key.modifiers() == Qt::NoModifier && key.key() != Qt::Key_Menu &&
+        (watched == m_list ? takesKey(key) : takesOverKey(key)))
+      return true;
   }
-  if (watched == m_list->viewport() && event->type() == QEvent::MouseButtonRelease) {
-    const auto* mouse = static_cast<QMouseEvent*>(event);
-    const QModelIndex index = m_list->indexAt(mouse->pos());
-    const QRectF card = QRectF(m_list->visualRect(index)).adjusted(14.5, 3.5, -14.5, -4.5);
-    if (index.isValid() && mouse->button() == Qt::LeftButton) {
-      const FaultRow row = m_model->rows()[static_cast<size_t>(index.row())];
-      const QRectF heal = Cards::healArea(card);
-      if (heal.contains(mouse->position())) m_actions.heal(row.id);
-      if (row.steps && heal.translated(-52, 0).contains(mouse->position()) && !heal.contains(mouse->position()))
-        m_actions.step(row.id);
-    }
-  }
+  if (watched == m_list->viewport() && event->type() == QEvent::MouseButtonRelease)
+    if (const auto* mouse = static_cast<QMouseEvent*>(event); mouse->button() == Qt::LeftButton)
+      click(mouse->position());
   return QWidget::eventFilter(watched, event);
+}
+
+void FaultsPanel::click(const QPointF& at) {
+  const QModelIndex index = m_list->indexAt(at.toPoint());
+  if (!index.isValid()) return;
+  const QRectF area = m_list->visualRect(index);
+  const FaultRow row = m_model->rows()[static_cast<size_t>(index.row())];
+  if (FaultCards::healArea(area).contains(at))
+    m_actions.heal(row.id);
+  else if (row.steps && FaultCards::stepArea(area).contains(at))
+    m_actions.step(row.id);
 }
 
 }  // namespace tidemark::widgets

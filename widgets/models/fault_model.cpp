@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/row_sync.h"
+#include "text/fault_notes.h"
 #include "text/fault_words.h"
 #include "text/format.h"
 
@@ -29,6 +30,7 @@ std::vector<FaultRow> faultRows(const observe::ClusterSnapshot& cluster, platfor
     row.steps = fault.fault.kind == faults::Kind::Hold && !fault.waits;
     row.waits = fault.waits;
     row.broker = fault.broker;
+    row.note = faultNote(fault, cluster);
     row.age = durationText(fault.since + age);
     if (!fault.waits) row.fired = faultFiredText(fault.fault.kind, fault.fired);
     const platform::Duration lasts = fault.fault.duration;
@@ -93,6 +95,7 @@ QVariant FaultModel::data(const QModelIndex& index, int role) const {
       QStringList parts{row.title, row.when, row.left};
       if (!row.occasions.isEmpty()) parts << row.occasions;
       if (!row.fired.isEmpty()) parts << row.fired;
+      if (!row.note.isEmpty()) parts << row.note;
       return parts.join(role == Qt::ToolTipRole ? QStringLiteral("\n") : QStringLiteral(", "));
     }
     case Qt::DisplayRole:
@@ -111,6 +114,8 @@ QVariant FaultModel::data(const QModelIndex& index, int role) const {
       return row.left;
     case Fired:
       return row.fired;
+    case Note:
+      return row.note;
     case ColumnCount:
       break;
   }
@@ -130,6 +135,8 @@ QVariant FaultModel::headerData(int section, Qt::Orientation orientation, int ro
       return tr("left");
     case Fired:
       return tr("met");
+    case Note:
+      return tr("note");
     case ColumnCount:
       break;
   }

@@ -24,6 +24,8 @@ struct FaultRow {
   QString left;
   /// "23 transfers"; empty if it meets nothing.
   QString fired;
+  /// Why it meets nothing: "Matches nothing yet: …". Empty: it may.
+  QString note;
   /// How long it has been set: "12.4 s".
   QString age;
   /// Of its time that is left, in sixtieths; −1: until healed.
@@ -49,7 +51,7 @@ class FaultModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column { What, Where, When, Left, Fired, ColumnCount };
+  enum Column { What, Where, When, Left, Fired, Note, ColumnCount };
   /// int: its number.
   static constexpr int kIdRole = Qt::UserRole + 1;
 

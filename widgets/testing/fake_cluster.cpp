@@ -174,6 +174,7 @@ void FakeCluster::shutdown(Done done) {
     m_partitions.clear();
     m_topics.clear();
     m_faults.clear();
+    m_faultsOver.clear();
     m_frozen = false;
     changed();
     return {};
@@ -257,6 +258,7 @@ void FakeCluster::restartBroker(NodeId id, Done done) {
   commands.push_back("restart " + std::to_string(id.value()));
   answer(std::move(done), [this, id]() -> Result<void> {
     if (find(id) == nullptr) return fail(ErrorCode::BrokerNotAvailable, "there is no such broker");
+    if (m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
     return mend(id);
   });
 }
@@ -537,8 +539,10 @@ observe::ClusterSnapshot FakeCluster::take() const {
     observe::FaultSnapshot& shown = cluster.faults.emplace_back(fault.shown);
     shown.since = m_now - fault.at;
     const Duration lasts = shown.waits ? shown.fault.trigger.after : shown.fault.duration;
-    if (lasts > 0ns) shown.left = std::max(lasts - shown.since, Duration{});
+    const Duration gone = m_now - (shown.waits ? fault.at : fault.begun);
+    if (lasts > 0ns) shown.left = std::max(lasts - gone, Duration{});
   }
+  cluster.faultsOver = m_faultsOver;
   cluster.quorum.leader = m_controller;
   cluster.quorum.epoch = LeaderEpoch(m_quorumEpoch);
   cluster.quorum.highWatermark = Offset(static_cast<int64_t>(m_history.last()));

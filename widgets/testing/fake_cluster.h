@@ -66,6 +66,10 @@ class FakeCluster : public observe::ClusterSource {
   void healFault(int id, Done done) override;
   void healAll(Done done) override;
   void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
+  /// What the next fault names and is not there.
+  std::vector<faults::Unmatched> unmatched;
+  /// What the next fault that ends leaves behind.
+  faults::Lasting lasting;
   /// A fault met something, as if the seam had told so.
   void fire(int id, uint64_t times);
 
@@ -87,6 +91,12 @@ class FakeCluster : public observe::ClusterSource {
     Duration changed{};
     bool runs() const { return shown.state == observe::BrokerState::Running; }
   };
+  struct SetFault {
+    observe::FaultSnapshot shown;
+    /// When it was set, and when it began.
+    Duration at{};
+    Duration begun{};
+  };
 
   void step(Duration time);
   void runLooks();
@@ -102,10 +112,11 @@ class FakeCluster : public observe::ClusterSource {
   void answer(Done done, std::function<Result<void>()> act);
   Broker* find(NodeId id);
   Result<void> harm(NodeId id, faults::Kind kind);
-  Result<void> mend(NodeId id);
+  Result<void> mend(NodeId id, faults::Ending ending = faults::Ending::Healed);
   /// Partitions that waited for it have a leader again.
   void returned(NodeId id);
-  Result<void> endFault(int id);
+  Result<void> endFault(int id, faults::Ending ending = faults::Ending::Healed);
+  void keepOver(const SetFault& fault, faults::Ending ending);
   void expireFaults();
   observe::ClusterSnapshot take() const;
   NodeId controller() const;
@@ -114,12 +125,9 @@ class FakeCluster : public observe::ClusterSource {
   std::map<int32_t, Broker> m_brokers;
   std::deque<Partition> m_partitions;
   std::vector<observe::TopicSnapshot> m_topics;
-  struct SetFault {
-    observe::FaultSnapshot shown;
-    Duration at{};
-  };
   /// Those that took a broker down by hand are among them.
   std::vector<SetFault> m_faults;
+  std::vector<observe::FaultOverSnapshot> m_faultsOver;
   int m_nextFault = 1;
   observe::LaunchOptions m_options;
   double m_recordsPerSecond = 0;

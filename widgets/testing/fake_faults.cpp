@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "faults/fault_json.h"
-#include "faults/place.h"
 #include "observe/fault_check.h"
 #include "testing/fake_cluster.h"
 
@@ -29,25 +28,6 @@ events::FaultHealed endEvent(const observe::FaultSnapshot& fault) {
   return {fault.id, tagOf(fault.fault.kind), fault.broker, std::string_view(faults::textOf(fault.fault))};
 }
 
-class Names final : public faults::ClusterView {
- public:
-  explicit Names(const observe::ClusterSnapshot& cluster) : m_cluster(cluster) {}
-  std::vector<NodeId> nodes() const override {
-    std::vector<NodeId> all;
-    for (const observe::BrokerSnapshot& broker : m_cluster.brokers) all.push_back(broker.id);
-    return all;
-  }
-  Result<NodeId> leaderOf(const TopicPartition& partition) const override {
-    const auto* found = observe::findPartition(m_cluster, partition);
-    if (found == nullptr) return fail(ErrorCode::LeaderNotAvailable, "no leader");
-    return found->leader;
-  }
-  Result<NodeId> activeController() const override { return m_cluster.quorum.leader; }
-
- private:
-  const observe::ClusterSnapshot& m_cluster;
-};
-
 }  // namespace
 
 Result<void> FakeCluster::harm(NodeId id, faults::Kind kind) {
@@ -56,11 +36,14 @@ Result<void> FakeCluster::harm(NodeId id, faults::Kind kind) {
   if (kind == faults::Kind::Pause && !broker->runs()) return fail(ErrorCode::BrokerNotAvailable, "it does not run");
   broker->shown.state = kind == faults::Kind::Pause ? BrokerState::Paused : BrokerState::Killed;
   broker->changed = m_now;
-  std::erase_if(m_faults, [id](const SetFault& fault) {
-    return fault.shown.broker == id && fault.shown.fault.kind == faults::Kind::Pause;
+  // A dead process is not paused any more, and nobody is told of it.
+  std::erase_if(m_faults, [this, id](const SetFault& fault) {
+    if (fault.shown.broker != id || fault.shown.fault.kind != faults::Kind::Pause) return false;
+    keepOver(fault, faults::Ending::Dropped);
+    return true;
   });
   SetFault& fault = m_faults.emplace_back();
-  fault.at = m_now;
+  fault.at = fault.begun = m_now;
   fault.shown.id = m_nextFault++;
   fault.shown.fault.kind = kind;
   fault.shown.fault.target = faults::NodeName{.by = {}, .id = id, .partition = {}};
@@ -70,11 +53,13 @@ Result<void> FakeCluster::harm(NodeId id, faults::Kind kind) {
   return {};
 }
 
-Result<void> FakeCluster::mend(NodeId id) {
+Result<void> FakeCluster::mend(NodeId id, faults::Ending ending) {
   Broker& broker = *find(id);
   for (const SetFault& fault : m_faults)
-    if (fault.shown.broker == id && faults::areaOf(fault.shown.fault.kind) == faults::Area::Brokers)
+    if (fault.shown.broker == id && faults::areaOf(fault.shown.fault.kind) == faults::Area::Brokers) {
       emit(kNoNode, endEvent(fault.shown));
+      keepOver(fault, ending);
+    }
   std::erase_if(m_faults, [id](const SetFault& fault) {
     return fault.shown.broker == id && faults::areaOf(fault.shown.fault.kind) == faults::Area::Brokers;
   });
@@ -98,7 +83,7 @@ void FakeCluster::setFault(faults::Fault fault, std::move_only_function<void(Res
            if (m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
            const observe::ClusterSnapshot now = take();
            if (auto possible = observe::checkFault(fault, now); !possible) return possible;
-           const auto place = faults::placeOf(fault, Names(now));
+           const auto place = observe::placeOf(fault, now);
            *number = m_nextFault;
            if (fault.kind == faults::Kind::Kill || fault.kind == faults::Kind::Pause) {
              const Result<void> harmed = harm(place->node, fault.kind);
@@ -107,31 +92,58 @@ void FakeCluster::setFault(faults::Fault fault, std::move_only_function<void(Res
            }
            ++m_nextFault;
            SetFault set;
-           set.at = m_now;
+           set.at = set.begun = m_now;
            set.shown.id = *number;
            set.shown.fault = fault;
            set.shown.broker = place ? place->node : kNoNode;
            if (place) set.shown.links = place->links;
            set.shown.waits = fault.trigger.after > 0ns;
+           set.shown.unmatched = std::exchange(unmatched, {});
            if (!set.shown.waits) emit(kNoNode, setEvent(set.shown));
-           if (!faults::isMomentary(fault.kind)) m_faults.push_back(std::move(set));
+           if (!faults::isMomentary(fault.kind)) {
+             m_faults.push_back(std::move(set));
+             return {};
+           }
+           set.shown.fired = 1;
+           keepOver(set, faults::Ending::FiredOut);
            return {};
          });
 }
 
-Result<void> FakeCluster::endFault(int id) {
+void FakeCluster::keepOver(const SetFault& fault, faults::Ending ending) {
+  const observe::FaultSnapshot& shown = fault.shown;
+  m_faultsOver.push_back({.id = shown.id,
+                          .fault = shown.fault,
+                          .broker = shown.broker,
+                          .ending = ending,
+                          .setAt = observe::MonotonicTime(fault.at),
+                          .endedAt = observe::MonotonicTime(m_now),
+                          .fired = shown.fired,
+                          .lasting = std::exchange(lasting, {}),
+                          .unmatched = shown.unmatched});
+  if (m_faultsOver.size() > 32) m_faultsOver.erase(m_faultsOver.begin());
+}
+
+Result<void> FakeCluster::endFault(int id, faults::Ending ending) {
   const auto found = std::ranges::find_if(m_faults, [id](const SetFault& fault) { return fault.shown.id == id; });
   if (found == m_faults.end()) return fail(ErrorCode::InvalidRequest, "there is no fault " + std::to_string(id));
-  const observe::FaultSnapshot ended = found->shown;
-  if (ended.fault.kind == faults::Kind::Kill || ended.fault.kind == faults::Kind::Pause) return mend(ended.broker);
+  const SetFault ended = *found;
+  const faults::Kind kind = ended.shown.fault.kind;
+  if (kind == faults::Kind::Kill || kind == faults::Kind::Pause) return mend(ended.shown.broker, ending);
   m_faults.erase(found);
-  emit(kNoNode, endEvent(ended));
+  emit(kNoNode, endEvent(ended.shown));
+  keepOver(ended, ending);
   return {};
 }
 
 void FakeCluster::healFault(int id, Done done) {
   commands.push_back("heal " + std::to_string(id));
-  answer(std::move(done), [this, id] { return endFault(id); });
+  answer(std::move(done), [this, id]() -> Result<void> {
+    const Result<void> ended = endFault(id);
+    // It is over all the same.
+    if (ended && m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
+    return ended;
+  });
 }
 
 void FakeCluster::healAll(Done done) {
@@ -161,13 +173,13 @@ void FakeCluster::expireFaults() {
   for (SetFault& fault : m_faults) {
     if (fault.shown.waits && m_now - fault.at >= fault.shown.fault.trigger.after) {
       fault.shown.waits = false;
-      fault.at = m_now;
+      fault.begun = m_now;
       emit(kNoNode, setEvent(fault.shown));
     }
-    if (!fault.shown.waits && fault.shown.fault.duration > 0ns && m_now - fault.at >= fault.shown.fault.duration)
+    if (!fault.shown.waits && fault.shown.fault.duration > 0ns && m_now - fault.begun >= fault.shown.fault.duration)
       over.push_back(fault.shown.id);
   }
-  for (const int id : over) static_cast<void>(endFault(id));
+  for (const int id : over) static_cast<void>(endFault(id, faults::Ending::Expired));
 }
 
 }  // namespace tidemark::widgets::fake

@@ -2,6 +2,8 @@
 
 #include <QFontMetricsF>
 #include <QPainter>
+#include <QTextLayout>
+#include <QTextOption>
 
 #include "theme/theme.h"
 
@@ -18,6 +20,25 @@ void drawLine(QPainter& painter, double x, double baseline, const QString& text,
 
 double textWidth(const QString& text, const QFont& font) {
   return QFontMetricsF(font).horizontalAdvance(text);
+}
+
+QStringList wrappedLines(const QString& text, const QFont& font, double width, int most) {
+  QTextLayout layout(text, font);
+  QTextOption option;
+  option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  layout.setTextOption(option);
+  QStringList lines;
+  layout.beginLayout();
+  for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+    line.setLineWidth(width);
+    if (lines.size() == most - 1) {
+      lines << QFontMetricsF(font).elidedText(text.mid(line.textStart()), Qt::ElideRight, width);
+      break;
+    }
+    lines << text.mid(line.textStart(), line.textLength()).trimmed();
+  }
+  layout.endLayout();
+  return lines;
 }
 
 void drawCard(QPainter& painter, const QRectF& rect) {

@@ -4,6 +4,7 @@
 #include <QFont>
 #include <QRectF>
 #include <QString>
+#include <QStringList>
 
 class QPainter;
 
@@ -14,6 +15,10 @@ void drawLine(QPainter& painter, double x, double baseline, const QString& text,
               Qt::Alignment align = Qt::AlignLeft);
 
 double textWidth(const QString& text, const QFont& font);
+
+/// The text in lines of that width, broken at words or else anywhere; of more than `most` lines the last one ends in
+/// an ellipsis.
+QStringList wrappedLines(const QString& text, const QFont& font, double width, int most);
 
 /// The ground of a card: panel, line, rounded by 8.
 void drawCard(QPainter& painter, const QRectF& rect);

@@ -30,10 +30,12 @@ StatusLine::StatusLine(EngineBridge& bridge, QWidget* parent) : QWidget(parent),
 
 void StatusLine::say(const QString& text) {
   m_said = text;
+  setAccessibleDescription(text);
   const int ticket = ++m_saying;
   QTimer::singleShot(6000, this, [this, ticket] {
     if (ticket != m_saying) return;
     m_said.clear();
+    setAccessibleDescription({});
     update();
   });
   update();

@@ -1,0 +1,186 @@
+#include "faults/fault_cards.h"
+
+#include <QAbstractItemView>
+#include <QCoreApplication>
+#include <QPainter>
+
+#include "theme/draw.h"
+#include "theme/theme.h"
+
+namespace tidemark::widgets {
+
+namespace {
+
+struct CardNames {
+  Q_DECLARE_TR_FUNCTIONS(FaultCards)
+};
+
+constexpr int kCardHeight = 86;
+constexpr int kOverHeight = 56;
+constexpr double kRing = 22;
+/// Of what is said in more than one line.
+constexpr double kLinePitch = 16;
+constexpr double kNoteAbove = 8;
+constexpr double kInside = 12;
+/// Of an icon and what follows it.
+constexpr double kIndent = 15;
+constexpr int kMostNoteLines = 3;
+
+QRectF cardOf(const QRectF& row) {
+  return row.adjusted(14.5, 3.5, -14.5, -4.5);
+}
+
+/// Room for text on the card of a row that is so wide.
+double roomIn(double rowWidth) {
+  return rowWidth - 29 - 2 * kInside;
+}
+
+QFont smallFont() {
+  return Theme::body(11.5);
+}
+
+QFont strongFont() {
+  return Theme::body(11.5, QFont::DemiBold);
+}
+
+/// A row is as wide as the list shows it, whatever it is asked for.
+double widthOf(const QStyleOptionViewItem& option) {
+  const auto* view = qobject_cast<const QAbstractItemView*>(option.widget);
+  return view == nullptr ? option.rect.width() : view->viewport()->width();
+}
+
+QString elidedIn(const QString& text, const QFont& font, double room) {
+  return QFontMetricsF(font).elidedText(text, Qt::ElideRight, room);
+}
+
+void drawGround(QPainter& painter, const QRectF& card, const QStyleOptionViewItem& option, const QColor& ground) {
+  const Palette& p = colors();
+  const bool selected = option.state & QStyle::State_Selected;
+  const bool focused = selected && (option.state & QStyle::State_HasFocus);
+  painter.setPen(QPen(focused ? p.accent : selected ? p.selectionLine : p.line, focused ? 1.6 : 1));
+  painter.setBrush(selected ? p.selection : ground);
+  painter.drawRoundedRect(card, 7, 7);
+}
+
+/// Lines with a shape before the first one; the baseline of the next line.
+double drawNoted(QPainter& painter, double left, double baseline, StateShape shape, const QColor& color,
+                 const QStringList& lines, const QColor& ink) {
+  drawShape(painter, shape, {left + 5, baseline - 4}, 9, color);
+  for (const QString& line : lines) {
+    drawLine(painter, left + kIndent, baseline, line, smallFont(), ink);
+    baseline += kLinePitch;
+  }
+  return baseline;
+}
+
+}  // namespace
+
+QStringList FaultCards::noteLines(const FaultRow& row, double rowWidth) const {
+  return row.note.isEmpty() ? QStringList()
+                            : wrappedLines(row.note, smallFont(), roomIn(rowWidth) - kIndent, kMostNoteLines);
+}
+
+QSize FaultCards::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const FaultRow& row = m_model.rows()[static_cast<size_t>(index.row())];
+  const auto lines = static_cast<double>(noteLines(row, widthOf(option)).size());
+  return {200, kCardHeight + (lines > 0 ? qRound(kNoteAbove + lines * kLinePitch) : 0)};
+}
+
+QRectF FaultCards::healArea(const QRectF& row) {
+  const QRectF card = cardOf(row);
+  return {card.right() - 70, card.top() + 48, 64, 26};
+}
+
+QRectF FaultCards::stepArea(const QRectF& row) {
+  const QRectF heal = healArea(row);
+  return {heal.left() - 52, heal.top(), 52, heal.height()};
+}
+
+void FaultCards::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const FaultRow& row = m_model.rows()[static_cast<size_t>(index.row())];
+  const Palette& p = colors();
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing);
+  const QRectF card = cardOf(option.rect);
+  drawGround(*painter, card, option, p.sunken);
+  const double left = card.left() + kInside;
+  const double right = card.right() - kInside;
+  drawShape(*painter, row.shape, {left + 5, card.top() + 18}, 10, row.color);
+  double titleRight = right;
+  const QFont strong = strongFont();
+  if (row.part >= 0) {
+    const QRectF ring(right - kRing + 1, card.top() + 7, kRing - 3, kRing - 3);
+    painter->setBrush(Qt::NoBrush);
+    painter->setPen(QPen(mixed(p.sunken, row.color, 0.28), 3));
+    painter->drawEllipse(ring);
+    painter->setPen(QPen(row.color, 3, Qt::SolidLine, Qt::FlatCap));
+    painter->drawArc(ring, 90 * 16, row.part * 96);
+    titleRight -= kRing + 8;
+  }
+  drawLine(*painter, titleRight, card.top() + 22, row.left, strong, row.part >= 0 ? row.textColor : p.muted,
+           Qt::AlignRight);
+  titleRight -= textWidth(row.left, strong) + 10;
+  const QFont title = Theme::body(13, QFont::DemiBold);
+  drawLine(*painter, left + 20, card.top() + 22, elidedIn(row.title, title, titleRight - left - 20), title, p.ink);
+  drawLine(*painter, left, card.top() + 44, elidedIn(row.when, smallFont(), right - left), smallFont(), p.muted);
+  const QString met = row.fired.isEmpty()       ? row.occasions
+                      : row.occasions.isEmpty() ? row.fired
+                                                : CardNames::tr("%1 · %2").arg(row.fired, row.occasions);
+  const double foot = card.top() + 65;
+  drawLine(*painter, left, foot, elidedIn(met.isEmpty() ? row.target : met, smallFont(), right - left - 110),
+           smallFont(), p.ink);
+  drawLine(*painter, right, foot, CardNames::tr("heal"), strong, p.accent, Qt::AlignRight);
+  if (row.steps)
+    drawLine(*painter, right - textWidth(CardNames::tr("heal"), strong) - 16, foot, CardNames::tr("step"), strong,
+             p.accent, Qt::AlignRight);
+  if (const QStringList note = noteLines(row, option.rect.width()); !note.isEmpty())
+    drawNoted(*painter, left, foot + kNoteAbove + kLinePitch, StateShape::Ring, p.warn, note, p.warnText);
+  painter->restore();
+}
+
+QStringList FaultOverCards::noteLines(const FaultOverRow& row, double rowWidth) const {
+  return row.note.isEmpty() ? QStringList()
+                            : wrappedLines(row.note, smallFont(), roomIn(rowWidth) - kIndent, kMostNoteLines);
+}
+
+QStringList FaultOverCards::lastingLines(const FaultOverRow& row, double rowWidth) const {
+  if (row.lasting.isEmpty()) return {};
+  return wrappedLines(CardNames::tr("Left behind: %1").arg(row.lasting.join(QStringLiteral("; "))), smallFont(),
+                      roomIn(rowWidth) - kIndent, kMostNoteLines);
+}
+
+QSize FaultOverCards::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const FaultOverRow& row = m_model.rows()[static_cast<size_t>(index.row())];
+  const double width = widthOf(option);
+  const auto lines = static_cast<double>(noteLines(row, width).size() + lastingLines(row, width).size());
+  return {200, kOverHeight + qRound(lines * kLinePitch)};
+}
+
+void FaultOverCards::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const FaultOverRow& row = m_model.rows()[static_cast<size_t>(index.row())];
+  const Palette& p = colors();
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing);
+  const QRectF card = cardOf(option.rect);
+  drawGround(*painter, card, option, p.panel);
+  const double left = card.left() + kInside;
+  const double right = card.right() - kInside;
+  // It acts no more: its shape without its colour.
+  drawShape(*painter, row.shape, {left + 5, card.top() + 15}, 9, p.muted);
+  drawLine(*painter, right, card.top() + 19, row.ending, smallFont(), p.muted, Qt::AlignRight);
+  const double room = right - textWidth(row.ending, smallFont()) - 10 - left - 20;
+  const QFont title = Theme::body(12, QFont::Medium);
+  drawLine(*painter, left + 20, card.top() + 19, elidedIn(row.title, title, room), title, p.ink);
+  QStringList facts{row.ended, CardNames::tr("after %1").arg(row.after)};
+  if (!row.fired.isEmpty()) facts << row.fired;
+  drawLine(*painter, left, card.top() + 38, elidedIn(facts.join(QStringLiteral(" · ")), smallFont(), right - left),
+           smallFont(), p.muted);
+  double baseline = card.top() + 38 + kLinePitch;
+  if (const QStringList note = noteLines(row, option.rect.width()); !note.isEmpty())
+    baseline = drawNoted(*painter, left, baseline, StateShape::Ring, p.muted, note, p.muted);
+  if (const QStringList lasting = lastingLines(row, option.rect.width()); !lasting.isEmpty())
+    drawNoted(*painter, left, baseline, StateShape::Triangle, p.fault, lasting, p.ink);
+  painter->restore();
+}
+
+}  // namespace tidemark::widgets

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <QStyledItemDelegate>
+
+#include "models/fault_model.h"
+#include "models/fault_over_model.h"
+
+namespace tidemark::widgets {
+
+/// A card for each fault of a list: what, since when, how long still, what it has met, the words that heal and step it,
+/// and, if it meets nothing, why.
+class FaultCards : public QStyledItemDelegate {
+ public:
+  explicit FaultCards(const FaultModel& model, QObject* parent = nullptr)
+      : QStyledItemDelegate(parent), m_model(model) {}
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  /// Where the words stand that heal and step the fault of a row.
+  static QRectF healArea(const QRectF& row);
+  static QRectF stepArea(const QRectF& row);
+
+ private:
+  QStringList noteLines(const FaultRow& row, double rowWidth) const;
+
+  const FaultModel& m_model;
+};
+
+/// A smaller one for each fault that is over: when and how it ended, what it has met, what it left behind.
+class FaultOverCards : public QStyledItemDelegate {
+ public:
+  explicit FaultOverCards(const FaultOverModel& model, QObject* parent = nullptr)
+      : QStyledItemDelegate(parent), m_model(model) {}
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  QStringList noteLines(const FaultOverRow& row, double rowWidth) const;
+  QStringList lastingLines(const FaultOverRow& row, double rowWidth) const;
+
+  const FaultOverModel& m_model;
+};
+
+}  // namespace tidemark::widgets
