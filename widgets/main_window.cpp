@@ -36,8 +36,6 @@
 
 namespace tidemark::widgets {
 
-using Command = EngineBridge::BrokerCommand;
-
 MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWidget* parent)
     : QMainWindow(parent),
       m_settings(settings),
@@ -346,32 +344,6 @@ void MainWindow::stopCluster() {
   m_bridge.shutdown(this, [this](const Result<void>& result) {
     m_status->say(result ? tr("The cluster has stopped") : tr("Not stopped: %1").arg(errorText(result.error())));
     m_bridge.refresh();
-  });
-}
-
-void MainWindow::command(Command what, NodeId broker) {
-  // What is done is done now.
-  if (!m_bridge.isRecorded()) m_travel.goLive();
-  const QString name = tr("Broker %1").arg(broker.value());
-  const auto sentence = [&](bool done) {
-    switch (what) {
-      case Command::Kill:
-        return done ? tr("%1 is killed").arg(name) : tr("%1 was not killed").arg(name);
-      case Command::Pause:
-        return done ? tr("%1 is paused").arg(name) : tr("%1 was not paused").arg(name);
-      case Command::Resume:
-        return done ? tr("%1 goes on").arg(name) : tr("%1 does not go on").arg(name);
-      case Command::Restart:
-        return done ? tr("%1 has started again").arg(name) : tr("%1 did not start").arg(name);
-      case Command::Stop:
-        return done ? tr("%1 has stopped").arg(name) : tr("%1 did not stop").arg(name);
-    }
-    return QString();
-  };
-  const QString good = sentence(true);
-  const QString bad = sentence(false);
-  m_bridge.command(what, broker, this, [this, good, bad](const Result<void>& result) {
-    m_status->say(result ? good : tr("%1: %2").arg(bad, errorText(result.error())));
   });
 }
 

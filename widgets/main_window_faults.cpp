@@ -140,6 +140,39 @@ void MainWindow::showFaults() {
   m_faults->list().setFocus(Qt::ShortcutFocusReason);
 }
 
+void MainWindow::command(EngineBridge::BrokerCommand what, NodeId broker) {
+  using Command = EngineBridge::BrokerCommand;
+  // What is done is done now.
+  if (!m_bridge.isRecorded()) m_travel.goLive();
+  const QString name = tr("Broker %1").arg(broker.value());
+  const auto sentence = [&](bool done) {
+    switch (what) {
+      case Command::Kill:
+        return done ? tr("%1 is killed").arg(name) : tr("%1 was not killed").arg(name);
+      case Command::Pause:
+        return done ? tr("%1 is paused").arg(name) : tr("%1 was not paused").arg(name);
+      case Command::Resume:
+        return done ? tr("%1 goes on").arg(name) : tr("%1 does not go on").arg(name);
+      case Command::Restart:
+        return done ? tr("%1 has started again").arg(name) : tr("%1 did not start").arg(name);
+      case Command::Stop:
+        return done ? tr("%1 has stopped").arg(name) : tr("%1 did not stop").arg(name);
+    }
+    return QString();
+  };
+  const QString good = sentence(true);
+  const QString bad = sentence(false);
+  m_bridge.command(what, broker, this, [this, good, bad](const Result<void>& result) {
+    if (result)
+      m_status->say(good);
+    else if (result.error().code == ErrorCode::RequestTimedOut)
+      // It goes on; only nobody waits for it any longer.
+      m_status->say(tr("Not yet: %1").arg(errorText(result.error())));
+    else
+      m_status->say(tr("%1: %2").arg(bad, errorText(result.error())));
+  });
+}
+
 void MainWindow::fillBrokerMenu(QMenu& menu, NodeId id) {
   using What = EngineBridge::BrokerCommand;
   const auto* broker = observe::findBroker(*m_bridge.snapshot(), id);

@@ -132,7 +132,9 @@ int main(int argc, char** argv) {
     }
     return QApplication::exec();
   }
-  const std::unique_ptr<observe::ClusterSource> source = std::make_unique<cluster::Cluster>(cluster::nativePlatform());
+  const auto source = std::make_unique<cluster::Cluster>(cluster::nativePlatform());
+  // Without a quorum no broker ever comes back: who heals or starts one hears what it lacks.
+  source->setPatience(cluster::Cluster::kUsualPatience);
 
   if (parser.isSet(shot)) {
     if (!widgets::SceneShot::conditions().contains(parser.value(after)))

@@ -251,5 +251,32 @@ TEST_F(FaultsOverTest, OneThatIsOverCanBeSetAgain) {
   EXPECT_FALSE(then.actions().front()->isEnabled()) << "a moment of the past is shown";
 }
 
+/// As the engine answers once its patience is at its end.
+const Error kLate{ErrorCode::RequestTimedOut,
+                  "broker 2 is started and goes on trying, but is not registered after 30 s: no controller is active"};
+
+TEST_F(FaultsOverTest, WhoStartsABrokerHearsWhatItLacks) {
+  cluster.killBroker(NodeId(2), [](const Result<void>&) {});
+  run(20ms);
+  cluster.failNext(kLate);
+  window->command(EngineBridge::BrokerCommand::Restart, NodeId(2));
+  run(20ms);
+  EXPECT_TRUE(waitFor([this] { return said().starts_with("Not yet: broker 2 is started and goes on trying"); }))
+      << said();
+  cluster.failNext({ErrorCode::InvalidRequest, "not today"});
+  window->command(EngineBridge::BrokerCommand::Restart, NodeId(2));
+  run(20ms);
+  EXPECT_TRUE(waitFor([this] { return said().starts_with("Broker 2 did not start: not today"); })) << said();
+}
+
+TEST_F(FaultsOverTest, AFaultIsHealedEvenIfItsBrokerDoesNotComeBack) {
+  const int kill = set(R"({"kind": "kill", "target": "broker 2"})");
+  cluster.failNext(kLate);
+  window->faultActions().heal(kill);
+  run(20ms);
+  EXPECT_TRUE(waitFor([this] { return said().starts_with("Broker 2 killed: healed, but broker 2 is started"); }))
+      << said();
+}
+
 }  // namespace
 }  // namespace tidemark::widgets

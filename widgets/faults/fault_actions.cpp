@@ -63,14 +63,21 @@ void FaultActions::tellNotes(const observe::ClusterSnapshot& cluster) {
   });
 }
 
+void FaultActions::tellHealed(const QString& what, const Result<void>& result) {
+  if (result)
+    Q_EMIT said(tr("%1: healed").arg(what));
+  else if (result.error().code == ErrorCode::RequestTimedOut)
+    Q_EMIT said(tr("%1: healed, but %2").arg(what, errorText(result.error())));
+  else
+    Q_EMIT said(tr("%1: not healed, %2").arg(what, errorText(result.error())));
+}
+
 void FaultActions::heal(int id) {
   if (isHindered()) return;
   const auto& faults = m_bridge.snapshot()->faults;
   const auto found = std::ranges::find(faults, id, &observe::FaultSnapshot::id);
   const QString title = found == faults.end() ? tr("Fault %1").arg(id) : faultTitle(found->fault);
-  m_bridge.healFault(id, this, [this, title](const Result<void>& result) {
-    Q_EMIT said(result ? tr("%1: healed").arg(title) : tr("%1: not healed, %2").arg(title, errorText(result.error())));
-  });
+  m_bridge.healFault(id, this, [this, title](const Result<void>& result) { tellHealed(title, result); });
 }
 
 void FaultActions::healAll() {
@@ -79,9 +86,7 @@ void FaultActions::healAll() {
     Q_EMIT said(tr("Nothing is broken on purpose"));
     return;
   }
-  m_bridge.healAll(this, [this](const Result<void>& result) {
-    Q_EMIT said(result ? tr("All faults are healed") : tr("Not all is healed: %1").arg(errorText(result.error())));
-  });
+  m_bridge.healAll(this, [this](const Result<void>& result) { tellHealed(tr("All faults"), result); });
 }
 
 void FaultActions::step(int id) {

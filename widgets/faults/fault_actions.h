@@ -53,6 +53,8 @@ class FaultActions : public QObject {
   /// It is set under that number: said now, and what it matches nothing of once a snapshot tells.
   void tellSet(int id, const QString& title);
   void tellNotes(const observe::ClusterSnapshot& cluster);
+  /// A broker that is waited for no longer: the fault is over all the same.
+  void tellHealed(const QString& what, const Result<void>& result);
   void addOffers(QMenu& menu, const std::vector<FaultOffer>& offers);
   void addHeals(QMenu& menu, const std::vector<const observe::FaultSnapshot*>& faults);
   void addDialog(QMenu& menu, faults::Kind kind, faults::Target target);
