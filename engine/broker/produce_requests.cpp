@@ -150,12 +150,12 @@ TransactionVerification::Question questionOf(BrokerContext& broker, Produce& pro
     if (!isTransactional(item.records)) continue;
     const auto partition = broker.replicas.find(item.partition);
     // Who does not lead says so when it comes to the append.
-    item.verification = replication::ProduceItem::kNotAsked;
+    item.verification = log::kNotAsked;
     if (!partition || !partition->isLeader()) continue;
     const records::BatchHeader header = records::BatchHeader::read(item.records.data());
     const auto guard =
         partition->log()->beginVerification(header.producerId, header.producerEpoch, header.baseSequence);
-    item.verification = guard.value_or(0);
+    item.verification = guard.value_or(log::kWasOpen);
     if (!guard) continue;
     question.producer = {header.producerId, header.producerEpoch};
     question.partitions.insert(item.partition);

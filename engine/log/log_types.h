@@ -55,13 +55,18 @@ struct AppendInfo {
 };
 
 /// Stands for one question whether a partition is in a producer's transaction; that the transaction ended since, makes
-/// it void.
+/// it void. Counts from 1.
 using VerificationGuard = uint64_t;
+/// No question was needed: the transaction was open here.
+inline constexpr VerificationGuard kWasOpen = 0;
+/// Nobody asked: the broker did not lead the partition when the coordinator was to be asked. Should it lead it by now,
+/// the batch has to come again.
+inline constexpr VerificationGuard kNotAsked = UINT64_MAX;
 
 struct AppendOptions {
   records::Origin origin = records::Origin::Client;
-  /// A batch of a transaction that is not open here yet is taken only with the guard of its producer. Nothing: it is
-  /// taken without.
+  /// A batch of a transaction that is not open here is taken only with the guard of its producer. Nothing: it is taken
+  /// without.
   std::optional<VerificationGuard> verification = std::nullopt;
   /// An earlier batch of the producer was refused and is to come again: if nobody knows the producer, it may not begin
   /// with this one.

@@ -108,7 +108,8 @@ class ProducerStateManager {
   /// The remembered batch that `header` repeats; null: it is new.
   const ProducerBatch* findDuplicate(const records::BatchHeader& header) const;
   /// Whether `header`, which has a producer id and is about to be appended, may follow. InvalidProducerEpoch,
-  /// OutOfOrderSequenceNumber (only from clients), InvalidTxnState, TransactionCoordinatorFenced.
+  /// OutOfOrderSequenceNumber (only from clients), InvalidTxnState, NotLeaderOrFollower (kNotAsked),
+  /// TransactionCoordinatorFenced.
   Result<void> check(const records::BatchHeader& header, const std::optional<records::EndTxnMarker>& marker,
                      const AppendOptions& options) const;
   /// Before the coordinator is asked whether this log is in the transaction (KIP-890): what an append must bring along.

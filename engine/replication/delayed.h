@@ -31,14 +31,10 @@ struct RequestLabel {
 };
 
 struct ProduceItem {
-  /// The broker did not lead the partition when the coordinator was to be asked whether it is in the transaction.
-  /// Should it lead it by now, nobody has been asked. (Guards count from 1.)
-  static constexpr log::VerificationGuard kNotAsked = UINT64_MAX;
-
   TopicPartition partition;
   /// Stamped in place.
   MutableBytes records;
-  /// Of a batch of a transaction: as in log::AppendOptions, or kNotAsked.
+  /// Of a batch of a transaction: as in log::AppendOptions.
   std::optional<log::VerificationGuard> verification = std::nullopt;
 };
 

@@ -384,11 +384,6 @@ void ReplicaManager::append(int16_t acks, platform::Duration timeout, std::span<
     if (!appended) {
       result.error = appended.error().error.code;
       result.message = std::move(appended.error().error.message);
-      if (result.error == ErrorCode::InvalidTxnState && item.verification == ProduceItem::kNotAsked) {
-        // The client comes again, and then it is.
-        result.error = ErrorCode::NotLeaderOrFollower;
-        result.message = fmt::format("broker {} has become the leader of {} only now", options_.self, item.partition);
-      }
       if (result.error == ErrorCode::OutOfOrderSequenceNumber) {
         process_.log().info("replication", "broker {}: {}: {}{}", options_.self, item.partition, result.message,
                             whyEarlier ? " (the one before it was refused for now)" : "");

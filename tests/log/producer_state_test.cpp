@@ -236,7 +236,17 @@ TEST_F(ProducerStateTest, theFirstBatchOfATransactionBringsItsVerificationAlong)
   expectEnd(0);
   EXPECT_EQ(appendVerified(from(1, 0), *guard), ErrorCode::None);
   EXPECT_FALSE(log_->beginVerification(ProducerId(1), ProducerEpoch(0), 1)) << "it is open here";
-  EXPECT_EQ(appendVerified(from(1, 1), 0), ErrorCode::None);
+  EXPECT_EQ(appendVerified(from(1, 1), kWasOpen), ErrorCode::None);
+}
+
+TEST_F(ProducerStateTest, aBatchThatNobodyAskedAboutComesAgainUnlessItsTransactionIsOpen) {
+  EXPECT_EQ(appendVerified(from(1, 0), kNotAsked), ErrorCode::NotLeaderOrFollower);
+  const auto guard = log_->beginVerification(ProducerId(1), ProducerEpoch(0), 0);
+  ASSERT_TRUE(guard);
+  EXPECT_EQ(appendVerified(from(1, 0), kNotAsked), ErrorCode::NotLeaderOrFollower) << "another batch was asked about";
+  expectEnd(0);
+  EXPECT_EQ(appendVerified(from(1, 0), *guard), ErrorCode::None);
+  EXPECT_EQ(appendVerified(from(1, 1), kNotAsked), ErrorCode::None);
 }
 
 TEST_F(ProducerStateTest, aVerificationIsVoidOnceTheTransactionHasEnded) {

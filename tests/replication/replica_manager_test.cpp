@@ -236,12 +236,12 @@ TEST_F(ReplicaManagerTest, WhoeverDidNotLeadWhenTheTransactionWasAskedForDoesNot
                                       .transactional = true}),
                            1, seconds(5), verification));
   };
-  EXPECT_EQ(produceIn(0, ProduceItem::kNotAsked), ErrorCode::NotLeaderOrFollower);
+  EXPECT_EQ(produceIn(0, log::kNotAsked), ErrorCode::NotLeaderOrFollower);
   const auto guard = logs_->get(name(0))->beginVerification(ProducerId(7), ProducerEpoch(0), 1);
   EXPECT_EQ(produceIn(1, guard.value()), ErrorCode::NotLeaderOrFollower) << "the first one comes again";
   EXPECT_EQ(logs_->get(name(0))->logEndOffset(), Offset(0));
   EXPECT_EQ(produceIn(0, guard.value()), ErrorCode::None);
-  EXPECT_EQ(produceIn(1, ProduceItem::kNotAsked), ErrorCode::None) << "the transaction is open here";
+  EXPECT_EQ(produceIn(1, log::kNotAsked), ErrorCode::None) << "the transaction is open here";
   EXPECT_EQ(produceIn(3, 0), ErrorCode::OutOfOrderSequenceNumber);
 }
 

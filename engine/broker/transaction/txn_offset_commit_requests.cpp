@@ -118,7 +118,7 @@ void handleTxnOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
         const coordinator::ProducerIdAndEpoch producer{ProducerId(commit->message.producerId),
                                                        ProducerEpoch(commit->message.producerEpoch)};
         const auto guard = partition->log()->beginVerification(producer.id, producer.epoch, records::kNoSequence);
-        if (!guard) return commitTo(broker, commit, uint64_t{0});
+        if (!guard) return commitTo(broker, commit, log::kWasOpen);
         broker.transactions.verification().ask({.transactionalId = commit->message.transactionalId.str(),
                                                 .producer = producer,
                                                 .partitions = {name},
