@@ -1,6 +1,7 @@
 #include "inspect/batch_anatomy.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -18,6 +19,41 @@ using records::BatchHeader;
 
 namespace {
 
+/// In the order of FieldKind.
+constexpr std::array kFieldNames = std::to_array<std::string_view>({
+    "baseOffset",
+    "length",
+    "partitionLeaderEpoch",
+    "magic",
+    "crc",
+    "attributes",
+    "lastOffsetDelta",
+    "baseTimestamp",
+    "deleteHorizonMs",
+    "maxTimestamp",
+    "producerId",
+    "producerEpoch",
+    "baseSequence",
+    "recordsCount",
+    "records",
+    "record",
+    "length",
+    "attributes",
+    "timestampDelta",
+    "offsetDelta",
+    "keyLength",
+    "key",
+    "valueLength",
+    "value",
+    "headersCount",
+    "headers",
+    "keyLength",
+    "key",
+    "valueLength",
+    "value",
+});
+static_assert(kFieldNames.size() == static_cast<size_t>(FieldKind::HeaderValue) + 1);
+
 std::string attributesNote(const BatchHeader& header) {
   const auto codec = records::codecByNumber(header.codecNumber());
   std::string note = codec ? std::string(records::codecName(*codec)) : fmt::format("codec {}?", header.codecNumber());
@@ -31,34 +67,34 @@ std::string attributesNote(const BatchHeader& header) {
 std::vector<AnatomyField> dissectHeader(const BatchAnatomy& batch) {
   const BatchHeader& header = batch.header;
   std::vector<AnatomyField> fields;
-  const auto add = [&fields](std::string name, size_t begin, size_t end, std::string value, std::string note = {}) {
-    fields.push_back({std::move(name), begin, end, std::move(value), std::move(note), {}});
+  const auto add = [&fields](FieldKind kind, size_t begin, size_t end, std::string value, std::string note = {}) {
+    fields.push_back({kind, std::string(nameOf(kind)), begin, end, std::move(value), std::move(note), {}});
   };
   const auto number = [](auto value) { return fmt::format("{}", value); };
-  add("baseOffset", records::kBaseOffsetAt, records::kLengthAt, number(header.baseOffset));
-  add("length", records::kLengthAt, records::kLeaderEpochAt, number(header.length),
+  add(FieldKind::BaseOffset, records::kBaseOffsetAt, records::kLengthAt, number(header.baseOffset));
+  add(FieldKind::Length, records::kLengthAt, records::kLeaderEpochAt, number(header.length),
       fmt::format("{} bytes in all", header.sizeInBytes()));
-  add("partitionLeaderEpoch", records::kLeaderEpochAt, records::kMagicAt, number(header.leaderEpoch));
-  add("magic", records::kMagicAt, records::kCrcAt, number(int{header.magic}));
-  add("crc", records::kCrcAt, records::kAttributesAt, fmt::format("0x{:08x}", header.crc),
+  add(FieldKind::PartitionLeaderEpoch, records::kLeaderEpochAt, records::kMagicAt, number(header.leaderEpoch));
+  add(FieldKind::Magic, records::kMagicAt, records::kCrcAt, number(int{header.magic}));
+  add(FieldKind::Crc, records::kCrcAt, records::kAttributesAt, fmt::format("0x{:08x}", header.crc),
       batch.crcValid ? "CRC-32C of byte 21 to the end: as computed"
                      : fmt::format("computed from byte 21 to the end: 0x{:08x}", batch.computedCrc));
-  add("attributes", records::kAttributesAt, records::kLastOffsetDeltaAt,
+  add(FieldKind::Attributes, records::kAttributesAt, records::kLastOffsetDeltaAt,
       fmt::format("0x{:04x}", static_cast<uint16_t>(header.attributes)), attributesNote(header));
-  add("lastOffsetDelta", records::kLastOffsetDeltaAt, records::kBaseTimestampAt, number(header.lastOffsetDelta),
-      fmt::format("last offset {}", header.lastOffset()));
-  add(header.deleteHorizonMs() ? "deleteHorizonMs" : "baseTimestamp", records::kBaseTimestampAt,
+  add(FieldKind::LastOffsetDelta, records::kLastOffsetDeltaAt, records::kBaseTimestampAt,
+      number(header.lastOffsetDelta), fmt::format("last offset {}", header.lastOffset()));
+  add(header.deleteHorizonMs() ? FieldKind::DeleteHorizonMs : FieldKind::BaseTimestamp, records::kBaseTimestampAt,
       records::kMaxTimestampAt, number(header.baseTimestampMs), timeText(header.baseTimestampMs));
-  add("maxTimestamp", records::kMaxTimestampAt, records::kProducerIdAt, number(header.maxTimestampMs),
+  add(FieldKind::MaxTimestamp, records::kMaxTimestampAt, records::kProducerIdAt, number(header.maxTimestampMs),
       timeText(header.maxTimestampMs));
-  add("producerId", records::kProducerIdAt, records::kProducerEpochAt, number(header.producerId),
+  add(FieldKind::ProducerId, records::kProducerIdAt, records::kProducerEpochAt, number(header.producerId),
       header.hasProducerId() ? "" : "none");
-  add("producerEpoch", records::kProducerEpochAt, records::kBaseSequenceAt, number(header.producerEpoch));
-  add("baseSequence", records::kBaseSequenceAt, records::kCountAt, number(header.baseSequence),
+  add(FieldKind::ProducerEpoch, records::kProducerEpochAt, records::kBaseSequenceAt, number(header.producerEpoch));
+  add(FieldKind::BaseSequence, records::kBaseSequenceAt, records::kCountAt, number(header.baseSequence),
       header.baseSequence == records::kNoSequence ? "none" : fmt::format("last sequence {}", header.lastSequence()));
-  add("recordsCount", records::kCountAt, records::kBatchHeaderSize, number(header.recordCount));
+  add(FieldKind::RecordsCount, records::kCountAt, records::kBatchHeaderSize, number(header.recordCount));
   if (batch.bytes.size() > records::kBatchHeaderSize)
-    add("records", records::kBatchHeaderSize, batch.bytes.size(),
+    add(FieldKind::Records, records::kBatchHeaderSize, batch.bytes.size(),
         fmt::format("{} bytes", batch.bytes.size() - records::kBatchHeaderSize),
         batch.compressed && batch.problem.empty() ? fmt::format("{} bytes decompressed", batch.records.size()) : "");
   return fields;
@@ -97,9 +133,14 @@ class RecordDissector {
       problem_ = "the records end early";
       return std::nullopt;
     }
-    AnatomyField record{
-        .name = fmt::format("[{}]", index), .begin = here(), .end = 0, .value = {}, .note = {}, .children = {}};
-    const auto length = number<uint32_t>(record, "length");
+    AnatomyField record{.kind = FieldKind::Record,
+                        .name = fmt::format("[{}]", index),
+                        .begin = here(),
+                        .end = 0,
+                        .value = {},
+                        .note = {},
+                        .children = {}};
+    const auto length = number<uint32_t>(record, FieldKind::RecordLength);
     if (!length) return std::nullopt;
     if (*length < 0 || static_cast<uint64_t>(*length) > left_.size()) {
       problem_ = fmt::format("record {} claims {} bytes, {} are left", index, *length, left_.size());
@@ -127,34 +168,36 @@ class RecordDissector {
   size_t here() const noexcept { return static_cast<size_t>(left_.data() - all_.data()); }
 
   template <class Unsigned>
-  auto number(AnatomyField& parent, std::string name) -> std::optional<std::make_signed_t<Unsigned>> {
+  auto number(AnatomyField& parent, FieldKind kind) -> std::optional<std::make_signed_t<Unsigned>> {
     const size_t begin = here();
     const auto raw = takeUnsignedVarint<Unsigned>(left_);
     if (!raw) {
-      problem_ = fmt::format("{}: byte {} begins no varint", name, begin);
+      problem_ = fmt::format("{}: byte {} begins no varint", nameOf(kind), begin);
       whole_ = false;
       return std::nullopt;
     }
     const auto value = unZigZag(*raw);
-    parent.children.push_back({std::move(name), begin, here(), fmt::format("{}", value), {}, {}});
+    parent.children.push_back({kind, std::string(nameOf(kind)), begin, here(), fmt::format("{}", value), {}, {}});
     return value;
   }
 
-  bool blob(AnatomyField& parent, const std::string& name, std::string_view control = {}) {
-    const auto length = number<uint32_t>(parent, name + "Length");
+  /// Bytes with their length in front of them.
+  bool blob(AnatomyField& parent, FieldKind lengthKind, FieldKind kind, std::string_view control = {}) {
+    const auto length = number<uint32_t>(parent, lengthKind);
     if (!length) return false;
     if (*length < 0) {
       parent.children.back().note = "null";
       return true;
     }
     if (static_cast<uint64_t>(*length) > left_.size()) {
-      problem_ = fmt::format("{} claims {} bytes, {} are left", name, *length, left_.size());
+      problem_ = fmt::format("{} claims {} bytes, {} are left", nameOf(kind), *length, left_.size());
       whole_ = false;
       return false;
     }
     const size_t begin = here();
     left_ = left_.subspan(static_cast<size_t>(*length));
-    parent.children.push_back({name, begin, here(), fmt::format("{} bytes", *length), std::string(control), {}});
+    parent.children.push_back(
+        {kind, std::string(nameOf(kind)), begin, here(), fmt::format("{} bytes", *length), std::string(control), {}});
     return true;
   }
 
@@ -164,38 +207,46 @@ class RecordDissector {
       whole_ = false;
       return false;
     }
-    record.children.push_back({"attributes", here(), here() + 1, fmt::format("{}", left_[0]), {}, {}});
+    record.children.push_back({FieldKind::RecordAttributes,
+                               std::string(nameOf(FieldKind::RecordAttributes)),
+                               here(),
+                               here() + 1,
+                               fmt::format("{}", left_[0]),
+                               {},
+                               {}});
     left_ = left_.subspan(1);
-    const auto timestampDelta = number<uint64_t>(record, "timestampDelta");
+    const auto timestampDelta = number<uint64_t>(record, FieldKind::TimestampDelta);
     if (!timestampDelta) return false;
     const bool appendTime = header_.timestampType() == records::TimestampType::LogAppendTime;
     const auto timestamp =
         static_cast<int64_t>(static_cast<uint64_t>(header_.baseTimestampMs) + static_cast<uint64_t>(*timestampDelta));
     record.children.back().note = timeText(appendTime ? header_.maxTimestampMs : timestamp);
-    const auto offsetDelta = number<uint32_t>(record, "offsetDelta");
+    const auto offsetDelta = number<uint32_t>(record, FieldKind::OffsetDelta);
     if (!offsetDelta) return false;
     record.children.back().note = fmt::format("offset {}", header_.baseOffset + *offsetDelta);
     record.note = record.children.back().note;
     std::string control;
-    if (!blob(record, "key")) return false;
-    if (header_.isControl() && record.children.back().name == "key") {
+    if (!blob(record, FieldKind::KeyLength, FieldKind::Key)) return false;
+    if (header_.isControl() && record.children.back().kind == FieldKind::Key) {
       const AnatomyField& key = record.children.back();
       records::RecordView view;
       view.key = all_.subspan(key.begin, key.end - key.begin);
       control = controlName(records::controlType(view));
       record.children.back().note = control;
     }
-    if (!blob(record, "value", control)) return false;
+    if (!blob(record, FieldKind::ValueLength, FieldKind::Value, control)) return false;
     const size_t begin = here();
-    const auto count = number<uint32_t>(record, "headersCount");
+    const auto count = number<uint32_t>(record, FieldKind::HeadersCount);
     if (!count) return false;
     if (*count < 0 || static_cast<uint64_t>(*count) > left_.size()) {
       problem_ = fmt::format("byte {}: {} headers in {} bytes", begin, *count, left_.size());
       return whole_ = false;
     }
     for (int32_t i = 0; i < *count; ++i) {
-      AnatomyField header{fmt::format("headers[{}]", i), here(), here(), {}, {}, {}};
-      const bool good = blob(header, "key") && blob(header, "value");
+      AnatomyField header{
+          FieldKind::Header, fmt::format("{}[{}]", nameOf(FieldKind::Header), i), here(), here(), {}, {}, {}};
+      const bool good = blob(header, FieldKind::HeaderKeyLength, FieldKind::HeaderKey) &&
+                        blob(header, FieldKind::HeaderValueLength, FieldKind::HeaderValue);
       header.end = here();
       record.children.push_back(std::move(header));
       if (!good) return false;
@@ -212,6 +263,10 @@ class RecordDissector {
 };
 
 }  // namespace
+
+std::string_view nameOf(FieldKind kind) noexcept {
+  return kFieldNames[static_cast<size_t>(kind)];
+}
 
 std::string timeText(int64_t timestampMs) {
   if (timestampMs == records::kNoTimestamp) return "none";

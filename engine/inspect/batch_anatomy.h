@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -11,9 +12,53 @@
 
 namespace tidemark::inspect {
 
+/// What a field is.
+enum class FieldKind : uint8_t {
+  // Of a batch.
+  BaseOffset,
+  Length,
+  PartitionLeaderEpoch,
+  Magic,
+  Crc,
+  Attributes,
+  LastOffsetDelta,
+  BaseTimestamp,
+  DeleteHorizonMs,
+  MaxTimestamp,
+  ProducerId,
+  ProducerEpoch,
+  BaseSequence,
+  RecordsCount,
+  Records,
+  // Of a record.
+  Record,
+  RecordLength,
+  RecordAttributes,
+  TimestampDelta,
+  OffsetDelta,
+  KeyLength,
+  Key,
+  ValueLength,
+  Value,
+  HeadersCount,
+  // Of a header of a record.
+  Header,
+  HeaderKeyLength,
+  HeaderKey,
+  HeaderValueLength,
+  HeaderValue,
+};
+/// Kafka's word for it: "baseOffset", "timestampDelta". Not to be translated.
+std::string_view nameOf(FieldKind kind) noexcept;
+/// It is a header of a record, or part of one.
+constexpr bool isOfHeader(FieldKind kind) noexcept {
+  return kind >= FieldKind::Header;
+}
+
 /// A stretch of bytes and what it says. Children lie inside it, in order, and cover it unless bytes are damaged.
 struct AnatomyField {
-  /// Kafka's word for it: "baseOffset", "timestampDelta", "[2]" for the third record. Not to be translated.
+  FieldKind kind{};
+  /// That of its kind; of several with their number: "[2]" for the third record, "headers[2]".
   std::string name;
   /// Bytes [begin, end) of whatever the field is part of.
   size_t begin = 0;

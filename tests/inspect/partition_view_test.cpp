@@ -288,5 +288,34 @@ TEST_F(PartitionViewTest, aBatchIsTakenApartToItsLastByte) {
   EXPECT_EQ(last->headerFields[5].note, "zstd, CreateTime");
 }
 
+TEST_F(PartitionViewTest, eachFieldOfABatchSaysWhatItIs) {
+  const auto stored = view();
+  const auto page = stored->batches(Offset(80), 0, 1);
+  ASSERT_TRUE(page);
+  const auto anatomy = stored->anatomy(Offset(80), page->batches.at(0).position);
+  ASSERT_TRUE(anatomy);
+  ASSERT_EQ(anatomy->headerFields.size(), 14u);
+  for (size_t i = 0; i < anatomy->headerFields.size(); ++i)
+    EXPECT_EQ(anatomy->headerFields[i].name, nameOf(anatomy->headerFields[i].kind)) << i;
+  EXPECT_EQ(anatomy->headerFields[4].kind, FieldKind::Crc);
+  EXPECT_EQ(anatomy->headerFields[13].kind, FieldKind::Records);
+  std::vector<FieldKind> kinds;
+  std::vector<std::string> names;
+  const std::function<void(const AnatomyField&)> take = [&](const AnatomyField& field) {
+    kinds.push_back(field.kind);
+    names.push_back(field.name);
+    for (const AnatomyField& child : field.children) take(child);
+  };
+  take(anatomy->recordFields.at(1));
+  using F = FieldKind;
+  EXPECT_THAT(kinds,
+              testing::ElementsAre(F::Record, F::RecordLength, F::RecordAttributes, F::TimestampDelta, F::OffsetDelta,
+                                   F::KeyLength, F::Key, F::ValueLength, F::Value, F::HeadersCount, F::Header,
+                                   F::HeaderKeyLength, F::HeaderKey, F::HeaderValueLength, F::HeaderValue));
+  EXPECT_THAT(names, testing::ElementsAre("[1]", "length", "attributes", "timestampDelta", "offsetDelta", "keyLength",
+                                          "key", "valueLength", "value", "headersCount", "headers[0]", "keyLength",
+                                          "key", "valueLength", "value"));
+}
+
 }  // namespace
 }  // namespace tidemark::inspect

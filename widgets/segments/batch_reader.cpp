@@ -12,6 +12,8 @@ namespace tidemark::widgets {
 
 namespace {
 
+using inspect::FieldKind;
+
 struct BatchWords {
   Q_DECLARE_TR_FUNCTIONS(Segments)
 };
@@ -24,7 +26,8 @@ void addFields(const inspect::AnatomyField& field, const QString& prefix, int32_
     return;
   }
   if (field.end <= field.begin) return;
-  into.push_back({.begin = static_cast<int32_t>(field.begin) + shift,
+  into.push_back({.kind = field.kind,
+                  .begin = static_cast<int32_t>(field.begin) + shift,
                   .length = static_cast<int32_t>(field.end - field.begin),
                   .name = name,
                   .value = fromUtf8(field.value),
@@ -39,11 +42,11 @@ QString codecOf(const QString& attributesNote) {
 }
 
 /// The value of a header's field as the window says it.
-void wordHeader(FieldEntry& field, std::string_view name, const inspect::BatchAnatomy& anatomy) {
+void wordHeader(FieldEntry& field, const inspect::BatchAnatomy& anatomy) {
   const records::BatchHeader& header = anatomy.header;
-  if (name == "baseOffset") field.value = offsetText(header.baseOffset);
-  if (name == "crc") field.bad = !anatomy.crcValid;
-  if (name == "attributes") {
+  if (field.kind == FieldKind::BaseOffset) field.value = offsetText(header.baseOffset);
+  if (field.kind == FieldKind::Crc) field.bad = !anatomy.crcValid;
+  if (field.kind == FieldKind::Attributes) {
     QStringList words;
     if (header.isCompressed()) words << codecOf(field.note);
     if (header.isTransactional()) words << BatchWords::tr("transactional");
@@ -51,12 +54,13 @@ void wordHeader(FieldEntry& field, std::string_view name, const inspect::BatchAn
     if (header.timestampType() == records::TimestampType::LogAppendTime) words << BatchWords::tr("append time");
     field.value = words.isEmpty() ? BatchWords::tr("none") : words.join(QStringLiteral(", "));
   }
-  if (name == "baseTimestamp" || name == "maxTimestamp" || name == "deleteHorizonMs") {
-    const int64_t moment = name == "maxTimestamp" ? header.maxTimestampMs : header.baseTimestampMs;
+  const bool isLatest = field.kind == FieldKind::MaxTimestamp;
+  if (isLatest || field.kind == FieldKind::BaseTimestamp || field.kind == FieldKind::DeleteHorizonMs) {
+    const int64_t moment = isLatest ? header.maxTimestampMs : header.baseTimestampMs;
     field.value = moment < 0 ? BatchWords::tr("none") : momentText(moment);
     field.note = QStringLiteral("%1 ms").arg(moment);
   }
-  if (name == "producerId" && !header.hasProducerId()) field.value = BatchWords::tr("none");
+  if (field.kind == FieldKind::ProducerId && !header.hasProducerId()) field.value = BatchWords::tr("none");
 }
 
 QString textOf(ByteView bytes) {
@@ -65,11 +69,18 @@ QString textOf(ByteView bytes) {
 
 /// A header of a record: its key and its value are text more often than not.
 void wordHeaderOf(FieldEntry& field, const BatchPicture& batch) {
-  if (!field.name.startsWith(QStringLiteral("headers["))) return;
-  if (field.name.endsWith(QStringLiteral(" key")) || field.name.endsWith(QStringLiteral(" value")))
-    field.value = textOf(batch.bytesOf({field.begin, std::min(field.length, 64)}));
-  if (field.name.endsWith(QStringLiteral(" length")) && field.value == QStringLiteral("-1"))
-    field.value = BatchWords::tr("null");
+  switch (field.kind) {
+    case FieldKind::HeaderKey:
+    case FieldKind::HeaderValue:
+      field.value = textOf(batch.bytesOf({field.begin, std::min(field.length, 64)}));
+      break;
+    case FieldKind::HeaderKeyLength:
+    case FieldKind::HeaderValueLength:
+      if (field.value == QStringLiteral("-1")) field.value = BatchWords::tr("null");
+      break;
+    default:
+      break;
+  }
 }
 
 int64_t numberOf(const inspect::AnatomyField& field) {
@@ -80,7 +91,7 @@ int64_t numberOf(const inspect::AnatomyField& field) {
 
 /// The offset delta of a record.
 int64_t deltaOf(const inspect::AnatomyField& record) {
-  const auto found = std::ranges::find(record.children, "offsetDelta", &inspect::AnatomyField::name);
+  const auto found = std::ranges::find(record.children, FieldKind::OffsetDelta, &inspect::AnatomyField::kind);
   return found == record.children.end() ? 0 : numberOf(*found);
 }
 
@@ -128,20 +139,25 @@ std::vector<HeaderEntry> headersOf(const BatchPicture& batch, const RecordEntry&
   std::vector<HeaderEntry> headers;
   for (int32_t i = record.firstField; i < record.firstField + record.fieldCount; ++i) {
     const FieldEntry& field = batch.fields[static_cast<size_t>(i)];
-    if (!field.name.startsWith(QStringLiteral("headers["))) continue;
     const Stretch itself{field.begin, field.length};
     // A stretch without bytes has a length and nothing else.
     const Stretch behind{field.begin + field.length, 0};
-    if (field.name.endsWith(QStringLiteral(" key length")))
-      headers.push_back({.key = behind, .value = {}});
-    else if (headers.empty())
-      continue;
-    else if (field.name.endsWith(QStringLiteral(" key")))
-      headers.back().key = itself;
-    else if (field.name.endsWith(QStringLiteral(" value")))
-      headers.back().value = itself;
-    else if (field.value == QStringLiteral("0"))
-      headers.back().value = behind;
+    switch (field.kind) {
+      case FieldKind::HeaderKeyLength:
+        headers.push_back({.key = behind, .value = {}});
+        break;
+      case FieldKind::HeaderKey:
+        headers.back().key = itself;
+        break;
+      case FieldKind::HeaderValueLength:
+        if (field.value == QStringLiteral("0")) headers.back().value = behind;
+        break;
+      case FieldKind::HeaderValue:
+        headers.back().value = itself;
+        break;
+      default:
+        break;
+    }
   }
   return headers;
 }
@@ -156,11 +172,11 @@ Result<BatchPicturePtr> readBatch(const observe::LookAccess& access, ReaderCache
   const inspect::BatchAnatomy& anatomy = picture->anatomy;
   for (const inspect::AnatomyField& field : anatomy.headerFields) {
     // Records that are not compressed are shown one by one.
-    if (field.name == "records" && !anatomy.compressed && !anatomy.recordFields.empty()) continue;
+    if (field.kind == FieldKind::Records && !anatomy.compressed && !anatomy.recordFields.empty()) continue;
     const size_t before = picture->fields.size();
     addFields(field, {}, 0, -1, false, picture->fields);
-    if (field.name == "attributes") picture->codec = codecOf(fromUtf8(field.note));
-    if (picture->fields.size() > before) wordHeader(picture->fields.back(), field.name, anatomy);
+    if (field.kind == FieldKind::Attributes) picture->codec = codecOf(fromUtf8(field.note));
+    if (picture->fields.size() > before) wordHeader(picture->fields.back(), anatomy);
   }
   picture->headerFields = static_cast<int32_t>(picture->fields.size());
   const int32_t shift = anatomy.compressed ? 0 : static_cast<int32_t>(records::kBatchHeaderSize);
@@ -174,29 +190,29 @@ Result<BatchPicturePtr> readBatch(const observe::LookAccess& access, ReaderCache
     for (const inspect::AnatomyField& child : field.children) {
       const auto number = [&child] { return numberOf(child); };
       const Stretch stretch{static_cast<int32_t>(child.begin) + shift, static_cast<int32_t>(child.end - child.begin)};
-      if (child.name == "offsetDelta") record.offset = anatomy.header.baseOffset.value() + number();
-      if (child.name == "timestampDelta")
+      if (child.kind == FieldKind::OffsetDelta) record.offset = anatomy.header.baseOffset.value() + number();
+      if (child.kind == FieldKind::TimestampDelta)
         record.timestampMs = anatomy.header.timestampType() == records::TimestampType::LogAppendTime
                                  ? anatomy.header.maxTimestampMs
                                  : anatomy.header.baseTimestampMs + number();
-      if (child.name == "keyLength" && number() == 0) record.key = {stretch.begin + stretch.length, 0};
-      if (child.name == "valueLength" && number() == 0) record.value = {stretch.begin + stretch.length, 0};
-      if (child.name == "key") {
+      if (child.kind == FieldKind::KeyLength && number() == 0) record.key = {stretch.begin + stretch.length, 0};
+      if (child.kind == FieldKind::ValueLength && number() == 0) record.value = {stretch.begin + stretch.length, 0};
+      if (child.kind == FieldKind::Key) {
         record.key = stretch;
         record.meaning = fromUtf8(child.note);
       }
-      if (child.name == "value") record.value = stretch;
-      if (child.name == "headersCount") record.headers = static_cast<int>(number());
+      if (child.kind == FieldKind::Value) record.value = stretch;
+      if (child.kind == FieldKind::HeadersCount) record.headers = static_cast<int>(number());
       const size_t before = picture->fields.size();
       addFields(child, {}, shift, static_cast<int32_t>(i), anatomy.compressed, picture->fields);
       if (picture->fields.size() == before) continue;
       for (size_t added = before; added < picture->fields.size(); ++added)
         wordHeaderOf(picture->fields[added], *picture);
       FieldEntry& entry = picture->fields.back();
-      if ((child.name == "key" || child.name == "value") && child.note.empty())
+      if ((child.kind == FieldKind::Key || child.kind == FieldKind::Value) && child.note.empty())
         entry.value = textOf(picture->bytesOf({stretch.begin, std::min(stretch.length, 64)}));
-      if (child.name == "keyLength" && number() < 0) entry.value = BatchWords::tr("null");
-      if (child.name == "valueLength" && number() < 0) entry.value = BatchWords::tr("null");
+      if (child.kind == FieldKind::KeyLength && number() < 0) entry.value = BatchWords::tr("null");
+      if (child.kind == FieldKind::ValueLength && number() < 0) entry.value = BatchWords::tr("null");
     }
     record.fieldCount = static_cast<int32_t>(picture->fields.size()) - record.firstField;
     picture->records.push_back(record);

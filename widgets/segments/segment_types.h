@@ -126,6 +126,7 @@ using LookupPicturePtr = std::shared_ptr<const LookupPicture>;
 
 /// A stretch of bytes that means one thing, and no smaller one.
 struct FieldEntry {
+  inspect::FieldKind kind{};
   /// In the file's bytes, or in the decompressed records (`payload`).
   int32_t begin = 0;
   int32_t length = 0;
