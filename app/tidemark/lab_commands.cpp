@@ -19,10 +19,16 @@ constexpr const char* kLabCommands =
     "[COUNT], "
     "leader TOPIC-PARTITION, topics, status, help, quit (blank lines are passed over)";
 
-std::optional<int> positive(const std::string& text) {
-  int value = 0;
+/// If all of it is one.
+std::optional<int32_t> number(std::string_view text) {
+  int32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value > 0 ? std::optional(value) : std::nullopt;
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<int32_t> positive(std::string_view text) {
+  const auto value = number(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 }  // namespace
@@ -104,24 +110,18 @@ void LabCommands::help(const Answer& answer) {
 
 void LabCommands::broker(const Answer& answer, const std::string& text,
                          void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
-  int32_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc{} || end != text.data() + text.size())
-    return answer.refuse(fmt::format("\"{}\" is no broker's number", text));
-  (cluster_.*command)(NodeId(id), [answer, id](const Result<void>& done) {
+  const auto id = number(text);
+  if (!id) return answer.refuse(fmt::format("\"{}\" is no broker's number", text));
+  (cluster_.*command)(NodeId(*id), [answer, id = *id](const Result<void>& done) {
     done ? answer.done({{"broker", id}}) : answer.failed(done.error());
   });
 }
 
 void LabCommands::leader(const Answer& answer, const std::string& text) {
   const size_t dash = text.rfind('-');
-  int32_t index = -1;
-  bool whole = false;
-  if (dash != std::string::npos)
-    whole = std::from_chars(text.data() + dash + 1, text.data() + text.size(), index).ptr == text.data() + text.size();
-  if (dash == std::string::npos || dash == 0 || index < 0 || !whole)
-    return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", text));
-  const TopicPartition partition{text.substr(0, dash), PartitionIndex(index)};
+  const auto index = dash == std::string::npos ? std::nullopt : number(std::string_view(text).substr(dash + 1));
+  if (!index || dash == 0 || *index < 0) return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", text));
+  const TopicPartition partition{text.substr(0, dash), PartitionIndex(*index)};
   cluster_.findLeader(partition, [answer, partition](const Result<NodeId>& found) {
     found ? answer.done(
                 {{"topic", partition.topic}, {"partition", partition.partition.value()}, {"leader", found->value()}})

@@ -13,6 +13,7 @@
 namespace tidemark::cluster {
 namespace {
 
+using faults::Ending;
 using faults::FaultBook;
 using faults::Kind;
 using observe::BrokerState;
@@ -56,7 +57,7 @@ void Cluster::killNow(Slot& slot) {
   const NodeId id = slot.place.id;
   // A dead process is not paused any more.
   if (const int pause = faults_->find(Kind::Pause, id); pause != 0)
-    faults_->end(pause, FaultBook::Why::Dropped, fmt::format("broker {} was killed", id));
+    faults_->end(pause, Ending::Dropped, fmt::format("broker {} was killed", id));
   killNode(slot, BrokerState::Killed);
   settle(slot, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} was killed", id)));
 }
@@ -98,8 +99,8 @@ void Cluster::noteFault(Kind kind, NodeId broker) {
 
 void Cluster::noteRecovery(NodeId broker) {
   for (const Kind kind : kDown)
-    for (int id = 0; (id = faults_->find(kind, broker)) != 0;) faults_->end(id, FaultBook::Why::Healed);
-  for (int id = 0; (id = faults_->find(Kind::Pause, broker)) != 0;) faults_->end(id, FaultBook::Why::Healed);
+    for (int id = 0; (id = faults_->find(kind, broker)) != 0;) faults_->end(id, Ending::Healed);
+  for (int id = 0; (id = faults_->find(Kind::Pause, broker)) != 0;) faults_->end(id, Ending::Healed);
 }
 
 bool Cluster::wasHarmed(NodeId broker) const {
@@ -283,7 +284,7 @@ void Cluster::hearEvents() {
 }
 
 void Cluster::healFault(int id, Done done) {
-  run([this, id, done = std::move(done)]() mutable { endFault(id, FaultBook::Why::Healed, std::move(done)); });
+  run([this, id, done = std::move(done)]() mutable { endFault(id, Ending::Healed, std::move(done)); });
 }
 
 void Cluster::healAll(Done done) {
@@ -314,7 +315,7 @@ void Cluster::healEach(std::move_only_function<void(Result<Healed>)> done) {
     for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic())) {
       ++healing->left;
       ++healing->count;
-      endFault(fault.id, FaultBook::Why::Healed, part);
+      endFault(fault.id, Ending::Healed, part);
     }
     part({});
   });
@@ -338,14 +339,14 @@ void Cluster::dropFaults() {
 void Cluster::advanceFaults() {
   while (const auto due = faults_->due(lab_->clock().monotonic())) {
     if (!due->begins) {
-      endFault(due->id, FaultBook::Why::Expired, [this, text = faults::textOf(due->fault)](const Result<void>& ended) {
+      endFault(due->id, Ending::Expired, [this, text = faults::textOf(due->fault)](const Result<void>& ended) {
         if (!ended) lab_->log().warning("cluster", "{} is over, but: {}", text, ended.error().message);
       });
       continue;
     }
     if (auto begun = beginFault(due->id, due->fault); !begun) {
       lab_->log().warning("cluster", "{} does not begin: {}", faults::textOf(due->fault), begun.error().message);
-      faults_->end(due->id, FaultBook::Why::Dropped, begun.error().message);
+      faults_->end(due->id, Ending::Dropped, begun.error().message);
     }
     changed();
   }
@@ -408,8 +409,8 @@ void Cluster::harm(Slot& slot, Kind kind, int fault) {
   }
 }
 
-void Cluster::endFault(int id, FaultBook::Why why, Handler done) {
-  const auto ended = faults_->end(id, why);
+void Cluster::endFault(int id, Ending how, Handler done) {
+  const auto ended = faults_->end(id, how);
   if (!ended) return done(fail(ErrorCode::InvalidRequest, fmt::format("there is no fault {}", id)));
   changed();
   listenForFaults();

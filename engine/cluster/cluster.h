@@ -205,7 +205,7 @@ class Cluster final : public observe::ClusterSource {
   Result<void> checkBroker(faults::Kind kind, const Slot& slot) const;
   void harm(Slot& slot, faults::Kind kind, int fault);
   /// Ends it; `done` once what it took down is up again.
-  void endFault(int id, faults::FaultBook::Why why, Handler done);
+  void endFault(int id, faults::Ending how, Handler done);
   /// `done`, or what it hears once patience is at its end, whichever comes first.
   Handler patiently(NodeId broker, Handler done);
   std::string whyNotYet(NodeId broker) const;

@@ -157,7 +157,7 @@ void FaultBook::leaves(int id, Lasting lasting) {
   if (const auto found = entries_.find(id); found != entries_.end()) found->second.lasting = std::move(lasting);
 }
 
-std::optional<FaultBook::Ended> FaultBook::end(int id, Why why, std::string reason) {
+std::optional<FaultBook::Ended> FaultBook::end(int id, Ending how, std::string reason) {
   std::optional<Ended> ended;
   Notices notices;
   Waiters waiters;
@@ -166,13 +166,9 @@ std::optional<FaultBook::Ended> FaultBook::end(int id, Why why, std::string reas
     const auto found = entries_.find(id);
     if (found == entries_.end()) return std::nullopt;
     const Entry& entry = found->second;
-    if (why != Why::Dropped) notices.events.emplace_back(healed(entry));
+    if (how != Ending::Dropped) notices.events.emplace_back(healed(entry));
     ended = Ended{.fault = entry.fault, .place = entry.place, .begun = entry.begun};
-    close(found,
-          why == Why::Healed    ? Ending::Healed
-          : why == Why::Expired ? Ending::Expired
-                                : Ending::Dropped,
-          std::move(reason));
+    close(found, how, std::move(reason));
     updateSites();
     waiters = linksChanged();
   }
@@ -206,14 +202,14 @@ void FaultBook::clear() {
   wake(waiters);
 }
 
-FaultBook::Entries::iterator FaultBook::close(Entries::iterator at, Ending ending, std::string reason) {
+FaultBook::Entries::iterator FaultBook::close(Entries::iterator at, Ending how, std::string reason) {
   Entry& entry = at->second;
   const MonotonicTime now = now_ ? now_() : entry.setAt;
   if (over_.size() == kMostOver) over_.pop_front();
   over_.push_back({.what = {.id = entry.id,
                             .fault = std::move(entry.fault),
                             .node = entry.place.node,
-                            .ending = ending,
+                            .ending = how,
                             .reason = std::move(reason),
                             .fired = entry.fired,
                             .lasting = lastingOf(entry, now)},

@@ -116,7 +116,6 @@ class FaultBook {
   void begin(int id, Place place, MonotonicTime now, Lasting lasting = {}) EXCLUDES(mutex_);
   /// What one that acts has done to files since it began.
   void leaves(int id, Lasting lasting) EXCLUDES(mutex_);
-  enum class Why : uint8_t { Healed, Expired, Dropped };
   struct Ended {
     Fault fault;
     Place place;
@@ -124,7 +123,7 @@ class FaultBook {
   };
   /// It is over; of one that was dropped, for that `reason`, nobody is told. What it was; nothing if there is none of
   /// that number.
-  std::optional<Ended> end(int id, Why why, std::string reason = {}) EXCLUDES(mutex_);
+  std::optional<Ended> end(int id, Ending how, std::string reason = {}) EXCLUDES(mutex_);
   /// As if it had never been set.
   void unset(int id) EXCLUDES(mutex_);
   /// As if none had.
@@ -224,7 +223,7 @@ class FaultBook {
   static uint64_t draw(Entry& entry);
   static Duration lateness(Entry& entry);
   /// Takes it out of the list and keeps it among those that are over.
-  Entries::iterator close(Entries::iterator at, Ending ending, std::string reason = {}) REQUIRES(mutex_);
+  Entries::iterator close(Entries::iterator at, Ending how, std::string reason = {}) REQUIRES(mutex_);
   /// With what its clocks keep.
   Lasting lastingOf(Entry& entry, MonotonicTime now) const REQUIRES(mutex_);
   std::vector<FaultStatus> listed(MonotonicTime now) const REQUIRES(mutex_);

@@ -24,7 +24,7 @@ class ClockTest : public testing::TestWithParam<platform::Kind> {
     book_->begin(id, {.node = NodeId(1), .client = {}, .links = {}}, MonotonicTime{});
     return id;
   }
-  void heal(int id) { EXPECT_TRUE(book_->end(id, FaultBook::Why::Healed)); }
+  void heal(int id) { EXPECT_TRUE(book_->end(id, Ending::Healed)); }
   /// How far ahead of the clock below, and the time between two looks: that one is looked at first.
   Duration wallAhead(const FaultyProcess& process) {
     const platform::WallTime below = below_->clock().wall();

@@ -23,7 +23,7 @@ class DiskTest : public testing::TestWithParam<platform::Kind> {
     book_->begin(id, {.node = NodeId(1), .client = {}, .links = {}}, MonotonicTime{});
     return id;
   }
-  void heal(int id) { EXPECT_TRUE(book_->end(id, FaultBook::Why::Healed)); }
+  void heal(int id) { EXPECT_TRUE(book_->end(id, Ending::Healed)); }
   std::string path(const std::string& name) { return folder_ + "/" + name; }
   std::shared_ptr<platform::File> open(const std::string& name, OpenMode mode = OpenMode::Create) {
     auto file = process_->files().open(path(name), mode);

@@ -77,7 +77,7 @@ TEST_F(FaultBookTest, ASiteIsAskedOnlyWhileSomethingIsBrokenThere) {
   set(R"({"kind":"cut","target":"link 1->3"})");
   EXPECT_TRUE(two->any(kLinkFaults)) << "links are asked for everywhere";
   EXPECT_TRUE(book_.site(NodeId(7))->any(kLinkFaults)) << "by who comes later too";
-  book_.end(disk, FaultBook::Why::Healed);
+  book_.end(disk, Ending::Healed);
   EXPECT_FALSE(one->any(kDiskFaults));
 }
 
@@ -85,7 +85,7 @@ TEST_F(FaultBookTest, LinksAreAskedForEverywhereWhomeverTheFaultNames) {
   for (const char* json : {R"({"kind":"isolate","target":"broker 1"})", R"({"kind":"bridge","target":"broker 1"})"}) {
     const int id = set(json);
     EXPECT_TRUE(book_.site(NodeId(2))->any(kLinkFaults)) << json;
-    book_.end(id, FaultBook::Why::Healed);
+    book_.end(id, Ending::Healed);
     EXPECT_FALSE(book_.site(NodeId(2))->any(kLinkFaults)) << json;
   }
 }
@@ -95,9 +95,9 @@ TEST_F(FaultBookTest, ACutHoldsOneDirectionUntilItIsHealed) {
   EXPECT_TRUE(transfer().held);
   EXPECT_TRUE(transfer(true, 0).held) << "connecting, too";
   EXPECT_FALSE(transfer(false).held);
-  EXPECT_TRUE(book_.end(cut, FaultBook::Why::Healed));
+  EXPECT_TRUE(book_.end(cut, Ending::Healed));
   EXPECT_FALSE(transfer().held);
-  EXPECT_FALSE(book_.end(cut, FaultBook::Why::Healed)) << "it is gone";
+  EXPECT_FALSE(book_.end(cut, Ending::Healed)) << "it is gone";
 }
 
 TEST_F(FaultBookTest, ATransferThatIsAskedForAgainIsCountedOnce) {
@@ -114,11 +114,11 @@ TEST_F(FaultBookTest, ATransferThatIsAskedForAgainIsCountedOnce) {
 TEST_F(FaultBookTest, OccasionsAreTakenAsTheTriggerSays) {
   const int nth = set(R"({"kind":"reset","target":"link 1->3","trigger":{"nth":3}})");
   EXPECT_THAT(resets(10), ElementsAre(3));
-  EXPECT_FALSE(book_.end(nth, FaultBook::Why::Healed)) << "it was over by itself";
+  EXPECT_FALSE(book_.end(nth, Ending::Healed)) << "it was over by itself";
   const int every = set(R"({"kind":"reset","target":"link 1->3","trigger":{"every":3}})");
   EXPECT_THAT(resets(10), ElementsAre(3, 6, 9));
   EXPECT_EQ(status(every, kStart).fired, 3U);
-  book_.end(every, FaultBook::Why::Healed);
+  book_.end(every, Ending::Healed);
   set(R"({"kind":"reset","target":"link 1->3"})");
   EXPECT_THAT(resets(3), ElementsAre(1, 2, 3));
 }
@@ -128,7 +128,7 @@ TEST_F(FaultBookTest, ChanceIsDrawnFromItsSeed) {
     const int id =
         set(fmt::format(R"({{"kind":"reset","target":"link 1->3","trigger":{{"probability":0.25,"seed":{}}}}})", seed));
     auto all = resets(1000);
-    book_.end(id, FaultBook::Why::Healed);
+    book_.end(id, Ending::Healed);
     return all;
   };
   const auto first = run(1);
@@ -204,7 +204,7 @@ TEST_F(FaultBookTest, FaultsBeginAndEndWhenTheirTimeHasCome) {
   const auto over = book_.due(kStart + seconds(7));
   ASSERT_TRUE(over);
   EXPECT_FALSE(over->begins);
-  book_.end(over->id, FaultBook::Why::Expired);
+  book_.end(over->id, Ending::Expired);
   EXPECT_FALSE(transfer().held);
   EXPECT_FALSE(book_.nextDue());
 }
@@ -234,13 +234,13 @@ TEST_F(FaultBookTest, TellsWhatIsSetAndHealed) {
   EXPECT_THAT(told(), testing::IsEmpty());
   EXPECT_THAT(fired_, ElementsAre(testing::Pair(1, 1), testing::Pair(1, 2), testing::Pair(1, 4)))
       << "the first time and whenever it has doubled";
-  book_.end(id, FaultBook::Why::Healed);
+  book_.end(id, Ending::Healed);
   EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultHealed fault=1")));
   set(R"({"kind":"reset","target":"link 1->3","trigger":{"nth":1}})");
   told();
   transfer();
   EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultHealed fault=2"))) << "it was over with that";
-  book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), FaultBook::Why::Dropped);
+  book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), Ending::Dropped);
   EXPECT_THAT(told(), ElementsAre(testing::StartsWith("FaultInjected"))) << "of one that is dropped nobody is told";
 }
 
@@ -253,9 +253,9 @@ TEST_F(FaultBookTest, WhatIsOverIsKeptWithWhyAndWhenItEnded) {
   const int cut = set(R"({"kind":"cut","target":"link 1->3"})", now_);
   transfer();
   now_ = kStart + seconds(5);
-  book_.end(cut, FaultBook::Why::Healed);
-  book_.end(set(R"({"kind":"cut","target":"link 1->3"})", now_), FaultBook::Why::Expired);
-  book_.end(set(R"({"kind":"cut","target":"link 1->3","trigger":{"afterMs":1}})", now_), FaultBook::Why::Dropped, "so");
+  book_.end(cut, Ending::Healed);
+  book_.end(set(R"({"kind":"cut","target":"link 1->3"})", now_), Ending::Expired);
+  book_.end(set(R"({"kind":"cut","target":"link 1->3","trigger":{"afterMs":1}})", now_), Ending::Dropped, "so");
   set(R"({"kind":"restart","target":"broker 1"})", now_);
   EXPECT_THAT(over(), ElementsAre("1 fired out", "2 healed", "3 time over", "4 dropped", "5 fired out"));
   const FaultBook::Lists lists = book_.lists(kStart + seconds(6));
@@ -272,7 +272,7 @@ TEST_F(FaultBookTest, WhatIsOverIsKeptWithWhyAndWhenItEnded) {
 
 TEST_F(FaultBookTest, OnlyTheNewestOfThoseThatAreOverAreKept) {
   const int more = static_cast<int>(FaultBook::kMostOver) + 3;
-  for (int i = 0; i < more; ++i) book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), FaultBook::Why::Healed);
+  for (int i = 0; i < more; ++i) book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), Ending::Healed);
   EXPECT_EQ(over().size(), FaultBook::kMostOver);
   EXPECT_EQ(over().front(), "4 healed");
   EXPECT_EQ(over().back(), fmt::format("{} healed", more));
@@ -282,7 +282,7 @@ TEST_F(FaultBookTest, WhatNeverCameToBeIsNotCalledOver) {
   book_.unset(set(R"({"kind":"cut","target":"link 1->3"})"));
   EXPECT_FALSE(transfer().held);
   EXPECT_TRUE(over().empty());
-  book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), FaultBook::Why::Healed);
+  book_.end(set(R"({"kind":"cut","target":"link 1->3"})"), Ending::Healed);
   set(R"({"kind":"cut","target":"link 1->3"})");
   book_.clear();
   EXPECT_FALSE(transfer().held);
@@ -292,7 +292,7 @@ TEST_F(FaultBookTest, WhatNeverCameToBeIsNotCalledOver) {
 
 TEST_F(FaultBookTest, AClockThatStaysWrongIsToldUntilItsBrokerStartsAnew) {
   const auto lasting = [this] { return book_.lists(now_).over.back().lasting; };
-  const auto heal = [this](int id) { book_.end(id, FaultBook::Why::Healed); };
+  const auto heal = [this](int id) { book_.end(id, Ending::Healed); };
   set(R"({"kind":"clock-jump","target":"broker 1","offsetMs":-60000})");
   EXPECT_TRUE(lasting().isNothing()) << "nobody has that clock";
   book_.lives(NodeId(1), true);

@@ -104,7 +104,7 @@ class LinkTest : public testing::TestWithParam<platform::Kind> {
     book_->begin(id, std::move(place), MonotonicTime{});
     return id;
   }
-  void heal(int id) { EXPECT_TRUE(book_->end(id, FaultBook::Why::Healed)); }
+  void heal(int id) { EXPECT_TRUE(book_->end(id, Ending::Healed)); }
   uint64_t fired(int id) {
     for (const FaultStatus& each : book_->list(MonotonicTime{}))
       if (each.id == id) return each.fired;
