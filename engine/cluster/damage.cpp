@@ -5,28 +5,12 @@
 #include <fmt/format.h>
 
 #include "cluster/cluster.h"
+#include "cluster/file_listing.h"
 #include "cluster/slot.h"
 
 // What a fault does to the files of a broker, whether it runs or not.
 
 namespace tidemark::cluster {
-namespace {
-
-/// Files in a broker's folders, deepest folders included, sorted.
-Result<void> collect(platform::FileSystem& files, const std::string& directory, std::vector<std::string>& into) {
-  TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(directory));
-  for (const platform::DirectoryEntry& entry : entries) {
-    const std::string path = fmt::format("{}/{}", directory, entry.name);
-    if (entry.isDirectory) {
-      TIDEMARK_TRY(collect(files, path, into));
-    } else if (entry.size > 0) {
-      into.push_back(path);
-    }
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<void> Cluster::withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use) {
   // Below its faults: it is the lab's hand that is at its disk, which no fault slows down or stops.
@@ -83,15 +67,15 @@ Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault, faults:
 
 Result<void> Cluster::flipBit(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting) {
   return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
-    std::vector<std::string> paths;
-    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id))
-      TIDEMARK_TRY(collect(files, directory, paths));
-    const auto found =
-        std::ranges::find_if(paths, [&](const std::string& path) { return faults::matchesPath(fault.path, path); });
-    if (found == paths.end())
+    TIDEMARK_ASSIGN(const FileListing all,
+                    listBelow(files, nodeDirectories(*topology_, dataFolder_, slot.place.id), SIZE_MAX));
+    const auto found = std::ranges::find_if(all.entries, [&](const FileListing::Entry& entry) {
+      return !entry.isDirectory && entry.sizeInBytes > 0 && faults::matchesPath(fault.path, entry.path);
+    });
+    if (found == all.entries.end())
       return fail(ErrorCode::InvalidRequest,
                   fmt::format("broker {} has no file {} with a byte in it", slot.place.id, fault.path));
-    TIDEMARK_ASSIGN(const auto file, files.open(*found, platform::OpenMode::ReadWrite));
+    TIDEMARK_ASSIGN(const auto file, files.open(found->path, platform::OpenMode::ReadWrite));
     TIDEMARK_ASSIGN(const uint64_t size, file->size());
     // In the middle: of a log that is inside a batch, of an index an entry.
     const uint64_t position = size / 2;
@@ -100,7 +84,7 @@ Result<void> Cluster::flipBit(const Slot& slot, const faults::Fault& fault, faul
     byte[0] ^= 1U;
     TIDEMARK_TRY(file->writeAt(position, ByteView(byte)));
     lasting.flippedByte = position;
-    lasting.add(*found);
+    lasting.add(found->path);
     return {};
   });
 }

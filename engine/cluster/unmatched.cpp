@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cluster/cluster.h"
+#include "cluster/file_listing.h"
 #include "cluster/slot.h"
 
 // What a fault names and nobody is, as far as that is known: what can never be, and what is not there now.
@@ -14,15 +15,17 @@ namespace {
 
 using faults::Unmatched;
 
-/// A file or a folder, from `directory` down.
-bool anyHas(platform::FileSystem& files, const std::string& directory, std::string_view pattern) {
-  if (faults::matchesPath(pattern, directory)) return true;
-  const auto entries = files.list(directory);
-  if (!entries) return false;
-  return std::ranges::any_of(*entries, [&](const platform::DirectoryEntry& entry) {
-    const std::string path = fmt::format("{}/{}", directory, entry.name);
-    return entry.isDirectory ? anyHas(files, path, pattern) : faults::matchesPath(pattern, path);
-  });
+/// So many files and folders of a broker are looked through for a path: other commands wait meanwhile.
+constexpr size_t kMostLookedAt = 10'000;
+
+/// Whether neither a folder nor anything below it has the path, as far as that was seen.
+bool isAbsent(platform::FileSystem& files, std::vector<std::string> directories, std::string_view pattern) {
+  // What is not there holds nothing.
+  std::erase_if(directories, [&](const std::string& directory) { return !files.exists(directory); });
+  const auto has = [pattern](const std::string& path) { return faults::matchesPath(pattern, path); };
+  if (std::ranges::any_of(directories, has)) return false;
+  const auto below = listBelow(files, directories, kMostLookedAt);
+  return below && !below->cut && std::ranges::none_of(below->entries, has, &FileListing::Entry::path);
 }
 
 /// The clients and the partitions that stand in a target.
@@ -99,13 +102,12 @@ std::vector<Unmatched> Cluster::unmatched(const faults::Fault& fault, NodeId nod
   if (fault.kind == faults::Kind::ClockJump && !slot.process) none.push_back({.what = What::Process, .node = node});
   // Of what is over at once a path that is not there was refused.
   if (!fault.path.empty() && !faults::isMomentary(fault.kind)) {
-    bool any = false;
+    bool absent = false;
     const auto looked = withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
-      any = std::ranges::any_of(nodeDirectories(*topology_, dataFolder_, node),
-                                [&](const std::string& directory) { return anyHas(files, directory, fault.path); });
+      absent = isAbsent(files, nodeDirectories(*topology_, dataFolder_, node), fault.path);
       return {};
     });
-    if (looked && !any) none.push_back({.what = What::Path, .name = fault.path, .node = node});
+    if (looked && absent) none.push_back({.what = What::Path, .name = fault.path, .node = node});
   }
   return none;
 }

@@ -30,6 +30,15 @@ class Lab(unittest.TestCase):
         self.refused("fault", "write the fault as JSON")
         self.refused('fault {"kind":"cut","target":"link 1->clients","durationMs":0}', "durationMs is at least 1")
 
+    def test_what_is_no_number_is_not_taken_for_one(self):
+        for line in ("kill 1x", "kill", "stop 9999999999"):
+            self.refused(line, "is no broker's number")
+        for line in ("leader orders", "leader orders-", "leader orders-0x", "leader orders-9999999999", "leader -0"):
+            self.refused(line, "is no TOPIC-PARTITION")
+        for line in ("heal 0", "heal 1x", "heal -1"):
+            self.refused(line, "is neither a fault's number nor all")
+        self.refused("step 1 0", "write step FAULT")
+
     def test_a_long_line_is_not_echoed_whole(self):
         for line in ("fault " + '"' + "ü" * 20000, "ü" * 20000, "kill " + "9" * 40000):
             answer = self.serve.ask(line)
