@@ -25,6 +25,8 @@
 
 namespace tidemark::cluster {
 
+class FailedDirectories;
+
 /// What a launched cluster tells whoever wants to use it.
 struct Ready {
   std::string bootstrap;
@@ -258,7 +260,10 @@ class Cluster final : public observe::ClusterSource {
   void askForTransactions();
   void askForTransactions(Slot& slot);
   static void takeTransactionsNow(Slot& slot);
-  void describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const;
+  /// Of the brokers that run.
+  std::map<NodeId, FailedDirectories> describeDirectories(observe::ClusterSnapshot& into) const;
+  void describeTopics(const metadata::Image& image, const std::map<NodeId, FailedDirectories>& failed,
+                      observe::ClusterSnapshot& into) const;
   void describeReplica(const Slot& slot, const TopicPartition& name, bool watched,
                        observe::ReplicaSnapshot& into) const;
 

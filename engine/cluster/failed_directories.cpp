@@ -6,22 +6,27 @@
 
 namespace tidemark::cluster {
 
-std::vector<observe::FailedDirectorySnapshot> failedDirectoriesOf(const log::LogManager& logs) {
+FailedDirectories::FailedDirectories(const log::LogManager& logs)
+    : logs_(logs),
+      directories_(logs.directories()),
+      any_(std::ranges::any_of(directories_, &log::LogDirectoryInfo::offline)) {}
+
+std::vector<observe::FailedDirectorySnapshot> FailedDirectories::snapshots() const {
   std::vector<observe::FailedDirectorySnapshot> failed;
-  for (log::LogDirectoryInfo& directory : logs.directories())
-    if (directory.offline) failed.push_back({std::move(directory.path), std::move(directory.failure)});
+  for (const log::LogDirectoryInfo& directory : directories_)
+    if (directory.offline) failed.push_back({directory.path, directory.failure});
   return failed;
 }
 
-std::string offlineReasonOf(const log::LogManager& logs, const TopicPartition& partition, const Uuid& assigned) {
-  const std::vector<log::LogDirectoryInfo> directories = logs.directories();
-  const Uuid held = logs.directoryOf(partition);
+std::string FailedDirectories::offlineReasonOf(const TopicPartition& partition, const Uuid& assigned) const {
+  if (!any_) return {};
+  const Uuid held = logs_.directoryOf(partition);
   const Uuid wanted = held.isZero() ? assigned : held;
   if (wanted == metadata::kMigratingDirectory || wanted == metadata::kUnassignedDirectory) return {};
-  auto found = std::ranges::find(directories, wanted, &log::LogDirectoryInfo::id);
+  auto found = std::ranges::find(directories_, wanted, &log::LogDirectoryInfo::id);
   // One that could not be read at the start has no id.
-  if (found == directories.end()) found = std::ranges::find(directories, true, &log::LogDirectoryInfo::offline);
-  return found == directories.end() ? std::string() : found->failure;
+  if (found == directories_.end()) found = std::ranges::find(directories_, true, &log::LogDirectoryInfo::offline);
+  return found == directories_.end() ? std::string() : found->failure;
 }
 
 }  // namespace tidemark::cluster

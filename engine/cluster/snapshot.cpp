@@ -162,7 +162,8 @@ std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
   describeQuorum(*cluster);
   describeCleaners(*cluster);
   describeTransactions(*cluster);
-  if (const metadata::ImagePtr image = newestImage()) describeTopics(*image, *cluster);
+  const auto failed = describeDirectories(*cluster);
+  if (const metadata::ImagePtr image = newestImage()) describeTopics(*image, failed, *cluster);
   describeGroups(*cluster);
   return cluster;
 }
@@ -214,7 +215,6 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
   broker.handlerThreads = config.getInt("num.io.threads");
   broker.fetcherThreads = server.replicas().fetcherCount();
   std::tie(broker.diskBytes, broker.segmentCount) = diskOf(server.replicas());
-  broker.failedDirectories = failedDirectoriesOf(*slot.node->shared().logs);
   broker.producedBytes = server.traffic().producedBytes();
   broker.fetchedBytes = server.traffic().fetchedBytes();
   for (const network::ConnectionInfo& connection : server.server().connections()) {
@@ -302,7 +302,19 @@ void Cluster::describeQuorum(observe::ClusterSnapshot& into) const {
   for (const raft::ReplicaDescription& observer : best->observers) add(observer, true);
 }
 
-void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnapshot& into) const {
+std::map<NodeId, FailedDirectories> Cluster::describeDirectories(observe::ClusterSnapshot& into) const {
+  std::map<NodeId, FailedDirectories> all;
+  for (observe::BrokerSnapshot& broker : into.brokers) {
+    const Slot& slot = *slots_.at(broker.id);
+    if (!slot.isOpen || !slot.place.isBroker) continue;
+    const auto& failed = all.try_emplace(broker.id, *slot.node->shared().logs).first->second;
+    broker.failedDirectories = failed.snapshots();
+  }
+  return all;
+}
+
+void Cluster::describeTopics(const metadata::Image& image, const std::map<NodeId, FailedDirectories>& failed,
+                             observe::ClusterSnapshot& into) const {
   for (observe::BrokerSnapshot& broker : into.brokers) {
     const metadata::BrokerRegistration* registered = image.cluster.broker(broker.id);
     if (registered != nullptr && registered->fenced && broker.state == BrokerState::Running)
@@ -363,9 +375,8 @@ void Cluster::describeTopics(const metadata::Image& image, observe::ClusterSnaps
         if (const auto broker = std::ranges::find(into.brokers, node, &observe::BrokerSnapshot::id);
             broker != into.brokers.end()) {
           ++broker->replicaCount;
-          if (!broker->failedDirectories.empty())
-            copy.offlineReason =
-                offlineReasonOf(*slots_.at(node)->node->shared().logs, key, registration->directoryOf(node));
+          if (const auto directories = failed.find(node); directories != failed.end())
+            copy.offlineReason = directories->second.offlineReasonOf(key, registration->directoryOf(node));
         }
         partition.copies.push_back(std::move(copy));
       }
