@@ -1,101 +1,22 @@
 #include "broker/broker_server.h"
 
-#include "broker/group_settings.h"
-#include "broker/settings_without_effect.h"
-
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
-#include "config/config_table.h"
+#include "broker/broker_apis.h"
+#include "broker/broker_settings.h"
+#include "broker/listeners.h"
+#include "broker/settings_without_effect.h"
 #include "config/topic_config.h"
 #include "metadata/features.h"
-#include "protocol/api.h"
 #include "replication/topic_settings.h"
 
 namespace tidemark::broker {
 namespace {
 
-using protocol::ApiKey;
-
 /// How long a broker that lost its disks waits for handlers at most.
 constexpr platform::Duration kLongestEnd = std::chrono::seconds(1);
-
-struct Served {
-  ApiKey key;
-  void (*handle)(BrokerContext&, network::RequestPtr);
-};
-
-/// The one list of what a broker serves, each API from its first to its last stable version. ApiVersions is answered by
-/// the server itself.
-constexpr std::array kServed = {
-    Served{ApiKey::Produce, handleProduce},
-    Served{ApiKey::Fetch, handleFetch},
-    Served{ApiKey::ListOffsets, handleListOffsets},
-    Served{ApiKey::Metadata, handleMetadata},
-    Served{ApiKey::OffsetCommit, handleOffsetCommit},
-    Served{ApiKey::OffsetFetch, handleOffsetFetch},
-    Served{ApiKey::FindCoordinator, handleFindCoordinator},
-    Served{ApiKey::JoinGroup, handleJoinGroup},
-    Served{ApiKey::Heartbeat, handleHeartbeat},
-    Served{ApiKey::LeaveGroup, handleLeaveGroup},
-    Served{ApiKey::SyncGroup, handleSyncGroup},
-    Served{ApiKey::DescribeGroups, handleDescribeGroups},
-    Served{ApiKey::ListGroups, handleListGroups},
-    Served{ApiKey::CreateTopics, handleForwarded},
-    Served{ApiKey::DeleteTopics, handleForwarded},
-    Served{ApiKey::DeleteRecords, handleDeleteRecords},
-    Served{ApiKey::InitProducerId, handleInitProducerId},
-    Served{ApiKey::OffsetForLeaderEpoch, handleOffsetForLeaderEpoch},
-    Served{ApiKey::AddPartitionsToTxn, handleAddPartitionsToTxn},
-    Served{ApiKey::AddOffsetsToTxn, handleAddOffsetsToTxn},
-    Served{ApiKey::EndTxn, handleEndTxn},
-    Served{ApiKey::WriteTxnMarkers, handleWriteTxnMarkers},
-    Served{ApiKey::TxnOffsetCommit, handleTxnOffsetCommit},
-    Served{ApiKey::DescribeConfigs, handleDescribeConfigs},
-    Served{ApiKey::AlterConfigs, handleForwarded},
-    Served{ApiKey::AlterReplicaLogDirs, handleAlterReplicaLogDirs},
-    Served{ApiKey::DescribeLogDirs, handleDescribeLogDirs},
-    Served{ApiKey::CreatePartitions, handleForwarded},
-    Served{ApiKey::DeleteGroups, handleDeleteGroups},
-    Served{ApiKey::ElectLeaders, handleForwarded},
-    Served{ApiKey::IncrementalAlterConfigs, handleForwarded},
-    Served{ApiKey::AlterPartitionReassignments, handleForwarded},
-    Served{ApiKey::ListPartitionReassignments, handleForwarded},
-    Served{ApiKey::OffsetDelete, handleOffsetDelete},
-    Served{ApiKey::DescribeQuorum, handleForwarded},
-    Served{ApiKey::DescribeCluster, handleDescribeCluster},
-    Served{ApiKey::DescribeProducers, handleDescribeProducers},
-    Served{ApiKey::DescribeTransactions, handleDescribeTransactions},
-    Served{ApiKey::ListTransactions, handleListTransactions},
-    Served{ApiKey::ConsumerGroupHeartbeat, handleConsumerGroupHeartbeat},
-    Served{ApiKey::ConsumerGroupDescribe, handleConsumerGroupDescribe},
-    Served{ApiKey::ListConfigResources, handleListConfigResources},
-    Served{ApiKey::DescribeTopicPartitions, handleDescribeTopicPartitions},
-    Served{ApiKey::ShareGroupHeartbeat, handleShareGroupHeartbeat},
-    Served{ApiKey::ShareGroupDescribe, handleShareGroupDescribe},
-    Served{ApiKey::ShareFetch, handleShareFetch},
-    Served{ApiKey::ShareAcknowledge, handleShareAcknowledge},
-    Served{ApiKey::InitializeShareGroupState, handleInitializeShareGroupState},
-    Served{ApiKey::ReadShareGroupState, handleReadShareGroupState},
-    Served{ApiKey::WriteShareGroupState, handleWriteShareGroupState},
-    Served{ApiKey::DeleteShareGroupState, handleDeleteShareGroupState},
-    Served{ApiKey::ReadShareGroupStateSummary, handleReadShareGroupStateSummary},
-    Served{ApiKey::DescribeShareGroupOffsets, handleDescribeShareGroupOffsets},
-    Served{ApiKey::AlterShareGroupOffsets, handleAlterShareGroupOffsets},
-    Served{ApiKey::DeleteShareGroupOffsets, handleDeleteShareGroupOffsets},
-    Served{ApiKey::StreamsGroupHeartbeat, handleStreamsGroupHeartbeat},
-    Served{ApiKey::StreamsGroupDescribe, handleStreamsGroupDescribe},
-    Served{ApiKey::StreamsGroupTopologyDescriptionUpdate, handleStreamsGroupTopologyDescriptionUpdate},
-};
-
-/// By key, for the dispatch.
-constexpr auto handlersByKey = [] {
-  std::array<void (*)(BrokerContext&, network::RequestPtr), network::ApiTable::kMaxKeys> table{};
-  for (const Served& served : kServed) table[static_cast<size_t>(served.key)] = served.handle;
-  return table;
-}();
 
 /// A change that brings everything there is in `image`.
 replication::MetadataChange everything(const metadata::ImagePtr& image) {
@@ -111,72 +32,7 @@ replication::MetadataChange everything(const metadata::ImagePtr& image) {
   return change;
 }
 
-/// A rate in bytes per second, which is a dynamic value only.
-int64_t rateLimit(const metadata::ConfigsImage& configs, NodeId self, std::string_view key) {
-  const config::ConfigDefinition* definition = config::configTable(config::ConfigLevel::QuotaBroker).find(key);
-  for (const config::ConfigMap* layer : {&configs.broker(self), &configs.clusterDefault()}) {
-    const auto found = layer->find(key);
-    if (found == layer->end()) continue;
-    if (const auto value = config::parseValue(*definition, found->second);
-        value && std::holds_alternative<int64_t>(*value))
-      return std::get<int64_t>(*value);
-  }
-  return INT64_MAX;
-}
-
-/// replica.selector.class. Of the classes that Kafka has, and by its names alone.
-bool isRackAware(const config::BrokerConfig& config, platform::Logger& log) {
-  if (config.isNull("replica.selector.class")) return false;
-  const std::string name = config.getString("replica.selector.class");
-  if (name == "org.apache.kafka.common.replica.RackAwareReplicaSelector") return true;
-  if (name != "org.apache.kafka.common.replica.LeaderSelector")
-    log.warning("broker", "replica.selector.class={} is not known: consumers read from leaders", name);
-  return false;
-}
-
-/// A codec by its number, as settings of internal topics name it.
-records::Codec codecOf(const config::BrokerConfig& config, std::string_view key) {
-  return records::codecByNumber(config.getInt(key)).value_or(records::Codec::None);
-}
-
-coordinator::GroupConfig groupConfig(const config::BrokerConfig& config, events::Recorder& recorder) {
-  coordinator::GroupConfig group;
-  group.minSessionTimeout = config.getMs("group.min.session.timeout.ms");
-  group.maxSessionTimeout = config.getMs("group.max.session.timeout.ms");
-  group.initialRebalanceDelay = config.getMs("group.initial.rebalance.delay.ms");
-  group.maxGroupSize = config.getInt("group.max.size");
-  group.offsetMetadataMax = static_cast<size_t>(config.getInt("offset.metadata.max.bytes"));
-  group.offsetsRetention = std::chrono::minutes(config.getInt("offsets.retention.minutes"));
-  group.offsetsRetentionCheckInterval = config.getMs("offsets.retention.check.interval.ms");
-  group.commitTimeout = config.getMs("offsets.commit.timeout.ms");
-  group.loadBufferSize = static_cast<size_t>(config.getInt("offsets.load.buffer.size"));
-  group.codec = codecOf(config, "offsets.topic.compression.codec");
-  group.consumer = consumerGroupConfig(config);
-  group.recorder = &recorder;
-  return group;
-}
-
-coordinator::ShareStateConfig shareStateConfig(const config::BrokerConfig& config) {
-  return {.updatesPerSnapshot = config.getInt("share.coordinator.snapshot.update.records.per.snapshot"),
-          .coldSnapshotInterval = config.getMs("share.coordinator.cold.partition.snapshot.interval.ms"),
-          .pruneInterval = config.getMs("share.coordinator.state.topic.prune.interval.ms"),
-          .writeTimeout = config.getMs("share.coordinator.write.timeout.ms"),
-          .loadBufferSize = static_cast<size_t>(config.getInt("share.coordinator.load.buffer.size")),
-          .codec = codecOf(config, "share.coordinator.state.topic.compression.codec")};
-}
-
 }  // namespace
-
-network::ApiTable brokerApis() {
-  std::vector<network::ApiRange> ranges;
-  const protocol::ApiInfo& versions = protocol::apiInfo(ApiKey::ApiVersions);
-  ranges.push_back({ApiKey::ApiVersions, versions.versions.first, versions.maxStable});
-  for (const Served& served : kServed) {
-    const protocol::ApiInfo& info = protocol::apiInfo(served.key);
-    ranges.push_back({served.key, info.versions.first, info.maxStable});
-  }
-  return network::ApiTable(std::move(ranges));
-}
 
 BrokerServer::BrokerServer(Shared& shared)
     : shared_(shared),
@@ -286,8 +142,6 @@ BrokerServer::BrokerServer(Shared& shared)
                                  .purgeInterval = config.getInt("share.fetch.purgatory.purge.interval.requests")});
   replicas_->onAnyHighWatermark([this](const TopicIdPartition& partition) { shares_->onHighWatermark(partition); });
   coordinator::GroupConfig groups = groupConfig(config, shared.recorder);
-  groups.share.maxSize = config.getInt("group.share.max.size");
-  groups.share.initializeRetry = config.getMs("group.share.initialize.retry.interval.ms");
   groups.share.settings = [this](std::string_view groupId) {
     return shareMembershipSettings(*image(), *this->config(), groupId);
   };
@@ -320,23 +174,14 @@ BrokerServer::BrokerServer(Shared& shared)
                           const auto found = find_();
                           return found ? found->first : kNoNode;
                         }});
-  network::ServerOptions server;
-  for (const config::Listener& listener : config.listeners())
-    if (!config.isControllerListener(listener.name))
-      server.listeners.push_back({.name = listener.name,
-                                  .endpoint = {bindHost(listener.host), listener.port},
-                                  .securityProtocol = static_cast<network::SecurityProtocol>(listener.protocol)});
+  network::ServerOptions server = serverOptions(config, ListenersOf::Broker);
   server.recorder = &shared.recorder;
   server.apis = brokerApis();
-  server.features = [this] { return features(); };
+  server.features = [this] { return featureInfo(*image(), shared_.clusterId, shared_.self()); };
   server.numProcessors = config.getInt("num.network.threads");
   server.numHandlers = config.getInt("num.io.threads");
-  server.queuedMaxRequests = config.getInt("queued.max.requests");
   if (const int64_t budget = config.getLong("queued.max.request.bytes"); budget > 0)
     server.queuedMaxBytes = static_cast<uint64_t>(budget);
-  server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
-  server.sockets = listenOptions(config);
-  server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
   server.maxConnections = config.getInt("max.connections");
   server.maxConnectionsPerIp = config.getInt("max.connections.per.ip");
   server.disconnected = [this](const network::Peer& peer) { shares_->disconnected(peer.connectionId); };
@@ -361,36 +206,12 @@ void BrokerServer::start() {
   lifecycle_->start();
 }
 
-bool BrokerServer::isQuick(ApiKey key) const {
-  switch (key) {
-    // They work in memory and the page cache, and park what has to wait.
-    case ApiKey::Produce:
-    case ApiKey::Fetch:
-    // Checked and handed to a coordinator, which has a thread of its own.
-    case ApiKey::OffsetCommit:
-    case ApiKey::JoinGroup:
-    case ApiKey::SyncGroup:
-    case ApiKey::Heartbeat:
-    case ApiKey::LeaveGroup:
-    case ApiKey::ConsumerGroupHeartbeat:
-    case ApiKey::ShareGroupHeartbeat:
-    case ApiKey::StreamsGroupHeartbeat:
-    case ApiKey::InitProducerId:
-    case ApiKey::AddPartitionsToTxn:
-    case ApiKey::AddOffsetsToTxn:
-    case ApiKey::EndTxn:
-    case ApiKey::TxnOffsetCommit:
-      return true;
-    default:
-      return false;
-  }
+bool BrokerServer::isQuick(protocol::ApiKey key) const {
+  return isQuickApi(key);
 }
 
 void BrokerServer::handle(network::RequestPtr request) {
-  const auto key = static_cast<size_t>(request->apiKey());
-  TIDEMARK_INVARIANT(key < handlersByKey.size() && handlersByKey[key] != nullptr,
-                     fmt::format("API {} is let through but not served", key));
-  handlersByKey[key](*context_, std::move(request));
+  handleApi(*context_, std::move(request));
 }
 
 // --- metadata -------------------------------------------------------------------------------------------------------
@@ -534,19 +355,6 @@ replication::TopicSettings BrokerServer::settingsOf(const metadata::Image& image
           .minInsyncReplicas = resolved.minInsyncReplicas,
           .leaderThrottled = resolved.leaderThrottledReplicas,
           .followerThrottled = resolved.followerThrottledReplicas};
-}
-
-network::FeatureInfo BrokerServer::features() const {
-  const metadata::ImagePtr image = replicas_->image();
-  network::FeatureInfo info;
-  for (const metadata::FeatureDefinition& feature : metadata::knownFeatures())
-    info.supported.push_back(
-        {.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
-  for (const auto& [name, level] : image->features.finalized) info.finalized.push_back({.name = name, .level = level});
-  info.finalizedEpoch = image->provenance.lastContainedOffset.value();
-  info.clusterId = shared_.clusterId;
-  info.nodeId = shared_.self().value();
-  return info;
 }
 
 // --- stop -----------------------------------------------------------------------------------------------------------

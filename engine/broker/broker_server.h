@@ -81,7 +81,6 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   void warnOfUnused(const config::ConfigMap& set);
   bool ready(BrokerEpoch epoch) const;
   replication::TopicSettings settingsOf(const metadata::Image& image, const std::string& topic) const;
-  network::FeatureInfo features() const;
   std::shared_ptr<const config::BrokerConfig> config() const;
   void stopRoles(platform::Task done);
   void endAfterAnswers(const std::string& reason);
@@ -140,8 +139,5 @@ class BrokerServer final : private network::RequestHandler, private metadata::Pu
   std::vector<replication::MetadataChange> waiting_;
   platform::Task afterLoading_;
 };
-
-/// Which APIs a broker's listeners serve: the one list.
-network::ApiTable brokerApis();
 
 }  // namespace tidemark::broker

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "broker/listeners.h"
 #include "broker/requests.h"
 #include "metadata/controller/error_response.h"
 #include "metadata/controller/feature_control.h"
-#include "metadata/features.h"
 #include "protocol/generated/allocate_producer_ids_request.h"
 #include "protocol/generated/allocate_producer_ids_response.h"
 #include "protocol/generated/alter_configs_request.h"
@@ -172,35 +172,14 @@ ControllerServer::ControllerServer(Shared& shared)
       .bootstrap = metadata::bootstrapRecords(),
       .verifyImages = shared.options.verifyImages});
   shared.loader->addPublisher(*driver_);
-  network::ServerOptions server;
+  network::ServerOptions server = serverOptions(config, ListenersOf::Controller);
   server.namePrefix = "controller-";
-  for (const config::Listener& listener : config.listeners())
-    if (config.isControllerListener(listener.name))
-      server.listeners.push_back({.name = listener.name,
-                                  .endpoint = {bindHost(listener.host), listener.port},
-                                  .securityProtocol = static_cast<network::SecurityProtocol>(listener.protocol)});
   server.recorder = &shared_.recorder;
   server.apis = controllerApis();
-  server.features = [this] {
-    network::FeatureInfo info;
-    const metadata::ImagePtr image = shared_.loader->image();
-    for (const metadata::FeatureDefinition& feature : metadata::knownFeatures())
-      info.supported.push_back(
-          {.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
-    for (const auto& [name, level] : image->features.finalized)
-      info.finalized.push_back({.name = name, .level = level});
-    info.finalizedEpoch = image->provenance.lastContainedOffset.value();
-    info.clusterId = shared_.clusterId;
-    info.nodeId = shared_.self().value();
-    return info;
-  };
+  server.features = [this] { return featureInfo(*shared_.loader->image(), shared_.clusterId, shared_.self()); };
   // A controller's few peers need no pool as wide as a broker's clients do.
   server.numProcessors = 1;
   server.numHandlers = 1;
-  server.queuedMaxRequests = config.getInt("queued.max.requests");
-  server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
-  server.sockets = listenOptions(config);
-  server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
   if (shared.options.betweenRequests)
     between_ = shared.options.betweenRequests(*this, shared.process, [this](const Uuid& id) {
       const metadata::TopicImage* topic = shared_.loader->image()->topics.find(id);

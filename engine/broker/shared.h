@@ -32,19 +32,6 @@ struct NodeOptions {
   bool verifyImages = false;
 };
 
-/// Where a listener binds: "::" is every address of both families, as with Kafka; for the platform an empty host says
-/// so.
-inline std::string bindHost(const std::string& host) {
-  return host == "::" ? std::string() : host;
-}
-
-/// How both roles' listeners are set up.
-inline platform::ListenOptions listenOptions(const config::BrokerConfig& config) {
-  return {.sendBufferBytes = config.getInt("socket.send.buffer.bytes"),
-          .receiveBufferBytes = config.getInt("socket.receive.buffer.bytes"),
-          .backlog = config.getInt("socket.listen.backlog.size")};
-}
-
 /// An executor that runs one task at a time.
 inline std::shared_ptr<platform::Executor> serial(platform::Process& process, const char* name) {
   return process.createExecutor({.name = name, .threads = 1});

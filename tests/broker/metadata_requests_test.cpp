@@ -1,3 +1,4 @@
+#include "broker/broker_apis.h"
 #include "broker/broker_fixture.h"
 #include "protocol/generated/api_versions_request.h"
 #include "protocol/generated/api_versions_response.h"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "broker/shared.h"
+#include "broker/listeners.h"
 
 namespace tidemark::cluster {
 namespace {

@@ -1,0 +1,35 @@
+#include "broker/listeners.h"
+
+#include "metadata/features.h"
+
+namespace tidemark::broker {
+
+network::ServerOptions serverOptions(const config::BrokerConfig& config, ListenersOf role) {
+  network::ServerOptions server;
+  for (const config::Listener& listener : config.listeners())
+    if (config.isControllerListener(listener.name) == (role == ListenersOf::Controller))
+      server.listeners.push_back({.name = listener.name,
+                                  .endpoint = {bindHost(listener.host), listener.port},
+                                  .securityProtocol = static_cast<network::SecurityProtocol>(listener.protocol)});
+  server.queuedMaxRequests = config.getInt("queued.max.requests");
+  server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
+  server.sockets = {.sendBufferBytes = config.getInt("socket.send.buffer.bytes"),
+                    .receiveBufferBytes = config.getInt("socket.receive.buffer.bytes"),
+                    .backlog = config.getInt("socket.listen.backlog.size")};
+  server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
+  return server;
+}
+
+network::FeatureInfo featureInfo(const metadata::Image& image, const std::string& clusterId, NodeId self) {
+  network::FeatureInfo info;
+  for (const metadata::FeatureDefinition& feature : metadata::knownFeatures())
+    info.supported.push_back(
+        {.name = std::string(feature.name), .min = feature.minSupported, .max = feature.maxSupported});
+  for (const auto& [name, level] : image.features.finalized) info.finalized.push_back({.name = name, .level = level});
+  info.finalizedEpoch = image.provenance.lastContainedOffset.value();
+  info.clusterId = clusterId;
+  info.nodeId = self.value();
+  return info;
+}
+
+}  // namespace tidemark::broker
