@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <deque>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/invariant.h"
 #include "network/channel_codec.h"
 #include "network/frame_assembler.h"
+#include "network/peer_versions.h"
+#include "network/pending_requests.h"
 #include "protocol/generated/api_versions_request.h"
 #include "protocol/generated/api_versions_response.h"
 
@@ -24,28 +25,6 @@ namespace {
 
 /// Buffers that a channel keeps for the next answer.
 constexpr size_t kKeptForAnswers = 1 << 20;
-
-constexpr MonotonicTime kNever = MonotonicTime::max();
-
-/// What a peer says it serves, as far as it makes sense.
-ApiTable tableOf(const ApiVersionsResponse& response) {
-  std::vector<ApiRange> served;
-  for (const auto& api : response.apiKeys) {
-    const bool known = std::any_of(served.begin(), served.end(), [&](const ApiRange& range) {
-      return static_cast<int16_t>(range.key) == api.apiKey;
-    });
-    if (known || api.apiKey < 0 || api.apiKey >= ApiTable::kMaxKeys) continue;
-    if (api.minVersion < 0 || api.minVersion > api.maxVersion) continue;
-    served.push_back({static_cast<ApiKey>(api.apiKey), api.minVersion, api.maxVersion});
-  }
-  return ApiTable(std::move(served));
-}
-
-FinalizedFeatures featuresOf(const ApiVersionsResponse& response) {
-  FinalizedFeatures features{.epoch = response.finalizedFeaturesEpoch, .levels = {}};
-  for (const auto& feature : response.finalizedFeatures) features.levels[feature.name.str()] = feature.maxVersionLevel;
-  return features;
-}
 
 }  // namespace
 
@@ -82,24 +61,13 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
   void forget();
 
   bool ready() const noexcept { return state_ == State::Ready; }
-  size_t pending() const noexcept { return waiting_.size() + sent_.size() + unanswered_.size(); }
+  size_t pending() const noexcept { return pending_.size(); }
   const platform::Endpoint& endpoint() const noexcept { return endpoint_; }
   const ApiTable* peerApis() const noexcept { return ready() && peerApis_ ? &*peerApis_ : nullptr; }
 
  private:
   ///   Idle → (BackingOff →) Connecting → (Negotiating →) Ready → Idle …; Closed is for good.
   enum class State : uint8_t { Idle, BackingOff, Connecting, Negotiating, Ready, Closed };
-
-  struct Pending {
-    RawRequest request;
-    SendOptions options;
-    RawHandler handler;
-    MonotonicTime deadline;
-    int16_t version = -1;
-    int32_t correlationId = -1;
-    /// Of its last byte, counted over the life of the connection.
-    uint64_t writtenAt = 0;
-  };
 
   // Connecting.
   void connectSoon();
@@ -108,12 +76,11 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
   void negotiate(int16_t version);
   void negotiated(Result<RawResponse> answer);
   void becomeReady();
-  void lose(std::string_view reason, std::deque<Pending> expired = {});
+  void lose(std::string_view reason, std::deque<PendingRequest> expired = {});
   Duration backoff();
 
   // Sending.
-  Result<int16_t> chooseVersion(const Pending& pending) const;
-  void transmit(Pending pending);
+  void transmit(PendingRequest pending);
   void flush();
   void written();
 
@@ -126,9 +93,8 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
   void watch(MonotonicTime deadline);
   void expire();
 
-  std::deque<Pending> takeAll();
-  void failAll(std::deque<Pending> pending, const Error& error);
-  void failLater(Pending pending, Error error);
+  void failAll(std::deque<PendingRequest> pending, const Error& error);
+  void failLater(PendingRequest pending, Error error);
   void dropSocket();
   MonotonicTime now() const { return process_.clock().monotonic(); }
 
@@ -150,16 +116,14 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
   std::optional<ApiTable> peerApis_;
   int32_t nextCorrelationId_ = 0;
 
-  std::deque<Pending> waiting_;     ///< for the connection
-  std::deque<Pending> sent_;        ///< and to be answered, in this order
-  std::deque<Pending> unanswered_;  ///< to be written, then done
+  PendingRequests pending_;
   std::vector<platform::Piece> outgoing_;
   uint64_t bytesQueued_ = 0;
   uint64_t bytesWriting_ = 0;  ///< queued when the write under way began
   bool writing_ = false;
 
   platform::Timer deadlineTimer_;
-  MonotonicTime watched_ = kNever;
+  MonotonicTime watched_ = MonotonicTime::max();
   bool forgotten_ = false;
 };
 
@@ -167,7 +131,7 @@ class Channel::Core : public std::enable_shared_from_this<Channel::Core> {
 
 void Channel::Core::sendRaw(RawRequest request, SendOptions options, RawHandler handler) {
   const Duration timeout = options.timeout > Duration{} ? options.timeout : options_.requestTimeout;
-  Pending pending{std::move(request), options, std::move(handler), now() + timeout};
+  PendingRequest pending{std::move(request), options, std::move(handler), now() + timeout};
   if (state_ == State::Closed) {
     return failLater(std::move(pending), {ErrorCode::NetworkException, "the channel is closed"});
   }
@@ -177,32 +141,13 @@ void Channel::Core::sendRaw(RawRequest request, SendOptions options, RawHandler 
     if (!writing_) flush();
     return;
   }
-  waiting_.push_back(std::move(pending));
+  pending_.waiting.push_back(std::move(pending));
   if (state_ == State::Idle) connectSoon();
 }
 
-Result<int16_t> Channel::Core::chooseVersion(const Pending& pending) const {
-  int16_t min = pending.request.range.min;
-  int16_t max = std::min(pending.request.range.max, pending.options.maxVersion);
-  if (pending.options.version) min = max = *pending.options.version;
-  if (peerApis_) {
-    const ApiRange* theirs = peerApis_->find(pending.request.range.key);
-    if (theirs == nullptr) {
-      return fail(ErrorCode::UnsupportedVersion,
-                  fmt::format("{} does not serve {}", endpoint_, protocol::apiName(pending.request.range.key)));
-    }
-    min = std::max(min, theirs->min);
-    max = std::min(max, theirs->max);
-  }
-  if (min > max) {
-    return fail(ErrorCode::UnsupportedVersion, fmt::format("{} and we have no version of {} in common", endpoint_,
-                                                           protocol::apiName(pending.request.range.key)));
-  }
-  return max;
-}
-
-void Channel::Core::transmit(Pending pending) {
-  const Result<int16_t> version = chooseVersion(pending);
+void Channel::Core::transmit(PendingRequest pending) {
+  const Result<int16_t> version =
+      versionFor(pending.request.range, pending.options, peerApis_ ? &*peerApis_ : nullptr, endpoint_);
   if (!version) return failLater(std::move(pending), version.error());
   pending.version = *version;
   pending.correlationId = nextCorrelationId_;
@@ -216,7 +161,7 @@ void Channel::Core::transmit(Pending pending) {
     outgoing_.push_back(std::move(piece));
   }
   pending.writtenAt = bytesQueued_;
-  (pending.options.expectResponse ? sent_ : unanswered_).push_back(std::move(pending));
+  (pending.options.expectResponse ? pending_.sent : pending_.unanswered).push_back(std::move(pending));
 }
 
 void Channel::Core::flush() {
@@ -235,9 +180,9 @@ void Channel::Core::written() {
   const uint64_t attempt = attempt_;
   const uint64_t upTo = bytesWriting_;
   flush();
-  while (!unanswered_.empty() && unanswered_.front().writtenAt <= upTo) {
-    Pending pending = std::move(unanswered_.front());
-    unanswered_.pop_front();
+  while (!pending_.unanswered.empty() && pending_.unanswered.front().writtenAt <= upTo) {
+    PendingRequest pending = std::move(pending_.unanswered.front());
+    pending_.unanswered.pop_front();
     pending.handler(RawResponse{.frame = {}, .body = {}, .version = pending.version});
     if (attempt != attempt_ || state_ == State::Closed) return;
   }
@@ -292,10 +237,10 @@ void Channel::Core::negotiate(int16_t version) {
   ApiVersionsRequest request;
   request.clientSoftwareName = options_.softwareName;
   request.clientSoftwareVersion = options_.softwareVersion;
-  Pending pending{.request = rawRequest(std::move(request)),
-                  .options = {.version = version},
-                  .handler = [this](Result<RawResponse> answer) { negotiated(std::move(answer)); },
-                  .deadline = now() + options_.requestTimeout};
+  PendingRequest pending{.request = rawRequest(std::move(request)),
+                         .options = {.version = version},
+                         .handler = [this](Result<RawResponse> answer) { negotiated(std::move(answer)); },
+                         .deadline = now() + options_.requestTimeout};
   watch(pending.deadline);
   transmit(std::move(pending));
   flush();
@@ -329,7 +274,7 @@ void Channel::Core::negotiated(Result<RawResponse> answer) {
 void Channel::Core::becomeReady() {
   state_ = State::Ready;
   failures_ = 0;
-  std::deque<Pending> waiting = std::exchange(waiting_, {});
+  std::deque<PendingRequest> waiting = std::exchange(pending_.waiting, {});
   for (auto& pending : waiting) transmit(std::move(pending));
   if (!writing_) flush();
 }
@@ -365,16 +310,17 @@ void Channel::Core::received(Result<size_t> count) {
 }
 
 void Channel::Core::deliver(const std::shared_ptr<IncomingFrame>& frame) {
-  if (sent_.empty()) return lose("an answer came that nobody had asked for");
+  if (pending_.sent.empty()) return lose("an answer came that nobody had asked for");
   protocol::Reader reader(frame->bytes());
-  const auto header = protocol::decodeResponseHeader(reader, sent_.front().request.range.key, sent_.front().version);
+  const auto header =
+      protocol::decodeResponseHeader(reader, pending_.sent.front().request.range.key, pending_.sent.front().version);
   if (!header) return lose(header.error().message);
-  if (header->correlationId != sent_.front().correlationId) {
+  if (header->correlationId != pending_.sent.front().correlationId) {
     return lose(fmt::format("the answer to request {} came where that to {} was due", header->correlationId,
-                            sent_.front().correlationId));
+                            pending_.sent.front().correlationId));
   }
-  Pending pending = std::move(sent_.front());
-  sent_.pop_front();
+  PendingRequest pending = std::move(pending_.sent.front());
+  pending_.sent.pop_front();
   pending.handler(RawResponse{.frame = frame, .body = reader.rest(), .version = pending.version});
 }
 
@@ -390,38 +336,25 @@ void Channel::Core::watch(MonotonicTime deadline) {
 }
 
 void Channel::Core::expire() {
-  watched_ = kNever;
-  const MonotonicTime time = now();
-  std::deque<Pending> expired;
-  MonotonicTime next = kNever;
-  auto takeExpired = [&](std::deque<Pending>& from) {
-    std::deque<Pending> left;
-    for (auto& pending : from) {
-      if (pending.deadline > time) next = std::min(next, pending.deadline);
-      (pending.deadline <= time ? expired : left).push_back(std::move(pending));
-    }
-    from.swap(left);
-  };
-  takeExpired(sent_);
-  takeExpired(unanswered_);
-  const bool connectionIsStuck = !expired.empty();
-  takeExpired(waiting_);
-  if (next != kNever) watch(next);
+  watched_ = MonotonicTime::max();
+  PendingRequests::Expired expired = pending_.takeExpired(now());
+  if (expired.next) watch(*expired.next);
   // Answers come in order, so what comes behind an answer that is missing is lost as well.
-  if (connectionIsStuck)
-    lose("a request timed out", std::move(expired));
+  if (expired.onConnection)
+    lose("a request timed out", std::move(expired.requests));
   else
-    failAll(std::move(expired), {ErrorCode::RequestTimedOut, fmt::format("{} did not answer in time", endpoint_)});
+    failAll(std::move(expired.requests),
+            {ErrorCode::RequestTimedOut, fmt::format("{} did not answer in time", endpoint_)});
 }
 
-void Channel::Core::lose(std::string_view reason, std::deque<Pending> expired) {
+void Channel::Core::lose(std::string_view reason, std::deque<PendingRequest> expired) {
   if (state_ == State::Closed) return;
   process_.log().debug("network", "connection to {} lost: {}", endpoint_, reason);
   ++failures_;
   notBefore_ = now() + backoff();
   state_ = State::Idle;
   dropSocket();
-  std::deque<Pending> pending = takeAll();
+  std::deque<PendingRequest> pending = pending_.takeAll();
   const auto self = shared_from_this();
   failAll(std::move(expired), {ErrorCode::RequestTimedOut, fmt::format("{} did not answer in time", endpoint_)});
   // Most reasons of the network's name the address themselves.
@@ -435,7 +368,7 @@ void Channel::Core::disconnect(bool forGood) {
   state_ = forGood ? State::Closed : State::Idle;
   backoffTimer_.cancel();
   dropSocket();
-  executor_->post([self = shared_from_this(), pending = takeAll()]() mutable {
+  executor_->post([self = shared_from_this(), pending = pending_.takeAll()]() mutable {
     self->failAll(std::move(pending),
                   {ErrorCode::NetworkException, fmt::format("{}: we disconnected", self->endpoint_)});
   });
@@ -447,26 +380,17 @@ void Channel::Core::forget() {
   backoffTimer_.cancel();
   deadlineTimer_.cancel();
   dropSocket();
-  const std::deque<Pending> forgotten = takeAll();
+  const std::deque<PendingRequest> forgotten = pending_.takeAll();
 }
 
-std::deque<Channel::Core::Pending> Channel::Core::takeAll() {
-  std::deque<Pending> all = std::exchange(sent_, {});
-  for (auto* queue : {&unanswered_, &waiting_}) {
-    std::move(queue->begin(), queue->end(), std::back_inserter(all));
-    queue->clear();
-  }
-  return all;
-}
-
-void Channel::Core::failAll(std::deque<Pending> pending, const Error& error) {
+void Channel::Core::failAll(std::deque<PendingRequest> pending, const Error& error) {
   for (auto& each : pending) {
     if (forgotten_) return;
     each.handler(std::unexpected(error));
   }
 }
 
-void Channel::Core::failLater(Pending pending, Error error) {
+void Channel::Core::failLater(PendingRequest pending, Error error) {
   executor_->post(
       [self = shared_from_this(), handler = std::move(pending.handler), error = std::move(error)]() mutable {
         if (!self->forgotten_) handler(std::unexpected(std::move(error)));
