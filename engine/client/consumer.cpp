@@ -8,7 +8,7 @@
 
 #include "client/client_codec.h"
 #include "client/fetch_reader.h"
-#include "protocol/generated/fetch_request.h"
+#include "client/fetch_session.h"
 #include "protocol/generated/fetch_response.h"
 #include "protocol/generated/list_offsets_request.h"
 #include "protocol/generated/list_offsets_response.h"
@@ -48,35 +48,16 @@ struct Reading {
   bool isFetchable(MonotonicTime now) const { return position && !paused && !stopped && notBefore <= now; }
 };
 
-/// What was asked of a leader for one partition.
-struct Asked {
-  Uuid topicId;
-  Offset offset;
-  LeaderEpoch leaderEpoch;
-  LeaderEpoch lastEpoch;
-  uint64_t seeks = 0;
-  friend bool operator==(const Asked&, const Asked&) = default;
-};
-using AskedAll = std::map<TopicPartition, Asked>;
-
 /// The one fetch at a time at one leader, and the session it belongs to.
 struct Source {
+  explicit Source(bool sessions) : session(sessions) {}
+
   /// Of its own: a parked fetch holds up whatever comes behind it.
   std::unique_ptr<network::Channel> channel;
   bool inFlight = false;
-  int32_t sessionId = 0;
-  /// 0: the next one asks for everything; −1: without a session.
-  int32_t sessionEpoch = 0;
-  /// What the leader believes is wanted.
-  AskedAll session;
+  FetchSession session;
   MonotonicTime notBefore{};
   int failures = 0;
-
-  void forgetSession() {
-    sessionId = 0;
-    sessionEpoch = 0;
-    session.clear();
-  }
 };
 
 }  // namespace
@@ -108,7 +89,6 @@ class Consumer::Core : public std::enable_shared_from_this<Consumer::Core> {
                 const Result<network::Received<ListOffsetsResponse>>& received);
 
   void fetch(NodeId leader, Source& source);
-  FetchRequest requestFor(Source& source, const AskedAll& wanted) const;
   void fetched(NodeId leader, const AskedAll& asked, Result<network::Received<FetchResponse>> received);
   void take(Reading& reading, const Asked& asked, const FetchResponse::PartitionData& data);
   void takeError(Reading& reading, ErrorCode code);
@@ -204,7 +184,7 @@ void Consumer::Core::pump() {
     }
   }
   for (const NodeId leader : leaders) {
-    Source& source = sources_[leader];
+    Source& source = sources_.try_emplace(leader, options_.sessions).first->second;
     if (!source.inFlight && source.notBefore <= time) fetch(leader, source);
   }
   armTimer();
@@ -320,14 +300,13 @@ void Consumer::Core::fetch(NodeId leader, Source& source) {
     client_.retire(std::move(source.channel));
     source.channel = client_.newChannel(broker->second);
   }
-  for (const auto& [where, asked] : wanted) {
-    const auto before = source.session.find(where);
-    if (before != source.session.end() && before->second.topicId != asked.topicId) source.forgetSession();
-  }
-  if (!options_.sessions) source.sessionEpoch = -1;
-  FetchRequest request = requestFor(source, wanted);
+  FetchRequest request;
+  request.maxWaitMs = millis(options_.maxWait);
+  request.minBytes = options_.minBytes;
+  request.maxBytes = options_.maxBytes;
+  request.isolationLevel = static_cast<int8_t>(options_.isolation);
+  source.session.ask(wanted, options_.partitionMaxBytes, request);
   source.inFlight = true;
-  source.session = wanted;
   network::SendOptions how{.timeout = client_.options().requestTimeout + options_.maxWait};
   for (const auto& topic : request.topics) {
     if (topic.topicId.isZero()) how.maxVersion = 12;
@@ -340,45 +319,13 @@ void Consumer::Core::fetch(NodeId leader, Source& source) {
       });
 }
 
-FetchRequest Consumer::Core::requestFor(Source& source, const AskedAll& wanted) const {
-  FetchRequest request;
-  request.maxWaitMs = millis(options_.maxWait);
-  request.minBytes = options_.minBytes;
-  request.maxBytes = options_.maxBytes;
-  request.isolationLevel = static_cast<int8_t>(options_.isolation);
-  request.sessionId = source.sessionId;
-  request.sessionEpoch = source.sessionEpoch;
-  const bool incremental = source.sessionEpoch > 0;
-  for (const auto& [where, asked] : wanted) {
-    const auto before = source.session.find(where);
-    if (incremental && before != source.session.end() && before->second == asked) continue;
-    if (request.topics.empty() || request.topics.back().topic != where.topic) {
-      request.topics.push_back({.topic = where.topic, .topicId = asked.topicId, .partitions = {}});
-    }
-    request.topics.back().partitions.push_back({.partition = where.partition.value(),
-                                                .currentLeaderEpoch = asked.leaderEpoch.value(),
-                                                .fetchOffset = asked.offset.value(),
-                                                .lastFetchedEpoch = asked.lastEpoch.value(),
-                                                .partitionMaxBytes = options_.partitionMaxBytes});
-  }
-  if (!incremental) return request;
-  for (const auto& [where, asked] : source.session) {
-    if (wanted.contains(where)) continue;
-    if (request.forgottenTopicsData.empty() || request.forgottenTopicsData.back().topic != where.topic) {
-      request.forgottenTopicsData.push_back({.topic = where.topic, .topicId = asked.topicId, .partitions = {}});
-    }
-    request.forgottenTopicsData.back().partitions.push_back(where.partition.value());
-  }
-  return request;
-}
-
 void Consumer::Core::fetched(NodeId leader, const AskedAll& asked, Result<network::Received<FetchResponse>> received) {
   const auto self = shared_from_this();
-  Source& source = sources_[leader];
+  Source& source = sources_.at(leader);
   source.inFlight = false;
   const ErrorCode code = received ? static_cast<ErrorCode>(received->message.errorCode) : received.error().code;
   if (code != ErrorCode::None) {
-    source.forgetSession();
+    source.session.forget();
     const bool sessionOnly = code == ErrorCode::FetchSessionIdNotFound || code == ErrorCode::InvalidFetchSessionEpoch;
     if (!sessionOnly) {
       source.notBefore = now() + client_.backoff(++source.failures);
@@ -390,11 +337,7 @@ void Consumer::Core::fetched(NodeId leader, const AskedAll& asked, Result<networ
   }
   source.failures = 0;
   const FetchResponse& response = received->message;
-  if (options_.sessions) {
-    source.sessionId = response.sessionId;
-    source.sessionEpoch =
-        response.sessionId == 0 ? 0 : (source.sessionEpoch == INT32_MAX ? 1 : source.sessionEpoch + 1);
-  }
+  source.session.answered(response.sessionId);
   for (const auto& topic : response.responses) {
     const std::string name =
         received->version >= 13 ? std::string(client_.metadata().nameOf(topic.topicId)) : topic.topic.str();
@@ -413,11 +356,8 @@ void Consumer::Core::fetched(NodeId leader, const AskedAll& asked, Result<networ
 void Consumer::Core::take(Reading& reading, const Asked& asked, const FetchResponse::PartitionData& data) {
   const auto code = static_cast<ErrorCode>(data.errorCode);
   if (code != ErrorCode::None) {
-    // To be asked for again where it is wanted, and to be forgotten elsewhere: a session with an error in it is
-    // answered at once, each time.
-    for (auto& [leader, source] : sources_)
-      if (const auto told = source.session.find(reading.where); told != source.session.end())
-        told->second.offset = kNoOffset;
+    // A session with an error in it is answered at once, each time.
+    for (auto& [leader, source] : sources_) source.session.askAgain(reading.where);
     return takeError(reading, code);
   }
   reading.failures = 0;
