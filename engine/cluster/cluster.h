@@ -254,12 +254,13 @@ class Cluster final : public observe::ClusterSource {
   /// Timestamp of the first record that a group has not committed.
   std::optional<platform::WallTime> firstPending(const observe::ClusterSnapshot& in, const TopicPartition& partition,
                                                  Offset committed);
-
+  // In transaction_snapshot.cpp.
   void describeTransactions(observe::ClusterSnapshot& into) const;
   /// Asks the brokers that run for the transactions they coordinate.
   void askForTransactions();
   void askForTransactions(Slot& slot);
   static void takeTransactionsNow(Slot& slot);
+  // In topic_snapshot.cpp.
   /// Of the brokers that run.
   std::map<NodeId, FailedDirectories> describeDirectories(observe::ClusterSnapshot& into) const;
   void describeTopics(const metadata::Image& image, const std::map<NodeId, FailedDirectories>& failed,
