@@ -65,6 +65,7 @@ enum class Mutation : uint8_t {
   StableIgnoresOpen,
   AbortedWithoutLast,
   OffsetsOfTransactionLost,
+  UnaskedAppended,
 };
 
 #ifdef TIDEMARK_MUTATIONS

@@ -198,12 +198,14 @@ Result<void> ProducerStateManager::checkVerified(const BatchHeader& header, Veri
   if (found != producers_.end() && found->second.epoch() == header.producerEpoch &&
       found->second.transactionStart() != kNoOffset)
     return {};
-  // Who leads is asked when the batch comes again.
-  if (guard == kNotAsked)
+  if (guard == kNotAsked) {
+    if (isMutated(Mutation::UnaskedAppended)) return {};
+    // The client comes again, and then somebody is asked.
     return fail(ErrorCode::NotLeaderOrFollower,
                 fmt::format("nobody has asked whether this partition is in the transaction of producer {}, since the "
                             "broker did not lead it then",
                             header.producerId));
+  }
   const auto verification = verifications_.find(header.producerId);
   if (verification == verifications_.end() || verification->second.guard != guard)
     return fail(ErrorCode::InvalidTxnState,

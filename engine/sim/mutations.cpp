@@ -89,6 +89,9 @@ constexpr std::array kMutations = std::to_array<MutationRow>({
      "readers are not told of the last of the aborted transactions", "G1a T3 T8", 1},
     {Mutation::OffsetsOfTransactionLost, "offsets-of-transaction-lost",
      "offsets of a transaction do not count when it is committed", "T3", 1},
+    {Mutation::UnaskedAppended, "unasked-appended",
+     "a batch of a transaction is appended although nobody asked the coordinator about its partition", "G1a T3", 24082,
+     true},
 });
 
 }  // namespace
