@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "tidemark/console.h"
 
 namespace tidemark::app {
@@ -19,11 +20,8 @@ constexpr size_t kEndOfError = 200;
 /// The beginning and the end of a long text.
 std::string shortened(const std::string& text) {
   if (text.size() <= kLongestError) return text;
-  const auto continues = [&text](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
-  size_t head = kLongestError - kEndOfError;
-  size_t tail = text.size() - kEndOfError;
-  while (head > 0 && continues(head)) --head;
-  while (tail < text.size() && continues(tail)) ++tail;
+  const size_t head = utf8::boundaryBefore(text, kLongestError - kEndOfError);
+  const size_t tail = utf8::boundaryBehind(text, text.size() - kEndOfError);
   return fmt::format("{} … {} bytes … {}", std::string_view(text).substr(0, head), tail - head,
                      std::string_view(text).substr(tail));
 }

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "base/utf8.h"
+
 namespace tidemark::coordinator {
 namespace {
 
@@ -16,7 +18,7 @@ uint32_t takeCodePoint(std::string_view& text) noexcept {
                                                   : 0;
   uint32_t point = length <= 1 ? first : first & (0x7fu >> length);
   for (size_t i = 1; i < length; ++i) {
-    if (i >= text.size() || (byteAt(i) & 0xc0) != 0x80) {
+    if (i >= text.size() || !utf8::isContinuation(text[i])) {
       length = 0;
       break;
     }

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "inspect/dump_printer.h"
 #include "protocol/reflect.h"
 #include "records/codec.h"
@@ -14,31 +15,10 @@ std::string lineOf(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-bool isUtf8(ByteView bytes) noexcept {
-  for (size_t i = 0; i < bytes.size();) {
-    const uint8_t first = bytes[i];
-    if (first < 0x80) {
-      ++i;
-      continue;
-    }
-    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || bytes.size() - i < length) return false;
-    for (size_t k = 1; k < length; ++k)
-      if ((bytes[i + k] & 0xc0) != 0x80) return false;
-    // Longer than need be, half a pair of surrogates, or beyond the last character.
-    const uint8_t second = bytes[i + 1];
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
-        (first == 0xf4 && second > 0x8f))
-      return false;
-    i += length;
-  }
-  return true;
-}
-
 /// Text if it is UTF-8, else {"hex": …}.
 ordered_json bytesJson(const std::optional<ByteView>& bytes) {
   if (!bytes) return nullptr;
-  if (isUtf8(*bytes)) return asText(*bytes);
+  if (utf8::isWellFormed(asText(*bytes))) return asText(*bytes);
   std::string hex;
   for (const uint8_t byte : *bytes) hex += fmt::format("{:02x}", byte);
   return {{"hex", std::move(hex)}};

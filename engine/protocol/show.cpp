@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "base/uuid.h"
 #include "protocol/reflect.h"
 
@@ -23,25 +24,11 @@ std::string base64(ByteView bytes) {
   return text;
 }
 
-/// Length of the well-formed UTF-8 sequence at the front, 0 if it is not one.
-size_t utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool beyond = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
-  return overlong || beyond ? 0 : length;
-}
-
 /// Quoted and escaped; bytes that are not UTF-8 become U+FFFD, as in Kafka.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const size_t length = utf8Length(text);
+    const size_t length = utf8::characterAt(text, 0);
     const auto c = static_cast<unsigned char>(text[0]);
     if (length == 0)
       out += "\xef\xbf\xbd";

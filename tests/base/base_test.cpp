@@ -9,6 +9,7 @@
 #include "base/invariant.h"
 #include "base/mutex.h"
 #include "base/printable.h"
+#include "base/utf8.h"
 #include "base/uuid.h"
 #include "base/varint.h"
 
@@ -113,6 +114,26 @@ TEST(Printable, ShowsBytesThatAreNoText) {
   EXPECT_EQ(printable("\xff\xc0\xaf\xe2\x82"), "\\xff\\xc0\\xaf\\xe2\\x82");
   EXPECT_EQ(printable("\xed\xa0\x80|\xe0\x80\xaf|\xf4\x90\x80\x80"),
             "\\xed\\xa0\\x80|\\xe0\\x80\\xaf|\\xf4\\x90\\x80\\x80");
+}
+
+// --- utf8.h ---
+
+TEST(Utf8, IsCutBetweenCharactersOnly) {
+  const std::string_view text = "a日b";  // 日 is three bytes, from 1.
+  for (size_t at = 1; at < 4; ++at) EXPECT_EQ(utf8::boundaryBefore(text, at), 1U) << at;
+  EXPECT_EQ(utf8::boundaryBehind(text, 1), 1U);
+  for (size_t at = 2; at < 5; ++at) EXPECT_EQ(utf8::boundaryBehind(text, at), 4U) << at;
+  EXPECT_EQ(utf8::boundaryBefore(text, text.size()), text.size());
+  EXPECT_EQ(utf8::boundaryBehind("\x80\x80", 0), 2U);  // nothing but what goes on
+  EXPECT_EQ(utf8::boundaryBefore("\x80\x80", 1), 0U);
+}
+
+TEST(Utf8, IsWellFormedIfEachCharacterIs) {
+  EXPECT_TRUE(utf8::isWellFormed("grün 日本 😀"));
+  EXPECT_TRUE(utf8::isWellFormed(""));
+  for (const std::string_view broken : {"\xff", "\xc0\xaf", "a\xe2\x82", "\xed\xa0\x80", "\xe0\x80\xaf",
+                                        "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80", "\x80"})
+    EXPECT_FALSE(utf8::isWellFormed(broken)) << printable(broken);
 }
 
 }  // namespace

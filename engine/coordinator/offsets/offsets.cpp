@@ -1,8 +1,10 @@
 #include "coordinator/offsets/offsets.h"
-#include "base/mutation.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "base/mutation.h"
+#include "base/utf8.h"
 
 namespace tidemark::coordinator {
 
@@ -15,13 +17,10 @@ using protocol::OffsetFetchResponse;
 namespace {
 
 /// How long Java holds a text to be.
-size_t utf16Length(std::string_view utf8) {
+size_t utf16Length(std::string_view text) {
   size_t units = 0;
-  for (char c : utf8) {
-    const auto byte = static_cast<uint8_t>(c);
-    const bool continues = (byte & 0xC0) == 0x80;
-    if (!continues) units += byte >= 0xF0 ? 2 : 1;
-  }
+  for (const char c : text)
+    if (!utf8::isContinuation(c)) units += static_cast<uint8_t>(c) >= 0xF0 ? 2 : 1;
   return units;
 }
 
