@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "broker/group_requests.h"
 #include "broker/group_service.h"
-#include "broker/requests.h"
 #include "metadata/features.h"
 #include "protocol/generated/consumer_group_describe_request.h"
 #include "protocol/generated/consumer_group_describe_response.h"
@@ -14,7 +14,6 @@ namespace tidemark::broker {
 namespace {
 
 using network::AclOperation;
-using network::ResourceType;
 using protocol::ConsumerGroupDescribeRequest;
 using protocol::ConsumerGroupDescribeResponse;
 using protocol::ConsumerGroupHeartbeatRequest;
@@ -29,14 +28,10 @@ bool areConsumerGroupsEnabled(const BrokerContext& broker) {
 ErrorCode refusalOfConsumer(const BrokerContext& broker, const network::Request& request,
                             const ConsumerGroupHeartbeatRequest& message) {
   if (!areConsumerGroupsEnabled(broker)) return ErrorCode::UnsupportedVersion;
-  const auto allows = [&](AclOperation operation, ResourceType type, const protocol::Text& name) {
-    return broker.allows(request.context(), operation, type, name.view());
-  };
-  if (!allows(AclOperation::Read, ResourceType::Group, message.groupId)) return ErrorCode::GroupAuthorizationFailed;
-  if (!message.subscribedTopicNames) return ErrorCode::None;
-  const bool allowed = std::ranges::all_of(*message.subscribedTopicNames, [&](const protocol::Text& topic) {
-    return allows(AclOperation::Describe, ResourceType::Topic, topic);
-  });
+  const ErrorCode ofGroup = mayWithGroup(broker, request, AclOperation::Read, message.groupId);
+  if (ofGroup != ErrorCode::None || !message.subscribedTopicNames) return ofGroup;
+  const bool allowed = std::ranges::all_of(
+      *message.subscribedTopicNames, [&](const protocol::Text& topic) { return broker.mayDescribe(request, topic); });
   return allowed ? ErrorCode::None : ErrorCode::TopicAuthorizationFailed;
 }
 
@@ -53,63 +48,47 @@ void handleConsumerGroupHeartbeat(BrokerContext& broker, network::RequestPtr req
           held->respond(response);
           return;
         }
-        coordinator::RequestInfo info;
-        info.apiVersion = held->apiVersion();
-        info.clientId = held->context().clientId();
-        info.clientHost = held->context().peer->address.host;
-        info.body = held->frame();
-        held->releaseFrame();
+        coordinator::RequestInfo info = infoWithBody(*held);
         // The request lives until it is answered, and is asked no later.
         info.mayDescribe = [&broker, asks = held.get()](std::string_view topic) {
-          return broker.allows(asks->context(), AclOperation::Describe, ResourceType::Topic, topic);
+          return broker.mayDescribe(*asks, topic);
         };
-        broker.groups.groups().consumerHeartbeat(
-            std::move(info), std::move(message),
-            [held = std::move(held)](ConsumerGroupHeartbeatResponse response) mutable { held->respond(response); });
+        broker.groups.groups().consumerHeartbeat(std::move(info), std::move(message),
+                                                 answering<ConsumerGroupHeartbeatResponse>(std::move(held)));
       });
 }
 
 void handleConsumerGroupDescribe(BrokerContext& broker, network::RequestPtr request) {
-  withDecoded<ConsumerGroupDescribeRequest>(std::move(request), [&broker](network::RequestPtr held,
-                                                                          ConsumerGroupDescribeRequest message) {
-    ConsumerGroupDescribeResponse refused;
-    const bool enabled = areConsumerGroupsEnabled(broker);
-    std::erase_if(message.groupIds, [&](const protocol::Text& group) {
-      const bool allowed = broker.allows(held->context(), AclOperation::Describe, ResourceType::Group, group.view());
-      if (enabled && allowed) return false;
-      auto& answer = refused.groups.emplace_back();
-      answer.groupId = group;
-      answer.errorCode =
-          static_cast<int16_t>(enabled ? ErrorCode::GroupAuthorizationFailed : ErrorCode::UnsupportedVersion);
-      return true;
-    });
-    coordinator::RequestInfo info;
-    info.apiVersion = held->apiVersion();
-    broker.groups.groups().describeConsumerGroups(
-        info, message,
-        [&broker, held = std::move(held), refused = std::move(refused),
-         operations = message.includeAuthorizedOperations](ConsumerGroupDescribeResponse response) mutable {
-          for (auto& group : response.groups) {
-            if (group.errorCode != 0) continue;
-            const bool hidden = std::ranges::any_of(group.members, [&](const auto& member) {
-              return std::ranges::any_of(member.assignment.topicPartitions, [&](const auto& topic) {
-                return !broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic,
-                                      topic.topicName.view());
-              });
-            });
-            if (hidden) {
-              group.members.clear();
-              group.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
-              group.errorMessage = "The group has described topic(s) that the client is not authorized to describe.";
-            } else if (operations) {
-              group.authorizedOperations =
-                  broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
-            }
-          }
-          for (auto& group : refused.groups) response.groups.push_back(std::move(group));
-          held->respond(response);
+  withDecoded<ConsumerGroupDescribeRequest>(
+      std::move(request), [&broker](network::RequestPtr held, ConsumerGroupDescribeRequest message) {
+        ConsumerGroupDescribeResponse refused;
+        const bool enabled = areConsumerGroupsEnabled(broker);
+        takeRefusedGroups(message.groupIds, refused.groups, [&](const protocol::Text& group) {
+          const ErrorCode error = mayWithGroup(broker, *held, AclOperation::Describe, group);
+          return enabled ? error : ErrorCode::UnsupportedVersion;
         });
-  });
+        const coordinator::RequestInfo info = infoOf(*held);
+        broker.groups.groups().describeConsumerGroups(
+            info, message,
+            [&broker, held = std::move(held), refused = std::move(refused),
+             operations = message.includeAuthorizedOperations](ConsumerGroupDescribeResponse response) mutable {
+              for (auto& group : response.groups) {
+                if (group.errorCode != 0) continue;
+                const bool hidden = std::ranges::any_of(group.members, [&](const auto& member) {
+                  return std::ranges::any_of(member.assignment.topicPartitions, [&](const auto& topic) {
+                    return !broker.mayDescribe(*held, topic.topicName);
+                  });
+                });
+                if (!hidden) continue;
+                group.members.clear();
+                group.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
+                group.errorMessage = "The group has described topic(s) that the client is not authorized to describe.";
+              }
+              if (operations) addAuthorizedOperations(broker, *held, response.groups);
+              for (auto& group : refused.groups) response.groups.push_back(std::move(group));
+              held->respond(response);
+            });
+      });
 }
 
 }  // namespace tidemark::broker

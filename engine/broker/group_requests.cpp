@@ -1,6 +1,7 @@
+#include "broker/group_requests.h"
+
 #include "broker/auto_topics.h"
 #include "broker/group_service.h"
-#include "broker/requests.h"
 #include "broker/share/share_state_service.h"
 #include "broker/transaction/transaction_service.h"
 #include "protocol/generated/delete_groups_request.h"
@@ -35,41 +36,14 @@ using coordinator::GroupCoordinator;
 using network::AclOperation;
 using network::ResourceType;
 
-coordinator::RequestInfo infoOf(const network::Request& request) {
-  return {.apiVersion = request.apiVersion(),
-          .clientId = request.context().clientId(),
-          .clientHost = request.context().peer->address.host};
-}
-
-bool allows(const BrokerContext& broker, const network::Request& request, AclOperation operation, ResourceType type,
-            const protocol::Text& name) {
-  return broker.allows(request.context(), operation, type, name.view());
-}
-
-/// The same for a request whose texts stay where they are: its frame is let go of with what is asked.
-coordinator::RequestInfo infoWithBody(network::Request& request) {
-  coordinator::RequestInfo info = infoOf(request);
-  info.body = request.frame();
-  request.releaseFrame();
-  return info;
-}
-
-template <class Response>
-coordinator::Reply<Response> answering(network::RequestPtr request) {
-  return [held = std::move(request)](Response response) mutable { held->respond(response); };
-}
-
 /// A request about one group that answers with a single error code.
-template <class Request, class Response>
+template <class Info, class Message, class Response>
 void handleGroup(BrokerContext& broker, network::RequestPtr request, AclOperation operation,
-                 void (GroupCoordinator::*serve)(coordinator::RequestInfo, Request, coordinator::Reply<Response>)) {
+                 void (GroupCoordinator::*serve)(Info, Message, coordinator::Reply<Response>)) {
+  using Request = std::remove_cvref_t<Message>;
   withDecoded<Request>(std::move(request), [&](network::RequestPtr held, Request message) {
-    if (!allows(broker, *held, operation, ResourceType::Group, message.groupId)) {
-      Response response;
-      response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
-      held->respond(response);
-      return;
-    }
+    if (!broker.allows(*held, operation, ResourceType::Group, message.groupId))
+      return refuseWith<Response>(*held, ErrorCode::GroupAuthorizationFailed);
     coordinator::RequestInfo info = infoWithBody(*held);
     (broker.groups.groups().*serve)(std::move(info), std::move(message), answering<Response>(std::move(held)));
   });
@@ -95,22 +69,21 @@ Coordinator findCoordinator(const BrokerContext& broker, const network::Request&
   std::string topicName;
   std::optional<PartitionIndex> partition;
   if (type == kGroupKey) {
-    if (!allows(broker, request, AclOperation::Describe, ResourceType::Group, key)) {
+    if (!broker.allows(request, AclOperation::Describe, ResourceType::Group, key)) {
       found.error = ErrorCode::GroupAuthorizationFailed;
       return found;
     }
     topicName = "__consumer_offsets";
     partition = broker.groups.groups().partitionFor(key.view());
   } else if (type == kTransactionKey) {
-    if (!allows(broker, request, AclOperation::Describe, ResourceType::TransactionalId, key)) {
+    if (!broker.allows(request, AclOperation::Describe, ResourceType::TransactionalId, key)) {
       found.error = ErrorCode::TransactionalIdAuthorizationFailed;
       return found;
     }
     topicName = "__transaction_state";
     partition = broker.transactions.coordinator().partitionFor(key.view());
   } else if (type == kShareKey) {
-    if (!broker.allows(request.context(), AclOperation::ClusterAction, ResourceType::Cluster,
-                       network::kClusterResource)) {
+    if (!broker.allows(request, AclOperation::ClusterAction, ResourceType::Cluster, network::kClusterResource)) {
       found.error = ErrorCode::ClusterAuthorizationFailed;
       return found;
     }
@@ -188,17 +161,7 @@ void handleLeaveGroup(BrokerContext& broker, network::RequestPtr request) {
   handleGroup(broker, std::move(request), AclOperation::Read, &GroupCoordinator::leaveGroup);
 }
 void handleOffsetDelete(BrokerContext& broker, network::RequestPtr request) {
-  using Request = protocol::OffsetDeleteRequest;
-  withDecoded<Request>(std::move(request), [&](network::RequestPtr held, const Request& message) {
-    protocol::OffsetDeleteResponse response;
-    if (!allows(broker, *held, AclOperation::Delete, ResourceType::Group, message.groupId)) {
-      response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
-      held->respond(response);
-      return;
-    }
-    const coordinator::RequestInfo info = infoOf(*held);
-    broker.groups.groups().deleteOffsets(info, message, answering<protocol::OffsetDeleteResponse>(std::move(held)));
-  });
+  handleGroup(broker, std::move(request), AclOperation::Delete, &GroupCoordinator::deleteOffsets);
 }
 
 void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
@@ -206,12 +169,12 @@ void handleOffsetCommit(BrokerContext& broker, network::RequestPtr request) {
   using Response = protocol::OffsetCommitResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
     const metadata::ImagePtr image = broker.image();
-    const bool group = allows(broker, *held, AclOperation::Read, ResourceType::Group, message.groupId);
+    const bool group = broker.allows(*held, AclOperation::Read, ResourceType::Group, message.groupId);
     Response refused;
     std::erase_if(message.topics, [&](const Request::OffsetCommitRequestTopic& topic) {
       const metadata::TopicImage* known = topic.topicId.isZero() ? nullptr : image->topics.find(topic.topicId);
       const protocol::Text name = known != nullptr ? protocol::Text(known->name) : topic.name;
-      if (group && (name.view().empty() || allows(broker, *held, AclOperation::Read, ResourceType::Topic, name)))
+      if (group && (name.view().empty() || broker.allows(*held, AclOperation::Read, ResourceType::Topic, name)))
         return false;
       auto& answer = refused.topics.emplace_back();
       answer.name = topic.name;
@@ -242,24 +205,14 @@ void handleOffsetFetch(BrokerContext& broker, network::RequestPtr request) {
   using Response = protocol::OffsetFetchResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
     if (held->apiVersion() < 8) {
-      if (!allows(broker, *held, AclOperation::Describe, ResourceType::Group, message.groupId)) {
-        Response response;
-        response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
-        held->respond(response);
-        return;
-      }
+      if (!broker.allows(*held, AclOperation::Describe, ResourceType::Group, message.groupId))
+        return refuseWith<Response>(*held, ErrorCode::GroupAuthorizationFailed);
       if (message.topics)
-        std::erase_if(*message.topics, [&](const auto& topic) {
-          return !allows(broker, *held, AclOperation::Describe, ResourceType::Topic, topic.name);
-        });
+        std::erase_if(*message.topics, [&](const auto& topic) { return !broker.mayDescribe(*held, topic.name); });
     }
     Response refused;
-    std::erase_if(message.groups, [&](const Request::OffsetFetchRequestGroup& group) {
-      if (allows(broker, *held, AclOperation::Describe, ResourceType::Group, group.groupId)) return false;
-      auto& answer = refused.groups.emplace_back();
-      answer.groupId = group.groupId;
-      answer.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
-      return true;
+    takeRefusedGroups(message.groups, refused.groups, [&](const Request::OffsetFetchRequestGroup& group) {
+      return mayWithGroup(broker, *held, AclOperation::Describe, group.groupId);
     });
     const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.groups().fetchOffsets(
@@ -275,23 +228,15 @@ void handleDescribeGroups(BrokerContext& broker, network::RequestPtr request) {
   using Response = protocol::DescribeGroupsResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
     Response refused;
-    std::erase_if(message.groups, [&](const protocol::Text& group) {
-      if (allows(broker, *held, AclOperation::Describe, ResourceType::Group, group)) return false;
-      auto& answer = refused.groups.emplace_back();
-      answer.groupId = group;
-      answer.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
-      return true;
+    takeRefusedGroups(message.groups, refused.groups, [&](const protocol::Text& group) {
+      return mayWithGroup(broker, *held, AclOperation::Describe, group);
     });
     const bool operations = message.includeAuthorizedOperations;
     const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.groups().describeGroups(
         info, message,
         [&broker, held = std::move(held), refused = std::move(refused), operations](Response response) mutable {
-          if (operations)
-            for (auto& group : response.groups)
-              if (group.errorCode == 0)
-                group.authorizedOperations =
-                    broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
+          if (operations) addAuthorizedOperations(broker, *held, response.groups);
           for (auto& group : refused.groups) response.groups.push_back(std::move(group));
           held->respond(response);
         });
@@ -305,9 +250,9 @@ void handleListGroups(BrokerContext& broker, network::RequestPtr request) {
         const coordinator::RequestInfo info = infoOf(*held);
         broker.groups.groups().listGroups(info, message, [&broker, held = std::move(held)](Response response) mutable {
           // Who may describe the cluster sees all groups, others those that they may describe.
-          if (!broker.allows(held->context(), AclOperation::Describe, ResourceType::Cluster, network::kClusterResource))
+          if (!broker.allows(*held, AclOperation::Describe, ResourceType::Cluster, network::kClusterResource))
             std::erase_if(response.groups, [&](const auto& group) {
-              return !allows(broker, *held, AclOperation::Describe, ResourceType::Group, group.groupId);
+              return !broker.allows(*held, AclOperation::Describe, ResourceType::Group, group.groupId);
             });
           held->respond(response);
         });
@@ -319,11 +264,8 @@ void handleDeleteGroups(BrokerContext& broker, network::RequestPtr request) {
   using Response = protocol::DeleteGroupsResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
     Response refused;
-    std::erase_if(message.groupsNames, [&](const protocol::Text& group) {
-      if (allows(broker, *held, AclOperation::Delete, ResourceType::Group, group)) return false;
-      refused.results.push_back(
-          {.groupId = group, .errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed)});
-      return true;
+    takeRefusedGroups(message.groupsNames, refused.results, [&](const protocol::Text& group) {
+      return mayWithGroup(broker, *held, AclOperation::Delete, group);
     });
     const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.groups().deleteGroups(

@@ -94,10 +94,6 @@ MetadataResponse::MetadataResponseTopic refuse(std::optional<std::string> name, 
   return answer;
 }
 
-bool mayDescribe(const BrokerContext& broker, const network::Request& request, std::string_view topic) {
-  return broker.allows(request.context(), network::AclOperation::Describe, network::ResourceType::Topic, topic);
-}
-
 MetadataResponse::MetadataResponseTopic namedTopic(const BrokerContext& broker, const network::Request& request,
                                                    const metadata::Image& image,
                                                    const MetadataRequest::MetadataRequestTopic& asked,
@@ -107,7 +103,7 @@ MetadataResponse::MetadataResponseTopic namedTopic(const BrokerContext& broker, 
       byId ? image.topics.find(asked.topicId) : image.topics.find(asked.name ? asked.name->view() : "");
   if (byId && topic == nullptr) return refuse(std::nullopt, asked.topicId, ErrorCode::UnknownTopicId);
   const std::string name = topic != nullptr ? topic->name : asked.name->str();
-  if (!mayDescribe(broker, request, name))
+  if (!broker.mayDescribe(request, name))
     return byId ? refuse(std::nullopt, asked.topicId, ErrorCode::UnknownTopicId)
                 : refuse(name, Uuid(), ErrorCode::TopicAuthorizationFailed);
   if (topic != nullptr) return describeTopic(broker, request, image, *topic, message);
@@ -163,7 +159,7 @@ void handleMetadata(BrokerContext& broker, network::RequestPtr request) {
       }
     } else {
       for (const auto& [name, topic] : image->topics.byName)
-        if (mayDescribe(broker, *held, name))
+        if (broker.mayDescribe(*held, name))
           response.topics.push_back(describeTopic(broker, *held, *image, *topic, message));
     }
     if (held->apiVersion() >= 8 && held->apiVersion() <= 10)
@@ -232,7 +228,7 @@ void handleDescribeTopicPartitions(BrokerContext& broker, network::RequestPtr re
         for (const std::string& name : names) {
           if (name < from) continue;
           const metadata::TopicImage* topic = image->topics.find(name);
-          const bool allowed = mayDescribe(broker, *held, name);
+          const bool allowed = broker.mayDescribe(*held, name);
           if (!allowed && all) continue;
           auto answer = DescribeTopicPartitionsResponse::DescribeTopicPartitionsResponseTopic{};
           answer.name = protocol::Text(name);

@@ -65,8 +65,7 @@ void handleListOffsets(BrokerContext& broker, network::RequestPtr request) {
         for (const auto& topic : message.topics) {
           auto& answered = response.topics.emplace_back();
           answered.name = topic.name;
-          const bool allowed = broker.allows(held->context(), network::AclOperation::Describe,
-                                             network::ResourceType::Topic, topic.name.view());
+          const bool allowed = broker.mayDescribe(*held, topic.name);
           for (const auto& asked : topic.partitions) {
             auto& answer = answered.partitions.emplace_back();
             answer.partitionIndex = asked.partitionIndex;
@@ -97,8 +96,7 @@ void handleOffsetForLeaderEpoch(BrokerContext& broker, network::RequestPtr reque
         for (const auto& topic : message.topics) {
           auto& answered = response.topics.emplace_back();
           answered.topic = topic.topic;
-          const bool allowed = broker.allows(held->context(), network::AclOperation::Describe,
-                                             network::ResourceType::Topic, topic.topic.view());
+          const bool allowed = broker.mayDescribe(*held, topic.topic);
           for (const auto& asked : topic.partitions) {
             auto& answer = answered.partitions.emplace_back();
             answer.partition = asked.partition;

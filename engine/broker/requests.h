@@ -58,6 +58,14 @@ struct BrokerContext {
               std::string_view name) const {
     return authorizer.allows(context, operation, resource, name);
   }
+  bool allows(const network::Request& request, network::AclOperation operation, network::ResourceType resource,
+              std::string_view name) const {
+    return allows(request.context(), operation, resource, name);
+  }
+  /// Whether whoever asks may know of the topic.
+  bool mayDescribe(const network::Request& request, std::string_view topic) const {
+    return allows(request, network::AclOperation::Describe, network::ResourceType::Topic, topic);
+  }
 };
 
 /// A leader epoch of the wire, where −1 stands for none.

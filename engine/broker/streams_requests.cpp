@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "broker/auto_topics.h"
+#include "broker/group_requests.h"
 #include "broker/group_service.h"
-#include "broker/requests.h"
 #include "coordinator/streams/streams_groups.h"
 #include "metadata/features.h"
 #include "protocol/generated/streams_group_describe_request.h"
@@ -42,14 +42,6 @@ bool areStreamsGroupsEnabled(const BrokerContext& broker) {
   return broker.groups.isServed("streams");
 }
 
-coordinator::RequestInfo streamsInfoOf(const network::Request& request) {
-  coordinator::RequestInfo info;
-  info.apiVersion = request.apiVersion();
-  info.clientId = request.context().clientId();
-  info.clientHost = request.context().peer->address.host;
-  return info;
-}
-
 /// All topics that the application names.
 template <class Topology>
 std::set<std::string, std::less<>> topicsIn(const Topology& topology) {
@@ -67,9 +59,8 @@ std::set<std::string, std::less<>> topicsIn(const Topology& topology) {
 Error refusalOf(const BrokerContext& broker, const network::Request& request,
                 const StreamsGroupHeartbeatRequest& message) {
   if (!areStreamsGroupsEnabled(broker)) return {ErrorCode::UnsupportedVersion, {}};
-  if (!broker.allows(request.context(), AclOperation::Read, ResourceType::Group, message.groupId))
-    return {ErrorCode::GroupAuthorizationFailed, {}};
-  if (!message.topology) return {ErrorCode::None, {}};
+  const ErrorCode ofGroup = mayWithGroup(broker, request, AclOperation::Read, message.groupId);
+  if (ofGroup != ErrorCode::None || !message.topology) return {ofGroup, {}};
   const std::set<std::string, std::less<>> topics = topicsIn(message.topology->subtopologies);
   std::vector<std::string_view> internal;
   std::vector<std::string_view> invalid;
@@ -85,8 +76,7 @@ Error refusalOf(const BrokerContext& broker, const network::Request& request,
     return {ErrorCode::StreamsInvalidTopology,
             fmt::format("Topic names {} are not valid topic names.", fmt::join(invalid, ","))};
   for (const std::string& topic : topics)
-    if (!broker.allows(request.context(), AclOperation::Describe, ResourceType::Topic, topic))
-      return {ErrorCode::TopicAuthorizationFailed, {}};
+    if (!broker.mayDescribe(request, topic)) return {ErrorCode::TopicAuthorizationFailed, {}};
   return {ErrorCode::None, {}};
 }
 
@@ -149,7 +139,7 @@ void handleStreamsGroupHeartbeat(BrokerContext& broker, network::RequestPtr requ
           held->respond(response);
           return;
         }
-        const coordinator::RequestInfo info = streamsInfoOf(*held);
+        const coordinator::RequestInfo info = infoOf(*held);
         const network::FramePtr frame = held->frame();
         held->releaseFrame();
         broker.groups.groups().streamsHeartbeat(
@@ -164,37 +154,22 @@ void handleStreamsGroupDescribe(BrokerContext& broker, network::RequestPtr reque
   withDecoded<StreamsGroupDescribeRequest>(
       std::move(request), [&broker](network::RequestPtr held, StreamsGroupDescribeRequest message) {
         StreamsGroupDescribeResponse refused;
-        const auto refuse = [&refused](const protocol::Text& group, ErrorCode code) {
-          auto& answer = refused.groups.emplace_back();
-          answer.groupId = group;
-          answer.errorCode = static_cast<int16_t>(code);
-        };
         const bool enabled = areStreamsGroupsEnabled(broker);
-        std::erase_if(message.groupIds, [&](const protocol::Text& group) {
-          if (!enabled) {
-            refuse(group, ErrorCode::UnsupportedVersion);
-          } else if (!broker.allows(held->context(), AclOperation::Describe, ResourceType::Group, group)) {
-            refuse(group, ErrorCode::GroupAuthorizationFailed);
-          } else {
-            return false;
-          }
-          return true;
+        takeRefusedGroups(message.groupIds, refused.groups, [&](const protocol::Text& group) {
+          return enabled ? mayWithGroup(broker, *held, AclOperation::Describe, group) : ErrorCode::UnsupportedVersion;
         });
         const bool operations = message.includeAuthorizedOperations;
-        const coordinator::RequestInfo info = streamsInfoOf(*held);
+        const coordinator::RequestInfo info = infoOf(*held);
         broker.groups.groups().describeStreamsGroups(
             info, message,
             [&broker, held = std::move(held), refused = std::move(refused),
              operations](StreamsGroupDescribeResponse response) mutable {
+              if (operations) addAuthorizedOperations(broker, *held, response.groups);
               for (auto& group : response.groups) {
-                if (group.errorCode == 0 && operations)
-                  group.authorizedOperations =
-                      broker.authorizer.allowedOperations(held->context(), ResourceType::Group, group.groupId.view());
                 if (!group.topology || !group.topology->subtopologies) continue;
                 const auto topics = topicsIn(*group.topology->subtopologies);
-                const bool allowed = std::ranges::all_of(topics, [&](const std::string& topic) {
-                  return broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic, topic);
-                });
+                const bool allowed = std::ranges::all_of(
+                    topics, [&](const std::string& topic) { return broker.mayDescribe(*held, topic); });
                 if (allowed) continue;
                 StreamsGroupDescribeResponse::DescribedGroup hidden;
                 hidden.groupId = group.groupId;
@@ -214,11 +189,12 @@ void handleStreamsGroupTopologyDescriptionUpdate(BrokerContext& broker, network:
     protocol::StreamsGroupTopologyDescriptionUpdateResponse response;
     response.errorCode = static_cast<int16_t>(ErrorCode::UnsupportedVersion);
     if (areStreamsGroupsEnabled(broker)) {
-      if (broker.allows(held->context(), AclOperation::Read, ResourceType::Group, message.groupId)) {
+      if (const ErrorCode error = mayWithGroup(broker, *held, AclOperation::Read, message.groupId);
+          error != ErrorCode::None) {
+        response.errorCode = static_cast<int16_t>(error);
+      } else {
         // As any broker of Kafka's without `group.streams.topology.description.plugin.class`.
         response.errorMessage = "The broker has no streams group topology description plugin configured.";
-      } else {
-        response.errorCode = static_cast<int16_t>(ErrorCode::GroupAuthorizationFailed);
       }
     }
     held->respond(response);

@@ -21,7 +21,7 @@ using Reply = std::move_only_function<void(Response)>;
 struct RequestInfo {
   int16_t apiVersion = 0;
   std::string clientId;
-  /// The client's address without port ("127.0.0.1").
+  /// The client's address without port, as Kafka shows it ("/127.0.0.1").
   std::string clientHost;
   /// Whether it may know of a topic, for subscriptions by expression. None: it may know of all.
   std::function<bool(std::string_view topic)> mayDescribe;

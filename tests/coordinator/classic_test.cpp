@@ -411,11 +411,11 @@ TEST_F(Groups, WhileTheyAreReadRequestsAreToldToWait) {
   request.memberId = ids_["a"];
   request.generationId = 1;
   Answer<protocol::SyncGroupResponse> early;
-  coordinator_->syncGroup({5, "client", "127.0.0.1"}, request, early.reply());
+  coordinator_->syncGroup({5, "client", "/127.0.0.1"}, request, early.reply());
   protocol::HeartbeatRequest beat;
   beat.groupId = "group";
   Answer<protocol::HeartbeatResponse> alive;
-  coordinator_->heartbeat({4, "client", "127.0.0.1"}, beat, alive.reply());
+  coordinator_->heartbeat({4, "client", "/127.0.0.1"}, beat, alive.reply());
   executor_->drain();
   EXPECT_EQ(early.error(), ErrorCode::CoordinatorLoadInProgress);
   EXPECT_EQ(alive.error(), ErrorCode::None) << "nobody is thrown out meanwhile";

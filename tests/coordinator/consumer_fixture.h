@@ -77,7 +77,7 @@ class ConsumerProtocolGroups : public Groups {
       }
     }
     Answer<Response> answer;
-    coordinator_->consumerHeartbeat({says.version, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->consumerHeartbeat({says.version, "client", "/127.0.0.1", {}}, request, answer.reply());
     return answer;
   }
   Answer<Response> beat(const Beat& says) {
@@ -112,7 +112,7 @@ class ConsumerProtocolGroups : public Groups {
     protocol::ConsumerGroupDescribeRequest request;
     request.groupIds.emplace_back(group);
     Answer<protocol::ConsumerGroupDescribeResponse> answer;
-    coordinator_->describeConsumerGroups({1, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->describeConsumerGroups({1, "client", "/127.0.0.1", {}}, request, answer.reply());
     executor_->drain();
     return answer.get().groups.at(0);
   }

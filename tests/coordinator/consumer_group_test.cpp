@@ -106,7 +106,7 @@ TEST_F(ConsumerProtocolGroups, AMemberWhoseClientIsAnotherOneIsWrittenAnew) {
   request.memberId = "a";
   request.memberEpoch = 2;
   Answer<Response> answer;
-  coordinator_->consumerHeartbeat({1, "another", "127.0.0.2", {}}, request, answer.reply());
+  coordinator_->consumerHeartbeat({1, "another", "/127.0.0.2", {}}, request, answer.reply());
   executor_->drain();
   EXPECT_EQ(answer.error(), ErrorCode::None);
   EXPECT_EQ(describe().members.at(0).clientId, "another");
@@ -203,7 +203,7 @@ TEST_F(ConsumerProtocolGroups, AnAdministratorRemovesAStaticMemberByItsInstanceI
   request.members.push_back({.memberId = "", .groupInstanceId = "i1"});
   request.members.push_back({.memberId = "b"});
   Answer<protocol::LeaveGroupResponse> answer;
-  coordinator_->leaveGroup({5, "client", "127.0.0.1", {}}, request, answer.reply());
+  coordinator_->leaveGroup({5, "client", "/127.0.0.1", {}}, request, answer.reply());
   executor_->drain();
   EXPECT_EQ(answer.get().members.at(0).errorCode, 0);
   EXPECT_EQ(static_cast<ErrorCode>(answer.get().members.at(1).errorCode), ErrorCode::UnknownMemberId)
@@ -281,7 +281,7 @@ TEST_F(ConsumerProtocolGroups, WhatAMemberMayNotKnowOfItsExpressionDoesNotMatch)
   request.subscribedTopicRegex = ".*";
   request.topicPartitions.emplace();
   Answer<Response> answer;
-  coordinator_->consumerHeartbeat({1, "client", "127.0.0.1", [](std::string_view topic) { return topic == "bills"; }},
+  coordinator_->consumerHeartbeat({1, "client", "/127.0.0.1", [](std::string_view topic) { return topic == "bills"; }},
                                   request, answer.reply());
   executor_->drain();
   EXPECT_EQ(assignedIn(answer.get()), (Owned{{"bills", {0, 1, 2}}}));
@@ -350,7 +350,7 @@ TEST_F(ConsumerProtocolGroups, OffsetsGoWithTheGroupOnceItIsEmpty) {
   request.groupsNames.emplace_back("cg");
   const auto remove = [&] {
     Answer<protocol::DeleteGroupsResponse> answer;
-    coordinator_->deleteGroups({2, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->deleteGroups({2, "client", "/127.0.0.1", {}}, request, answer.reply());
     executor_->drain();
     return static_cast<ErrorCode>(answer.get().results.at(0).errorCode);
   };
@@ -413,7 +413,7 @@ TEST_F(ConsumerProtocolGroups, AreListedWithTheirTypeAndDescribedByTheirOwnReque
   request.typesFilter.emplace_back("Consumer");
   request.statesFilter.emplace_back("stable");
   Answer<protocol::ListGroupsResponse> answer;
-  coordinator_->listGroups({5, "client", "127.0.0.1", {}}, request, answer.reply());
+  coordinator_->listGroups({5, "client", "/127.0.0.1", {}}, request, answer.reply());
   executor_->drain();
   ASSERT_EQ(answer.get().groups.size(), 1u);
   EXPECT_EQ(answer.get().groups.at(0).groupType, "consumer");

@@ -186,7 +186,7 @@ class Groups : public testing::Test {
       protocol.metadata = asBytes(joining.metadata);
     }
     Answer<protocol::JoinGroupResponse> answer;
-    coordinator_->joinGroup({joining.version, joining.clientId, "127.0.0.1"}, request, answer.reply());
+    coordinator_->joinGroup({joining.version, joining.clientId, "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     return answer;
   }
@@ -212,7 +212,7 @@ class Groups : public testing::Test {
       one.assignment = asBytes(assignment);
     }
     Answer<protocol::SyncGroupResponse> answer;
-    coordinator_->syncGroup({5, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->syncGroup({5, "client", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     return answer;
   }
@@ -226,7 +226,7 @@ class Groups : public testing::Test {
     request.generationId = generation;
     if (instance) request.groupInstanceId = *instance;
     Answer<protocol::HeartbeatResponse> answer;
-    coordinator_->heartbeat({4, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->heartbeat({4, "client", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     return answer;
   }
@@ -247,7 +247,7 @@ class Groups : public testing::Test {
       if (instance) one.groupInstanceId = *instance;
     }
     Answer<protocol::LeaveGroupResponse> answer;
-    coordinator_->leaveGroup({version, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->leaveGroup({version, "client", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     return answer;
   }
@@ -267,7 +267,7 @@ class Groups : public testing::Test {
     partition.committedOffset = committing.offset;
     partition.committedMetadata = committing.metadata;
     Answer<protocol::OffsetCommitResponse> answer;
-    coordinator_->commitOffsets({committing.version, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->commitOffsets({committing.version, "client", "/127.0.0.1"}, request, answer.reply());
     return answer;
   }
   Answer<protocol::OffsetCommitResponse> commit(const Committing& committing) {
@@ -288,7 +288,7 @@ class Groups : public testing::Test {
     one.partitionIndexes = {0};
     request.requireStable = stable;
     Answer<protocol::OffsetFetchResponse> answer;
-    coordinator_->fetchOffsets({9, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->fetchOffsets({9, "client", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     return answer;
   }
@@ -302,7 +302,7 @@ class Groups : public testing::Test {
     protocol::DescribeGroupsRequest request;
     request.groups = {group};
     Answer<protocol::DescribeGroupsResponse> answer;
-    coordinator_->describeGroups({6, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->describeGroups({6, "client", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     return answer.get().groups.at(0).groupState.str();
   }

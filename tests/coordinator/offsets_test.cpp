@@ -43,7 +43,7 @@ TEST_F(Groups, OffsetsOfATransactionWhoseVerificationIsGoneAreAskedForAgain) {
   for (const auto& [verification, told] : {std::pair(std::optional<uint64_t>(3), ErrorCode::CoordinatorNotAvailable),
                                            std::pair(std::optional<uint64_t>(), ErrorCode::InvalidTxnState)}) {
     Answer<protocol::TxnOffsetCommitResponse> answer;
-    coordinator_->commitTransactionalOffsets({3, "client", "127.0.0.1"}, request, verification, answer.reply());
+    coordinator_->commitTransactionalOffsets({3, "client", "/127.0.0.1"}, request, verification, answer.reply());
     executor_->drain();
     EXPECT_EQ(answer.get().topics.at(0).partitions.at(0).errorCode, static_cast<int16_t>(told));
   }
@@ -202,7 +202,7 @@ TEST_F(Groups, OffsetsAreFetchedByTopicIdAndAllAtOnce) {
   request.groups[0].topics->push_back({.name = "", .topicId = nobodys, .partitionIndexes = {0}});
   request.groups[1].topics.reset();
   Answer<protocol::OffsetFetchResponse> answer;
-  coordinator_->fetchOffsets({10, "client", "127.0.0.1"}, request, answer.reply());
+  coordinator_->fetchOffsets({10, "client", "/127.0.0.1"}, request, answer.reply());
   executor_->drain();
   const auto& known = answer.get().groups.at(0).topics;
   ASSERT_EQ(known.size(), 2u);
@@ -220,7 +220,7 @@ TEST_F(Groups, OldVersionsFetchOneGroup) {
   topic.name = "orders";
   topic.partitionIndexes = {0, 1};
   Answer<protocol::OffsetFetchResponse> answer;
-  coordinator_->fetchOffsets({5, "client", "127.0.0.1"}, request, answer.reply());
+  coordinator_->fetchOffsets({5, "client", "/127.0.0.1"}, request, answer.reply());
   executor_->drain();
   EXPECT_EQ(answer.error(), ErrorCode::None);
   ASSERT_EQ(answer.get().topics.size(), 1u);
@@ -230,8 +230,8 @@ TEST_F(Groups, OldVersionsFetchOneGroup) {
 
   resign();
   Answer<protocol::OffsetFetchResponse> v1, v2;
-  coordinator_->fetchOffsets({1, "client", "127.0.0.1"}, request, v1.reply());
-  coordinator_->fetchOffsets({2, "client", "127.0.0.1"}, request, v2.reply());
+  coordinator_->fetchOffsets({1, "client", "/127.0.0.1"}, request, v1.reply());
+  coordinator_->fetchOffsets({2, "client", "/127.0.0.1"}, request, v2.reply());
   executor_->drain();
   EXPECT_EQ(static_cast<ErrorCode>(v1.get().topics.at(0).partitions.at(1).errorCode), ErrorCode::NotCoordinator);
   EXPECT_EQ(v2.error(), ErrorCode::NotCoordinator);
@@ -339,7 +339,7 @@ TEST_F(Groups, AnEmptyGroupCanBeDeletedWithItsOffsets) {
   protocol::DeleteGroupsRequest request;
   request.groupsNames = {"group", "simple", "nobody"};
   Answer<protocol::DeleteGroupsResponse> answer;
-  coordinator_->deleteGroups({2, "client", "127.0.0.1"}, request, answer.reply());
+  coordinator_->deleteGroups({2, "client", "/127.0.0.1"}, request, answer.reply());
   executor_->drain();
   const auto& results = answer.get().results;
   ASSERT_EQ(results.size(), 3u);
@@ -361,7 +361,7 @@ TEST_F(Groups, SingleOffsetsCanBeDeletedUnlessSubscribed) {
     request.groupId = group;
     request.topics.push_back({.name = "orders", .partitions = {{.partitionIndex = 0}}});
     Answer<protocol::OffsetDeleteResponse> answer;
-    coordinator_->deleteOffsets({0, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->deleteOffsets({0, "client", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     return answer;
   };
@@ -380,7 +380,7 @@ TEST_F(Groups, AreListedByStateAndType) {
     request.statesFilter = std::move(states);
     request.typesFilter = std::move(types);
     Answer<protocol::ListGroupsResponse> answer;
-    coordinator_->listGroups({5, "client", "127.0.0.1"}, request, answer.reply());
+    coordinator_->listGroups({5, "client", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     std::vector<std::string> ids;
     for (const auto& group : answer.get().groups) ids.push_back(group.groupId.str());

@@ -129,7 +129,7 @@ class World {
 
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }
   GroupCoordinator& coordinator() { return *coordinators_[leader_]; }
-  RequestInfo info(const Client& client) const { return {client.version, client.name, "127.0.0.1"}; }
+  RequestInfo info(const Client& client) const { return {client.version, client.name, "/127.0.0.1"}; }
 
   void commitAll() {
     for (int32_t i = 0; i < kPartitions; ++i) log_.commit(PartitionIndex(i));
@@ -334,7 +334,7 @@ class World {
     request.groupId = client.group;
     request.members.push_back({.memberId = client.member, .groupInstanceId = std::nullopt});
     if (client.instance) request.members[0].groupInstanceId = *client.instance;
-    coordinator().leaveGroup({5, client.name, "127.0.0.1"}, request, [](protocol::LeaveGroupResponse) {});
+    coordinator().leaveGroup({5, client.name, "/127.0.0.1"}, request, [](protocol::LeaveGroupResponse) {});
     executor_->drain();
     client.member.clear();
     client.state = Client::State::Out;
@@ -350,7 +350,7 @@ class World {
     auto& topic = request.topics.emplace_back();
     topic.name = "orders";
     topic.partitions.push_back({.partitionIndex = 0, .committedOffset = offset});
-    coordinator().commitOffsets({9, client.name, "127.0.0.1"}, request,
+    coordinator().commitOffsets({9, client.name, "/127.0.0.1"}, request,
                                 [this, group = client.group, offset](protocol::OffsetCommitResponse response) {
                                   if (response.topics.at(0).partitions.at(0).errorCode != 0) return;
                                   acknowledged_[group] = std::max(acknowledged_[group], offset);
@@ -368,7 +368,7 @@ class World {
     asked.groupId = group;
     asked.topics->push_back({.name = "orders", .partitionIndexes = {0}});
     Answer<protocol::OffsetFetchResponse> answer;
-    coordinator().fetchOffsets({9, "checker", "127.0.0.1"}, request, answer.reply());
+    coordinator().fetchOffsets({9, "checker", "/127.0.0.1"}, request, answer.reply());
     executor_->drain();
     const auto& found = answer.get().groups.at(0);
     ASSERT_EQ(found.errorCode, 0);

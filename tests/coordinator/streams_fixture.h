@@ -110,7 +110,7 @@ class StreamsApplications : public Groups {
 
   Answer<StreamsHeartbeatAnswer> send(const protocol::StreamsGroupHeartbeatRequest& request, int16_t version = 1) {
     Answer<StreamsHeartbeatAnswer> answer;
-    coordinator_->streamsHeartbeat({version, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->streamsHeartbeat({version, "client", "/127.0.0.1", {}}, request, answer.reply());
     executor_->drain();
     return answer;
   }
@@ -136,7 +136,7 @@ class StreamsApplications : public Groups {
     protocol::StreamsGroupDescribeRequest request;
     request.groupIds = {group};
     Answer<protocol::StreamsGroupDescribeResponse> answer;
-    coordinator_->describeStreamsGroups({1, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->describeStreamsGroups({1, "client", "/127.0.0.1", {}}, request, answer.reply());
     executor_->drain();
     return answer.get().groups.at(0);
   }

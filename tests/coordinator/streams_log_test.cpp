@@ -89,7 +89,7 @@ TEST_F(StreamsApplications, LeaveNothingInTheLogWhenTheyAreDeleted) {
   request.groupsNames = {"app"};
   const auto remove = [&] {
     Answer<protocol::DeleteGroupsResponse> answer;
-    coordinator_->deleteGroups({3, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->deleteGroups({3, "client", "/127.0.0.1", {}}, request, answer.reply());
     executor_->drain();
     return static_cast<ErrorCode>(answer.get().results.at(0).errorCode);
   };
@@ -111,7 +111,7 @@ TEST_F(StreamsApplications, AreListed) {
     for (const std::string& type : types) request.typesFilter.push_back(type);
     for (const std::string& state : states) request.statesFilter.push_back(state);
     Answer<protocol::ListGroupsResponse> answer;
-    coordinator_->listGroups({5, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->listGroups({5, "client", "/127.0.0.1", {}}, request, answer.reply());
     executor_->drain();
     std::vector<std::string> lines;
     for (const auto& one : answer.get().groups) {
@@ -176,7 +176,7 @@ TEST_F(StreamsApplications, MembersFetchTheirOffsetsInTheirEpoch) {
     topic.name = "orders";
     topic.partitionIndexes = {0};
     Answer<protocol::OffsetFetchResponse> answer;
-    coordinator_->fetchOffsets({9, "client", "127.0.0.1", {}}, request, answer.reply());
+    coordinator_->fetchOffsets({9, "client", "/127.0.0.1", {}}, request, answer.reply());
     executor_->drain();
     return static_cast<ErrorCode>(answer.get().groups.at(0).errorCode);
   };

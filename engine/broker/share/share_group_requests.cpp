@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "broker/group_requests.h"
 #include "broker/group_service.h"
-#include "broker/requests.h"
 #include "coordinator/share/share_group_coordinator.h"
 #include "metadata/features.h"
 #include "protocol/generated/alter_share_group_offsets_request.h"
@@ -27,31 +27,10 @@ bool hasShareGroups(const BrokerContext& broker) {
   return broker.image()->features.level(metadata::kShareVersionFeature) >= 1;
 }
 
-coordinator::RequestInfo shareInfoOf(const network::Request& request) {
-  return {.apiVersion = request.apiVersion(),
-          .clientId = request.context().clientId(),
-          .clientHost = request.context().clientHost()};
-}
-
-template <class Response>
-void refuseWith(network::Request& request, ErrorCode error) {
-  Response response;
-  response.errorCode = static_cast<int16_t>(error);
-  request.respond(response);
-}
-
 /// Which error the whole request gets; None if it may be served.
-ErrorCode mayDoWithGroup(const BrokerContext& broker, const network::Request& request, AclOperation operation,
-                         std::string_view groupId) {
-  if (!hasShareGroups(broker)) return ErrorCode::UnsupportedVersion;
-  return broker.allows(request.context(), operation, ResourceType::Group, groupId)
-             ? ErrorCode::None
-             : ErrorCode::GroupAuthorizationFailed;
-}
-
-bool mayWithTopic(const BrokerContext& broker, const network::Request& request, AclOperation operation,
-                  std::string_view topic) {
-  return broker.allows(request.context(), operation, ResourceType::Topic, topic);
+ErrorCode mayWithShareGroup(const BrokerContext& broker, const network::Request& request, AclOperation operation,
+                            std::string_view groupId) {
+  return hasShareGroups(broker) ? mayWithGroup(broker, request, operation, groupId) : ErrorCode::UnsupportedVersion;
 }
 
 /// Takes the topics out that may not be read; the answers to them.
@@ -60,7 +39,7 @@ Response takeForbiddenTopics(const BrokerContext& broker, const network::Request
                              Answer answer) {
   Response refused;
   std::erase_if(topics, [&](const auto& topic) {
-    if (mayWithTopic(broker, request, AclOperation::Read, topic.topicName)) return false;
+    if (broker.allows(request, AclOperation::Read, ResourceType::Topic, topic.topicName)) return false;
     auto& answered = refused.responses.emplace_back();
     answered.topicName = topic.topicName;
     answer(topic, answered);
@@ -84,16 +63,15 @@ void handleShareGroupHeartbeat(BrokerContext& broker, network::RequestPtr reques
   using Request = protocol::ShareGroupHeartbeatRequest;
   using Response = protocol::ShareGroupHeartbeatResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, const Request& message) {
-    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId);
+    if (const ErrorCode error = mayWithShareGroup(broker, *held, AclOperation::Read, message.groupId);
         error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
     if (message.subscribedTopicNames && !std::ranges::all_of(*message.subscribedTopicNames, [&](const auto& topic) {
-          return mayWithTopic(broker, *held, AclOperation::Describe, topic);
+          return broker.mayDescribe(*held, topic);
         }))
       return refuseWith<Response>(*held, ErrorCode::TopicAuthorizationFailed);
-    const coordinator::RequestInfo info = shareInfoOf(*held);
-    broker.groups.shares().heartbeat(
-        info, message, [answered = std::move(held)](Response response) mutable { answered->respond(response); });
+    const coordinator::RequestInfo info = infoOf(*held);
+    broker.groups.shares().heartbeat(info, message, answering<Response>(std::move(held)));
   });
 }
 
@@ -102,24 +80,15 @@ void handleShareGroupDescribe(BrokerContext& broker, network::RequestPtr request
   using Response = protocol::ShareGroupDescribeResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
     Response refused;
-    std::erase_if(message.groupIds, [&](const protocol::Text& group) {
-      const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Describe, group);
-      if (error == ErrorCode::None) return false;
-      auto& answer = refused.groups.emplace_back();
-      answer.groupId = group;
-      answer.errorCode = static_cast<int16_t>(error);
-      return true;
+    takeRefusedGroups(message.groupIds, refused.groups, [&](const protocol::Text& group) {
+      return mayWithShareGroup(broker, *held, AclOperation::Describe, group);
     });
     const bool operations = message.includeAuthorizedOperations;
-    const coordinator::RequestInfo info = shareInfoOf(*held);
+    const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.shares().describe(
         info, message,
         [&broker, answered = std::move(held), refused = std::move(refused), operations](Response response) mutable {
-          if (operations)
-            for (auto& group : response.groups)
-              if (group.errorCode == 0)
-                group.authorizedOperations =
-                    broker.authorizer.allowedOperations(answered->context(), ResourceType::Group, group.groupId.view());
+          if (operations) addAuthorizedOperations(broker, *answered, response.groups);
           for (auto& group : refused.groups) response.groups.push_back(std::move(group));
           answered->respond(response);
         });
@@ -131,27 +100,18 @@ void handleDescribeShareGroupOffsets(BrokerContext& broker, network::RequestPtr 
   using Response = protocol::DescribeShareGroupOffsetsResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
     Response refused;
-    std::erase_if(message.groups, [&](auto& group) {
-      const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Describe, group.groupId);
-      if (error == ErrorCode::None) {
-        if (group.topics)
-          std::erase_if(*group.topics, [&](const auto& topic) {
-            return !mayWithTopic(broker, *held, AclOperation::Describe, topic.topicName);
-          });
-        return false;
-      }
-      auto& answer = refused.groups.emplace_back();
-      answer.groupId = group.groupId;
-      answer.errorCode = static_cast<int16_t>(error);
-      return true;
+    takeRefusedGroups(message.groups, refused.groups, [&](const auto& group) {
+      return mayWithShareGroup(broker, *held, AclOperation::Describe, group.groupId);
     });
-    const coordinator::RequestInfo info = shareInfoOf(*held);
+    for (auto& group : message.groups)
+      if (group.topics)
+        std::erase_if(*group.topics, [&](const auto& topic) { return !broker.mayDescribe(*held, topic.topicName); });
+    const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.shares().describeOffsets(
         info, message, [&broker, answered = std::move(held), refused = std::move(refused)](Response response) mutable {
           for (auto& group : response.groups)
-            std::erase_if(group.topics, [&](const auto& topic) {
-              return !mayWithTopic(broker, *answered, AclOperation::Describe, topic.topicName);
-            });
+            std::erase_if(group.topics,
+                          [&](const auto& topic) { return !broker.mayDescribe(*answered, topic.topicName); });
           for (auto& group : refused.groups) response.groups.push_back(std::move(group));
           answered->respond(response);
         });
@@ -162,7 +122,7 @@ void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr req
   using Request = protocol::AlterShareGroupOffsetsRequest;
   using Response = protocol::AlterShareGroupOffsetsResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
-    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Read, message.groupId);
+    if (const ErrorCode error = mayWithShareGroup(broker, *held, AclOperation::Read, message.groupId);
         error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
     Response refused =
@@ -173,7 +133,7 @@ void handleAlterShareGroupOffsets(BrokerContext& broker, network::RequestPtr req
             one.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
           }
         });
-    const coordinator::RequestInfo info = shareInfoOf(*held);
+    const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.shares().alterOffsets(info, message, answeringWith(std::move(held), std::move(refused)));
   });
 }
@@ -182,13 +142,13 @@ void handleDeleteShareGroupOffsets(BrokerContext& broker, network::RequestPtr re
   using Request = protocol::DeleteShareGroupOffsetsRequest;
   using Response = protocol::DeleteShareGroupOffsetsResponse;
   withDecoded<Request>(std::move(request), [&broker](network::RequestPtr held, Request message) {
-    if (const ErrorCode error = mayDoWithGroup(broker, *held, AclOperation::Delete, message.groupId);
+    if (const ErrorCode error = mayWithShareGroup(broker, *held, AclOperation::Delete, message.groupId);
         error != ErrorCode::None)
       return refuseWith<Response>(*held, error);
     Response refused = takeForbiddenTopics<Response>(broker, *held, message.topics, [](const auto&, auto& answer) {
       answer.errorCode = static_cast<int16_t>(ErrorCode::TopicAuthorizationFailed);
     });
-    const coordinator::RequestInfo info = shareInfoOf(*held);
+    const coordinator::RequestInfo info = infoOf(*held);
     broker.groups.shares().deleteOffsets(info, message, answeringWith(std::move(held), std::move(refused)));
   });
 }

@@ -244,16 +244,14 @@ void handleDescribeTransactions(BrokerContext& broker, network::RequestPtr reque
           answer.errorCode = static_cast<int16_t>(ErrorCode::TransactionalIdAuthorizationFailed);
           return true;
         });
-        broker.transactions.coordinator().describe(message, [&broker, held = std::move(held),
-                                                             refused = std::move(refused)](Response response) mutable {
-          // Of the topics only those are shown that may be.
-          for (auto& state : response.transactionStates)
-            std::erase_if(state.topics, [&](const auto& topic) {
-              return !broker.allows(held->context(), AclOperation::Describe, ResourceType::Topic, topic.topic.view());
+        broker.transactions.coordinator().describe(
+            message, [&broker, held = std::move(held), refused = std::move(refused)](Response response) mutable {
+              // Of the topics only those are shown that may be.
+              for (auto& state : response.transactionStates)
+                std::erase_if(state.topics, [&](const auto& topic) { return !broker.mayDescribe(*held, topic.topic); });
+              for (auto& state : refused.transactionStates) response.transactionStates.push_back(std::move(state));
+              held->respond(response);
             });
-          for (auto& state : refused.transactionStates) response.transactionStates.push_back(std::move(state));
-          held->respond(response);
-        });
       });
 }
 

@@ -1,6 +1,6 @@
 #include "broker/auto_topics.h"
+#include "broker/group_requests.h"
 #include "broker/group_service.h"
-#include "broker/requests.h"
 #include "broker/transaction/transaction_service.h"
 #include "protocol/generated/txn_offset_commit_request.h"
 #include "protocol/generated/txn_offset_commit_response.h"
@@ -57,11 +57,8 @@ struct Commit {
 };
 
 void commitTo(BrokerContext& broker, std::shared_ptr<Commit> commit, std::optional<uint64_t> verification) {
-  const coordinator::RequestInfo info{.apiVersion = commit->request->apiVersion(),
-                                      .clientId = commit->request->context().clientId(),
-                                      .clientHost = commit->request->context().peer->address.host};
   broker.groups.groups().commitTransactionalOffsets(
-      info, commit->message, verification,
+      infoOf(*commit->request), commit->message, verification,
       [commit](TxnOffsetCommitResponse response) { commit->respond(std::move(response)); });
 }
 

@@ -207,7 +207,7 @@ void ClassicGroups::addMember(ClassicGroup& group, const std::string& memberId, 
   member.id = memberId;
   if (joining.request.groupInstanceId) member.instanceId = joining.request.groupInstanceId->str();
   member.clientId = joining.info.clientId;
-  member.clientHost = "/" + joining.info.clientHost;
+  member.clientHost = joining.info.clientHost;
   member.rebalanceTimeout = joining.rebalanceTimeout;
   member.sessionTimeout = joining.sessionTimeout;
   member.protocols = std::move(joining.protocols);

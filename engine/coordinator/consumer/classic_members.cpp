@@ -85,7 +85,7 @@ Effects ConsumerGroups::join(const RequestInfo& info, const protocol::JoinGroupR
   facts.topics = {subscription->topics.begin(), subscription->topics.end()};
   facts.regex.clear();
   facts.clientId = info.clientId;
-  facts.clientHost = "/" + info.clientHost;
+  facts.clientHost = info.clientHost;
   facts.classic = ClassicFacts{request.sessionTimeoutMs, {}};
   for (const auto& protocol : request.protocols) {
     facts.classic->protocols.push_back({protocol.name.str(), protocol.metadata.bytes()});

@@ -122,9 +122,7 @@ const ConsumerMember* ConsumerGroups::quietMember(const RequestInfo& info, const
   const ConsumerMember* member = group->member(request.memberId);
   if (member == nullptr || member->isClassic() || request.memberEpoch != member->progress.epoch) return nullptr;
   if (!member->isReconciledTo(group->assignmentEpoch())) return nullptr;
-  const std::string_view host = member->facts.clientHost;
-  const bool sameClient = member->facts.clientId == info.clientId && host.starts_with('/') &&
-                          host.substr(1) == std::string_view(info.clientHost);
+  const bool sameClient = member->facts.clientId == info.clientId && member->facts.clientHost == info.clientHost;
   return sameClient ? member : nullptr;
 }
 
@@ -167,7 +165,7 @@ Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::beat(const RequestInfo
   }
   if (request.subscribedTopicRegex) facts.regex = request.subscribedTopicRegex->str();
   facts.clientId = info.clientId;
-  facts.clientHost = "/" + info.clientHost;
+  facts.clientHost = info.clientHost;
   facts.classic.reset();
 
   std::optional<PartitionsByTopic> owned;

@@ -256,7 +256,7 @@ void StreamsGroups::updateMember(Beat& beat, Effects& out) const {
   if (request.rebalanceTimeoutMs != -1) member.rebalanceTimeout = platform::milliseconds(request.rebalanceTimeoutMs);
   if (request.topology) member.topologyEpoch = request.topology->epoch;
   member.clientId = beat.info.clientId;
-  member.clientHost = "/" + beat.info.clientHost;
+  member.clientHost = beat.info.clientHost;
   if (request.processId) member.processId = request.processId->str();
   if (request.clientTags) {
     member.clientTags.clear();
