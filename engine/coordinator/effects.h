@@ -103,6 +103,11 @@ Effects answerWhenCommitted(std::vector<CoordinatorRecord> records, Answer answe
 /// again later (Kafka's CoordinatorOperationExceptionHelper).
 ErrorCode clientErrorOfWrite(ErrorCode code) noexcept;
 
+/// What a handler decided if its write came to pass, else why it did not.
+inline ErrorCode orErrorOfWrite(ErrorCode decided, ErrorCode code) noexcept {
+  return code == ErrorCode::None ? decided : clientErrorOfWrite(code);
+}
+
 /// `response` if the write came to pass, else one that says nothing but why not.
 template <class Response>
 Response orErrorOfWrite(Response response, ErrorCode code) {

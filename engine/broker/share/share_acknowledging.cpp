@@ -7,28 +7,13 @@
 // What members say of the records that they hold, and what becomes of those when they leave.
 
 namespace tidemark::broker {
-namespace {
-
-/// Gathers what becomes of acknowledgements, then goes on.
-struct Gather {
-  /// The service: whom to answer has gone before one that dies.
-  std::weak_ptr<void> service;
-  std::vector<ShareService::Outcome> outcomes;
-  std::move_only_function<void(std::vector<ShareService::Outcome>)> done;
-  ~Gather() {
-    if (done && !service.expired()) done(std::move(outcomes));
-  }
-};
-
-}  // namespace
 
 void ShareService::Impl::acknowledgeAll(const ShareMember& member, std::vector<Acknowledgement> acknowledgements,
                                         std::move_only_function<void(std::vector<Outcome>)> done) {
-  const auto gather = std::make_shared<Gather>();
-  gather->service = weak_from_this();
-  gather->outcomes.resize(acknowledgements.size());
+  const auto gathered = std::make_shared<Gathered<std::vector<Outcome>>>(weak_from_this());
+  gathered->answer.resize(acknowledgements.size());
   for (size_t i = 0; i < acknowledgements.size(); ++i) {
-    Outcome& outcome = gather->outcomes[i];
+    Outcome& outcome = gathered->answer[i];
     outcome.partition = acknowledgements[i].partition;
     const auto& batches = acknowledgements[i].batches;
     if (!batches) {
@@ -48,12 +33,12 @@ void ShareService::Impl::acknowledgeAll(const ShareMember& member, std::vector<A
     if (*ticket && !isMutated(Mutation::AcknowledgementAnsweredAtOnce)) {
       // Until it is known.
       outcome.error = {ErrorCode::NotLeaderOrFollower, "the broker stops"};
-      one->waiting.emplace(**ticket, [gather, i](Error error) { gather->outcomes[i].error = std::move(error); });
+      one->waiting.emplace(**ticket, [gathered, i](Error error) { gathered->answer[i].error = std::move(error); });
     }
     settle(one);
   }
   // What is done already goes out as well when the last has let go.
-  gather->done = std::move(done);
+  gathered->done = std::move(done);
 }
 
 Error ShareService::Impl::whyNotHeld(const TopicIdPartition& partition) const {

@@ -197,18 +197,8 @@ void ShareService::Impl::fetch(FetchRequest request, std::move_only_function<voi
       return done(std::move(answer));
     }
   }
-  /// Waits for both halves.
-  struct Both {
-    std::weak_ptr<Impl> impl;
-    FetchAnswer answer;
-    std::move_only_function<void(FetchAnswer)> done;
-    ~Both() {
-      // Whom to answer has gone before a service that dies.
-      if (done && !impl.expired()) done(std::move(answer));
-    }
-  };
-  const auto both = std::make_shared<Both>();
-  both->impl = weak_from_this();
+  // Of both halves: what became of acknowledgements, and what was fetched.
+  const auto both = std::make_shared<Gathered<FetchAnswer>>(weak_from_this());
   both->answer = std::move(answer);
   std::vector<Acknowledgement> acknowledgements = std::move(request.acknowledgements);
   acknowledgeAll(member, std::move(acknowledgements),

@@ -40,6 +40,19 @@ struct ShareService::Impl : std::enable_shared_from_this<Impl> {
 
   class DelayedShareFetch;
 
+  /// An answer that several work at: `done` is told it once the last of them has let go.
+  template <class Answer>
+  struct Gathered {
+    explicit Gathered(std::weak_ptr<Impl> of) : service(std::move(of)) {}
+    ~Gathered() {
+      // Whom to answer has gone before a service that dies.
+      if (done && !service.expired()) done(std::move(answer));
+    }
+    std::weak_ptr<Impl> service;
+    Answer answer;
+    std::move_only_function<void(Answer)> done;
+  };
+
   explicit Impl(Dependencies given)
       : dependencies(std::move(given)),
         sessions(dependencies.sessions),

@@ -22,9 +22,9 @@ ErrorCode asOfPartition(ErrorCode error) {
 }
 
 /// Gathers the answers for one marker.
-class Gathered {
+class AnswersToMarker {
  public:
-  Gathered(size_t parts, MarkerWriter::Done done) : left_(parts), done_(std::move(done)) {}
+  AnswersToMarker(size_t parts, MarkerWriter::Done done) : left_(parts), done_(std::move(done)) {}
 
   void add(MarkerWriter::Results results) {
     {
@@ -50,7 +50,7 @@ void MarkerWriter::write(const coordinator::TransactionMarker& marker, const std
   std::vector<TopicPartition> offsets;
   for (const TopicPartition& partition : partitions)
     (partition.topic == "__consumer_offsets" ? offsets : plain).push_back(partition);
-  const auto gathered = std::make_shared<Gathered>(1 + offsets.size(), std::move(done));
+  const auto gathered = std::make_shared<AnswersToMarker>(1 + offsets.size(), std::move(done));
   for (const TopicPartition& partition : offsets)
     groups_.groups().endTransaction(partition.partition, marker, [gathered, partition](ErrorCode error) {
       gathered->add({{partition, asOfPartition(error)}});

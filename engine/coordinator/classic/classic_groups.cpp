@@ -201,12 +201,9 @@ Effects ClassicGroups::heartbeat(const protocol::HeartbeatRequest& request, Repl
     armHeartbeat(*group, *group->member(request.memberId), out);
     if (group->isIn(ClassicState::PreparingRebalance)) error = ErrorCode::RebalanceInProgress;
   }
-  out.whenCommitted = [reply = std::move(reply), error](ErrorCode code) mutable {
-    protocol::HeartbeatResponse response;
-    response.errorCode = static_cast<int16_t>(code == ErrorCode::None ? error : clientErrorOfWrite(code));
-    reply(response);
-    return Effects();
-  };
+  protocol::HeartbeatResponse response;
+  response.errorCode = static_cast<int16_t>(error);
+  out.whenCommitted = replyWhenCommitted(std::move(reply), response);
   return out;
 }
 

@@ -147,14 +147,8 @@ Effects ConsumerGroups::sync(const protocol::SyncGroupRequest& request, SyncRepl
           namedPartitions(partitionsOf(member->progress.assigned), topics_), protocolVersionOf(protocol.metadata)));
     }
   }
-  out.whenCommitted = [reply = std::move(reply), response = std::move(response),
-                       decided = error](ErrorCode code) mutable {
-    const ErrorCode told = code == ErrorCode::None ? decided : clientErrorOfWrite(code);
-    if (told != ErrorCode::None) response = {};
-    response.errorCode = static_cast<int16_t>(told);
-    reply(std::move(response));
-    return Effects();
-  };
+  response.errorCode = static_cast<int16_t>(error);
+  out.whenCommitted = replyWhenCommitted(std::move(reply), std::move(response));
   return out;
 }
 
@@ -174,12 +168,9 @@ Effects ConsumerGroups::classicHeartbeat(const protocol::HeartbeatRequest& reque
       awaitJoin(group.id(), *member, out);
     }
   }
-  out.whenCommitted = [reply = std::move(reply), decided = error](ErrorCode code) mutable {
-    protocol::HeartbeatResponse response;
-    response.errorCode = static_cast<int16_t>(code == ErrorCode::None ? decided : clientErrorOfWrite(code));
-    reply(response);
-    return Effects();
-  };
+  protocol::HeartbeatResponse response;
+  response.errorCode = static_cast<int16_t>(error);
+  out.whenCommitted = replyWhenCommitted(std::move(reply), response);
   return out;
 }
 

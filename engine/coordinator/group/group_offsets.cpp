@@ -340,7 +340,7 @@ Effects GroupShard::deleteGroup(std::string_view groupId,
   out.whenCommitted = [reply = std::move(reply), id = std::string(groupId), error](ErrorCode code) mutable {
     DeleteGroupsResponse::DeletableGroupResult result;
     result.groupId = id;
-    result.errorCode = static_cast<int16_t>(code == ErrorCode::None ? error : clientErrorOfWrite(code));
+    result.errorCode = static_cast<int16_t>(orErrorOfWrite(error, code));
     reply(std::move(result));
     return Effects();
   };

@@ -59,7 +59,7 @@ Effects TransactionShard::beginProducer(const BeginProducer& request, std::optio
       Effects out;
       write(out, id, fenced(now, config_.transactionVersion(), nowMs), TransactionCause::Fenced);
       out.whenCommitted = [this, id, reply = std::move(reply)](ErrorCode code) mutable {
-        reply({code == ErrorCode::None ? ErrorCode::ConcurrentTransactions : clientErrorOfWrite(code), {}});
+        reply({orErrorOfWrite(ErrorCode::ConcurrentTransactions, code), {}});
         return sendMarkers({id});
       };
       return out;
@@ -105,7 +105,7 @@ Effects TransactionShard::addPartitions(const AddPartitions& request, Reply<Erro
   write(out, request.transactionalId, withPartitions(now, request.partitions, request.clientVersion, clock_.wallMs()),
         TransactionCause::PartitionsAdded);
   out.whenCommitted = [reply = std::move(reply)](ErrorCode code) mutable {
-    reply(code == ErrorCode::None ? code : clientErrorOfWrite(code));
+    reply(clientErrorOfWrite(code));
     return Effects();
   };
   return out;
