@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "base/bytes.h"
 
@@ -36,6 +37,22 @@ inline uint8_t* writeUnsignedVarint(uint8_t* to, uint64_t value) noexcept {
   for (; value >= 0x80; value >>= 7) *to++ = static_cast<uint8_t>(value) | 0x80;
   *to++ = static_cast<uint8_t>(value);
   return to;
+}
+
+/// Takes a zig-zag one of at most two bytes, as nearly all are, from where at least two are left, and returns what
+/// stands behind it. Null if it is longer.
+template <class Signed>
+inline const uint8_t* takeShortVarint(const uint8_t* at, Signed& value) noexcept {
+  using Unsigned = std::make_unsigned_t<Signed>;
+  const unsigned first = at[0];
+  if (first < 0x80) {
+    value = unZigZag(static_cast<Unsigned>(first));
+    return at + 1;
+  }
+  if (at[1] >= 0x80) [[unlikely]]
+    return nullptr;
+  value = unZigZag(static_cast<Unsigned>((first & 0x7f) | unsigned{at[1]} << 7));
+  return at + 2;
 }
 
 /// Takes an unsigned form off the front of `from`. Nothing if it is cut off, or longer than `Unsigned` allows.

@@ -24,17 +24,8 @@ template <class Signed>
 
 template <class Signed>
 inline const uint8_t* takeVarint(const uint8_t* at, const uint8_t* end, Signed& value) noexcept {
-  using Unsigned = std::make_unsigned_t<Signed>;
-  if (at != end) [[likely]] {
-    const unsigned first = at[0];
-    if (first < 0x80) {
-      value = unZigZag(static_cast<Unsigned>(first));
-      return at + 1;
-    }
-    if (end - at >= 2 && at[1] < 0x80) [[likely]] {
-      value = unZigZag(static_cast<Unsigned>((first & 0x7f) | unsigned{at[1]} << 7));
-      return at + 2;
-    }
+  if (end - at >= 2) [[likely]] {
+    if (const uint8_t* const behind = takeShortVarint(at, value)) return behind;
   }
   return takeLongVarint(at, end, value);
 }

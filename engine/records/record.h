@@ -115,19 +115,6 @@ class RecordCursor {
     return Step::Corrupt;
   }
 
-  /// Takes a varint of at most two bytes, as nearly all are, from where at least two are left. Null if it is longer.
-  template <class Signed>
-  static const uint8_t* takeShort(const uint8_t* at, Signed& value) noexcept {
-    const unsigned first = at[0];
-    if (first < 0x80) {
-      value = unZigZag(static_cast<std::make_unsigned_t<Signed>>(first));
-      return at + 1;
-    }
-    if (at[1] >= 0x80) [[unlikely]]
-      return nullptr;
-    value = unZigZag(static_cast<std::make_unsigned_t<Signed>>((first & 0x7f) | unsigned{at[1]} << 7));
-    return at + 2;
-  }
   /// The next record if it is one of those that nearly all are: short fields, no headers, nothing wrong. Else nothing
   /// has changed, and takeAny() says what there is.
   [[gnu::always_inline]] bool takePlain() noexcept {
@@ -137,19 +124,19 @@ class RecordCursor {
     if (given_ >= header_->recordCount || end_ - at_ < 2) [[unlikely]]
       return false;
     int32_t size = 0;
-    const uint8_t* at = takeShort(at_, size);
+    const uint8_t* at = takeShortVarint(at_, size);
     if (at == nullptr || size < kFront || size > end_ - at) [[unlikely]]
       return false;
     const uint8_t* const end = at + size;
     Found found;
-    if ((at = takeShort(at + 1, found.timestampDelta)) == nullptr) return false;
-    if ((at = takeShort(at, found.offsetDelta)) == nullptr) return false;
-    if ((at = takeShort(at, found.keySize)) == nullptr) return false;
+    if ((at = takeShortVarint(at + 1, found.timestampDelta)) == nullptr) return false;
+    if ((at = takeShortVarint(at, found.offsetDelta)) == nullptr) return false;
+    if ((at = takeShortVarint(at, found.keySize)) == nullptr) return false;
     found.key = at;
     if (found.keySize > end - at) [[unlikely]]
       return false;
     if (found.keySize > 0) at += found.keySize;
-    if (end - at < kMiddle || (at = takeShort(at, found.valueSize)) == nullptr) [[unlikely]]
+    if (end - at < kMiddle || (at = takeShortVarint(at, found.valueSize)) == nullptr) [[unlikely]]
       return false;
     found.value = at;
     // Behind the value the count of headers, 0.
