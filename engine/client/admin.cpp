@@ -35,7 +35,7 @@ class Admin::Core : public detail::Calls {
 Admin::Admin(Client& client, platform::Duration timeout) : core_(std::make_shared<Core>(client, timeout)) {}
 
 Admin::~Admin() {
-  core_->stopped = true;
+  core_->stop();
 }
 
 void Admin::createTopic(NewTopic topic, Handler<Uuid> handler) {

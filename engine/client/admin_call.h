@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@
 #include "client/client.h"
 #include "client/client_codec.h"
 #include "client/coordinator_lookup.h"
+#include "client/running.h"
 
 /// What Admin, GroupAdmin and TransactionAdmin are made of: one request, asked again while its error is one that
 /// passes.
@@ -101,20 +104,42 @@ struct CallOf final : AnyCall {
   Result<T> result = fail(ErrorCode::UnknownServerError);
 };
 
+/// What several brokers are asked for.
+template <class T>
+struct Parts {
+  size_t left;
+  std::move_only_function<void(Result<std::vector<T>>)> handler;
+  std::vector<T> all = {};
+  std::optional<Error> error = {};
+
+  void add(Result<std::vector<T>> part) {
+    if (part)
+      std::ranges::move(*part, std::back_inserter(all));
+    else if (!error)
+      error = std::move(part).error();
+    if (--left > 0) return;
+    if (error) return handler(fail(*std::move(error)));
+    handler(std::move(all));
+  }
+};
+
 /// On the executor of its Client; outlived by nothing that it calls back.
-class Calls : public std::enable_shared_from_this<Calls> {
+class Calls : public Running {
  public:
-  Calls(Client& itsClient, platform::Duration timeout) : client(itsClient), timeout_(timeout) {}
+  Calls(Client& client, platform::Duration timeout) : Running(client), timeout_(timeout) {}
 
   template <class T, class Request>
   void start(Call<T, Request> call) {
     begin(std::make_unique<CallOf<T, Request>>(std::move(call)));
   }
 
-  int32_t timeoutMs() const { return millis(client.options().requestTimeout); }
+  /// Asks each broker for what it has. `handler` is told all of it; if one of them fails, with what.
+  template <class T, class Request>
+  void startAtEach(Request request,
+                   std::function<Result<std::vector<T>>(NodeId, const typename Request::Response&)> extract,
+                   std::move_only_function<void(Result<std::vector<T>>)> handler);
 
-  Client& client;
-  bool stopped = false;
+  int32_t timeoutMs() const { return millis(client_.options().requestTimeout); }
 
  private:
   void begin(std::shared_ptr<AnyCall> call);
@@ -128,5 +153,27 @@ class Calls : public std::enable_shared_from_this<Calls> {
   /// Calls between two attempts.
   std::vector<std::shared_ptr<AnyCall>> waiting_;
 };
+
+template <class T, class Request>
+void Calls::startAtEach(Request request,
+                        std::function<Result<std::vector<T>>(NodeId, const typename Request::Response&)> extract,
+                        std::move_only_function<void(Result<std::vector<T>>)> handler) {
+  client_.refresh(
+      {}, whileRunning([this, request = std::move(request), extract = std::move(extract),
+                        handler = std::move(handler)](const Result<void>& refreshed) mutable {
+        if (!refreshed) return handler(fail(refreshed.error()));
+        // A copy: what is asked may refresh the metadata.
+        const auto brokers = client_.metadata().brokers;
+        if (brokers.empty()) return handler(fail(ErrorCode::BrokerNotAvailable, "the cluster names no broker"));
+        const auto parts = std::make_shared<Parts<T>>(brokers.size(), std::move(handler));
+        for (const auto& [node, endpoint] : brokers)
+          start(Call<std::vector<T>, Request>{
+              .target = Target::at(node),
+              .request = request,
+              .extract = [node,
+                          extract](const typename Request::Response& response) { return extract(node, response); },
+              .handler = [parts](Result<std::vector<T>> part) { parts->add(std::move(part)); }});
+      }));
+}
 
 }  // namespace tidemark::client::detail

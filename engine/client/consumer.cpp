@@ -9,6 +9,7 @@
 #include "client/client_codec.h"
 #include "client/fetch_reader.h"
 #include "client/fetch_session.h"
+#include "client/running.h"
 #include "protocol/generated/fetch_response.h"
 #include "protocol/generated/list_offsets_request.h"
 #include "protocol/generated/list_offsets_response.h"
@@ -62,10 +63,10 @@ struct Source {
 
 }  // namespace
 
-class Consumer::Core : public std::enable_shared_from_this<Consumer::Core> {
+class Consumer::Core : public Running {
  public:
   Core(Client& client, ConsumerOptions options, RecordHandler onRecord, ErrorHandler onError)
-      : client_(client), options_(options), onRecord_(std::move(onRecord)), onError_(std::move(onError)) {}
+      : Running(client), options_(options), onRecord_(std::move(onRecord)), onError_(std::move(onError)) {}
 
   void assign(std::vector<Position> positions);
   void seek(const TopicPartition& where, std::optional<Offset> offset, int64_t lookup);
@@ -74,13 +75,15 @@ class Consumer::Core : public std::enable_shared_from_this<Consumer::Core> {
     const auto at = readings_.find(where);
     return at == readings_.end() ? nullptr : &at->second;
   }
-  void stop() {
-    stopped_ = true;
+  void stop() override {
+    Running::stop();
     timer_.cancel();
   }
 
  private:
-  void pumpSoon();
+  void pumpSoon() {
+    postOnce(pumpPosted_, [this] { pump(); });
+  }
   void pump();
   void armTimer();
 
@@ -100,7 +103,6 @@ class Consumer::Core : public std::enable_shared_from_this<Consumer::Core> {
   void askForMetadata(const std::string& topic);
   MonotonicTime now() const { return client_.process().clock().monotonic(); }
 
-  Client& client_;
   const ConsumerOptions options_;
   const RecordHandler onRecord_;
   const ErrorHandler onError_;
@@ -112,7 +114,6 @@ class Consumer::Core : public std::enable_shared_from_this<Consumer::Core> {
   FetchReader reader_;
   platform::Timer timer_;
   bool pumpPosted_ = false;
-  bool stopped_ = false;
 };
 
 // --- What is wanted --------------------------------------------------------------------------------------------------
@@ -159,16 +160,6 @@ void Consumer::Core::setPaused(const TopicPartition& where, bool paused) {
 
 // --- The loop --------------------------------------------------------------------------------------------------------
 
-void Consumer::Core::pumpSoon() {
-  if (std::exchange(pumpPosted_, true)) return;
-  client_.executor().post([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self || self->stopped_) return;
-    self->pumpPosted_ = false;
-    self->pump();
-  });
-}
-
 void Consumer::Core::pump() {
   const MonotonicTime time = now();
   std::set<NodeId> leaders;
@@ -204,26 +195,20 @@ void Consumer::Core::armTimer() {
   }
   consider(metadataNotBefore_);
   timer_.cancel();
-  if (next == kNever) return;
-  timer_ = client_.executor().schedule(next - time, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self && !self->stopped_) self->pump();
-  });
+  if (next != kNever) timer_ = client_.executor().schedule(next - time, whileRunning([this] { pump(); }));
 }
 
 void Consumer::Core::askForMetadata(const std::string& topic) {
   if (metadataNotBefore_ > now() || !unknownTopics_.insert(topic).second) return;
-  client_.refresh({topic}, [weak = weak_from_this(), topic](const Result<void>&) {
-    const auto self = weak.lock();
-    if (!self || self->stopped_) return;
-    self->unknownTopics_.erase(topic);
-    const bool known = std::all_of(self->readings_.begin(), self->readings_.end(), [&](const auto& each) {
-      return each.first.topic != topic || self->client_.metadata().leaderOf(each.first);
-    });
-    self->metadataFailures_ = known ? 0 : self->metadataFailures_ + 1;
-    self->metadataNotBefore_ = known ? MonotonicTime{} : self->now() + self->client_.backoff(self->metadataFailures_);
-    self->pumpSoon();
-  });
+  client_.refresh({topic}, whileRunning([this, topic](const Result<void>&) {
+                    unknownTopics_.erase(topic);
+                    const bool known = std::all_of(readings_.begin(), readings_.end(), [&](const auto& each) {
+                      return each.first.topic != topic || client_.metadata().leaderOf(each.first);
+                    });
+                    metadataFailures_ = known ? 0 : metadataFailures_ + 1;
+                    metadataNotBefore_ = known ? MonotonicTime{} : now() + client_.backoff(metadataFailures_);
+                    pumpSoon();
+                  }));
 }
 
 void Consumer::Core::backOff(Reading& reading) {
@@ -244,11 +229,10 @@ void Consumer::Core::lookUp(Reading& reading) {
                                           .currentLeaderEpoch = partition->leaderEpoch.value(),
                                           .timestamp = reading.lookup});
   client_.sendToLeader(reading.where, std::move(request), {},
-                       [weak = weak_from_this(), where = reading.where,
-                        seeks = reading.seeks](const Result<network::Received<ListOffsetsResponse>>& received) {
-                         const auto self = weak.lock();
-                         if (self && !self->stopped_) self->lookedUp(where, seeks, received);
-                       });
+                       whileRunning([this, where = reading.where, seeks = reading.seeks](
+                                        const Result<network::Received<ListOffsetsResponse>>& received) {
+                         lookedUp(where, seeks, received);
+                       }));
 }
 
 void Consumer::Core::lookedUp(const TopicPartition& where, uint64_t seeks,
@@ -313,10 +297,9 @@ void Consumer::Core::fetch(NodeId leader, Source& source) {
   }
   source.channel->send(
       std::move(request), how,
-      [weak = weak_from_this(), leader, wanted = std::move(wanted)](Result<network::Received<FetchResponse>> received) {
-        const auto self = weak.lock();
-        if (self && !self->stopped_) self->fetched(leader, wanted, std::move(received));
-      });
+      whileRunning([this, leader, wanted = std::move(wanted)](Result<network::Received<FetchResponse>> received) {
+        fetched(leader, wanted, std::move(received));
+      }));
 }
 
 void Consumer::Core::fetched(NodeId leader, const AskedAll& asked, Result<network::Received<FetchResponse>> received) {

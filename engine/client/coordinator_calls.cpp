@@ -32,7 +32,7 @@ void CoordinatorCalls::enqueue(std::shared_ptr<Call> call) {
 }
 
 void CoordinatorCalls::stop() {
-  stopped_ = true;
+  Running::stop();
   timer_.cancel();
   queue_.clear();
 }
@@ -52,26 +52,22 @@ void CoordinatorCalls::send(std::shared_ptr<Call> call) {
   network::RawRequest request = call->request();
   const network::SendOptions options{.maxVersion = call->newestVersion, .timeout = setup_.requestTimeout};
   channel_->sendRaw(std::move(request), options,
-                    [call = std::move(call), weak = weak_from_this()](Result<network::RawResponse> answer) {
-                      const auto self = weak.lock();
-                      if (!self || self->stopped_) return;
+                    whileRunning([this, call = std::move(call)](Result<network::RawResponse> answer) {
                       const ErrorCode code = call->take(std::move(answer));
-                      if (code != ErrorCode::None) return self->failed({code, std::string(errorName(code))});
-                      self->takeFront();
+                      if (code != ErrorCode::None) return failed({code, std::string(errorName(code))});
+                      takeFront();
                       call->tell();
-                      self->next();
-                    });
+                      next();
+                    }));
 }
 
 void CoordinatorCalls::find() {
   findCoordinator(client_, setup_.kind, setup_.key, setup_.requestTimeout,
-                  [weak = weak_from_this()](Result<CoordinatorPlace> place) {
-                    const auto self = weak.lock();
-                    if (!self || self->stopped_) return;
-                    if (!place) return self->failed(place.error());
-                    self->channel_ = self->client_.newChannel(std::move(place->endpoint));
-                    self->run();
-                  });
+                  whileRunning([this](Result<CoordinatorPlace> place) {
+                    if (!place) return failed(place.error());
+                    channel_ = client_.newChannel(std::move(place->endpoint));
+                    run();
+                  }));
 }
 
 void CoordinatorCalls::failed(const Error& error) {
@@ -82,10 +78,7 @@ void CoordinatorCalls::failed(const Error& error) {
     takeFront()->fail(isFinal ? error : Error{ErrorCode::RequestTimedOut, fmt::format("gave up: {}", error.message)});
     return next();
   }
-  timer_ = client_.executor().schedule(client_.backoff(++queue_.front()->attempts), [weak = weak_from_this()] {
-    const auto again = weak.lock();
-    if (again && !again->stopped_) again->run();
-  });
+  timer_ = client_.executor().schedule(client_.backoff(++queue_.front()->attempts), whileRunning([this] { run(); }));
 }
 
 std::shared_ptr<CoordinatorCalls::Call> CoordinatorCalls::takeFront() {

@@ -9,12 +9,13 @@
 #include "client/client.h"
 #include "client/client_codec.h"
 #include "client/coordinator_lookup.h"
+#include "client/running.h"
 
 namespace tidemark::client {
 
 /// Asks one coordinator, of transactions or of a group, one thing after the other. It is looked for when there is need,
 /// and again when it has moved; each request is repeated until its answer is final. Of its client's executor.
-class CoordinatorCalls : public std::enable_shared_from_this<CoordinatorCalls> {
+class CoordinatorCalls : public Running {
  public:
   struct Setup {
     CoordinatorKind kind;
@@ -25,7 +26,7 @@ class CoordinatorCalls : public std::enable_shared_from_this<CoordinatorCalls> {
     /// Of a call, repetitions and the calls before it included.
     platform::Duration patience;
   };
-  CoordinatorCalls(Client& client, Setup setup) : client_(client), setup_(std::move(setup)) {}
+  CoordinatorCalls(Client& client, Setup setup) : Running(client), setup_(std::move(setup)) {}
 
   const std::string& key() const noexcept { return setup_.key; }
 
@@ -36,7 +37,7 @@ class CoordinatorCalls : public std::enable_shared_from_this<CoordinatorCalls> {
                                                                 std::move(handler)));
   }
   /// Forgets what was asked.
-  void stop();
+  void stop() override;
 
  private:
   struct Call {
@@ -87,13 +88,11 @@ class CoordinatorCalls : public std::enable_shared_from_this<CoordinatorCalls> {
   std::shared_ptr<Call> takeFront();
   platform::MonotonicTime now() const { return client_.process().clock().monotonic(); }
 
-  Client& client_;
   const Setup setup_;
   std::unique_ptr<network::Channel> channel_;
   std::deque<std::shared_ptr<Call>> queue_;
   /// The call at the front is on its way.
   bool busy_ = false;
-  bool stopped_ = false;
   platform::Timer timer_;
 };
 

@@ -58,62 +58,30 @@ std::string_view nameOf(GroupType type) noexcept {
   return {};
 }
 
-/// Each broker is asked for the groups that it coordinates.
-struct GroupAdmin::Listing {
-  size_t left = 0;
-  std::vector<ListedGroup> groups;
-  std::optional<Error> error;
-  Handler<std::vector<ListedGroup>> handler;
-
-  void answered(Result<std::vector<ListedGroup>> part) {
-    if (part)
-      std::ranges::move(*part, std::back_inserter(groups));
-    else if (!error)
-      error = std::move(part).error();
-    if (--left > 0) return;
-    if (error) return handler(std::unexpected(*std::move(error)));
-    std::ranges::sort(groups, {}, &ListedGroup::id);
-    handler(std::move(groups));
-  }
-};
-
 GroupAdmin::GroupAdmin(Client& client, platform::Duration timeout)
     : core_(std::make_shared<detail::Calls>(client, timeout)) {}
 
 GroupAdmin::~GroupAdmin() {
-  core_->stopped = true;
+  core_->stop();
 }
 
 void GroupAdmin::listGroups(Handler<std::vector<ListedGroup>> handler) {
-  core_->client.refresh(
-      {}, [weak = std::weak_ptr(core_), handler = std::move(handler)](const Result<void>& refreshed) mutable {
-        const auto core = weak.lock();
-        if (!core || core->stopped) return;
-        if (!refreshed) return handler(std::unexpected(refreshed.error()));
-        auto listing = std::make_shared<Listing>();
-        listing->handler = std::move(handler);
-        listing->left = core->client.metadata().brokers.size();
-        if (listing->left == 0)
-          return listing->handler(fail(ErrorCode::BrokerNotAvailable, "the cluster names no broker"));
-        // A copy: what is asked may refresh the metadata.
-        const auto brokers = core->client.metadata().brokers;
-        for (const auto& [node, endpoint] : brokers)
-          core->start(Call<std::vector<ListedGroup>, protocol::ListGroupsRequest>{
-              .target = Target::at(node),
-              .request = {},
-              .extract = [node](const protocol::ListGroupsResponse& response) -> Result<std::vector<ListedGroup>> {
-                if (response.errorCode != 0)
-                  return fail(errorOf(response.errorCode, {}, fmt::format("broker {}", node)));
-                std::vector<ListedGroup> groups;
-                for (const auto& each : response.groups)
-                  groups.push_back({.id = each.groupId.str(),
-                                    .type = groupTypeOf(each.groupType.view()),
-                                    .protocolType = each.protocolType.str(),
-                                    .state = each.groupState.str(),
-                                    .coordinator = node});
-                return groups;
-              },
-              .handler = [listing](Result<std::vector<ListedGroup>> part) { listing->answered(std::move(part)); }});
+  core_->startAtEach<ListedGroup>(
+      protocol::ListGroupsRequest(),
+      [](NodeId node, const protocol::ListGroupsResponse& response) -> Result<std::vector<ListedGroup>> {
+        if (response.errorCode != 0) return fail(errorOf(response.errorCode, {}, fmt::format("broker {}", node)));
+        std::vector<ListedGroup> groups;
+        for (const auto& each : response.groups)
+          groups.push_back({.id = each.groupId.str(),
+                            .type = groupTypeOf(each.groupType.view()),
+                            .protocolType = each.protocolType.str(),
+                            .state = each.groupState.str(),
+                            .coordinator = node});
+        return groups;
+      },
+      [handler = std::move(handler)](Result<std::vector<ListedGroup>> all) mutable {
+        if (all) std::ranges::sort(*all, {}, &ListedGroup::id);
+        handler(std::move(all));
       });
 }
 

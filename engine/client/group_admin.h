@@ -108,7 +108,6 @@ class GroupAdmin {
   void deleteGroup(std::string group, Done done);
 
  private:
-  struct Listing;
   /// `partitions`: instead of all, and stable.
   void fetchOffsets(std::string group, const std::vector<TopicPartition>* partitions,
                     Handler<std::vector<CommittedOffset>> handler);

@@ -22,7 +22,7 @@ ErrorCode firstErrorOf(const protocol::OffsetCommitResponse& response) {
 }  // namespace
 
 GroupMembership::GroupMembership(Client& client, std::string groupId, ErrorHandler onError)
-    : client_(client), groupId_(std::move(groupId)), onError_(std::move(onError)) {}
+    : Running(client), groupId_(std::move(groupId)), onError_(std::move(onError)) {}
 
 void GroupMembership::findCoordinator() {
   client::findCoordinator(client_, CoordinatorKind::Group, groupId_, {},

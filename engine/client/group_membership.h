@@ -12,6 +12,7 @@
 
 #include "base/ids.h"
 #include "client/client_codec.h"
+#include "client/running.h"
 
 namespace tidemark::client {
 
@@ -24,7 +25,7 @@ inline constexpr int32_t kLeavesGroupForAWhile = -2;
 /// What members of groups have in common, whichever protocol their group speaks: how one finds its coordinator, talks
 /// to it and goes from one step of its membership to the next. What it says there is the protocol's. Executor as the
 /// Client's.
-class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
+class GroupMembership : public Running {
  public:
   /// Only errors that do not pass.
   using ErrorHandler = std::function<void(const Error&)>;
@@ -32,15 +33,10 @@ class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
   /// What the coordinator assigns, by topic id.
   using Target = std::map<Uuid, std::set<int32_t>>;
 
-  GroupMembership(const GroupMembership&) = delete;
-  GroupMembership& operator=(const GroupMembership&) = delete;
-  virtual ~GroupMembership() = default;
-
   void begin() { later({}, &GroupMembership::findCoordinator); }
   virtual void leave(platform::Task done) = 0;
-  /// Nothing is told from here on.
-  virtual void stop() {
-    stopped_ = true;
+  void stop() override {
+    Running::stop();
     step_.cancel();
   }
 
@@ -67,14 +63,6 @@ class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
   /// How long to wait until the next attempt; they begin anew with attempts_ = 0.
   platform::Duration backoff() { return client_.backoff(++attempts_); }
 
-  /// `then`, unless it has stopped by then: the way to refer to the member from what is posted, armed or sent.
-  template <class Then>
-  auto whileRunning(Then then) {
-    return [weak = weak_from_this(), then = std::move(then)]<class... Args>(Args&&... args) mutable {
-      const auto self = weak.lock();
-      if (self && !self->stopped_) then(std::forward<Args>(args)...);
-    };
-  }
   /// Arms the one next step of becoming and staying a member.
   template <class Derived>
   void later(platform::Duration after, void (Derived::*step)()) {
@@ -108,7 +96,6 @@ class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
   void commitOffsets(const std::map<TopicPartition, Offset>& offsets, std::optional<protocol::Text> instanceId,
                      Client::Done done);
 
-  Client& client_;
   const std::string groupId_;
   const ErrorHandler onError_;
 
@@ -120,7 +107,6 @@ class GroupMembership : public std::enable_shared_from_this<GroupMembership> {
   int attempts_ = 0;
   platform::Timer step_;
   bool left_ = false;
-  bool stopped_ = false;
 
  private:
   template <class Derived>

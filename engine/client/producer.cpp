@@ -13,6 +13,7 @@
 #include "client/pending_records.h"
 #include "client/produce_message.h"
 #include "client/record_accumulator.h"
+#include "client/running.h"
 #include "protocol/generated/init_producer_id_request.h"
 #include "protocol/generated/init_producer_id_response.h"
 
@@ -22,15 +23,15 @@ using platform::Duration;
 using platform::MonotonicTime;
 using protocol::ProduceResponse;
 
-class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
+class Producer::Core : public Running {
  public:
   Core(Client& client, ProducerOptions options)
-      : client_(client), options_(bounded(std::move(options))), accumulator_(options_, client.process().clock()) {}
+      : Running(client), options_(bounded(std::move(options))), accumulator_(options_, client.process().clock()) {}
 
   void send(ProducerRecord record, Handler handler);
   void flush(platform::Task done);
-  void stop() {
-    stopped_ = true;
+  void stop() override {
+    Running::stop();
     timer_.cancel();
     idTimer_.cancel();
     metadataTimers_.clear();
@@ -40,7 +41,9 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
     gate_ = std::move(gate);
     newestProduce_ = newestProduce;
   }
-  void pumpSoon();
+  void pumpSoon() {
+    postOnce(pumpPosted_, [this] { pump(); });
+  }
   void dropPending(const Error& error);
   size_t pending() const noexcept { return pending_.count(); }
   ProducerId id() const noexcept { return id_; }
@@ -92,7 +95,6 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
 
   MonotonicTime now() const { return client_.process().clock().monotonic(); }
 
-  Client& client_;
   const ProducerOptions options_;
   RecordAccumulator accumulator_;
   PendingRecords pending_;
@@ -115,7 +117,6 @@ class Producer::Core : public std::enable_shared_from_this<Producer::Core> {
   platform::Timer timer_;
   MonotonicTime wakeAt_ = kNever;
   bool pumpPosted_ = false;
-  bool stopped_ = false;
 };
 
 // --- Taking records in -----------------------------------------------------------------------------------------------
@@ -150,32 +151,18 @@ void Producer::Core::placeWaiting() {
 void Producer::Core::askForMetadata(const std::string& topic) {
   if (!unknownTopics_.insert(topic).second) return;
   const int attempts = metadataAttempts_[topic]++;
-  auto ask = [weak = weak_from_this(), topic] {
-    const auto self = weak.lock();
-    if (!self || self->stopped_) return;
-    self->client_.refresh({topic}, [weak, topic](const Result<void>&) {
-      const auto again = weak.lock();
-      if (!again || again->stopped_) return;
-      again->unknownTopics_.erase(topic);
-      again->placeWaiting();
-      again->pumpSoon();
-    });
-  };
+  auto ask = whileRunning([this, topic] {
+    client_.refresh({topic}, whileRunning([this, topic](const Result<void>&) {
+                      unknownTopics_.erase(topic);
+                      placeWaiting();
+                      pumpSoon();
+                    }));
+  });
   if (attempts == 0) return ask();
-  metadataTimers_[topic] = client_.executor().schedule(client_.backoff(attempts), ask);
+  metadataTimers_[topic] = client_.executor().schedule(client_.backoff(attempts), std::move(ask));
 }
 
 // --- Sending ---------------------------------------------------------------------------------------------------------
-
-void Producer::Core::pumpSoon() {
-  if (std::exchange(pumpPosted_, true)) return;
-  client_.executor().post([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self || self->stopped_) return;
-    self->pumpPosted_ = false;
-    self->pump();
-  });
-}
 
 void Producer::Core::pump() {
   expire();
@@ -221,10 +208,9 @@ void Producer::Core::sendTo(NodeId leader, std::vector<Sending> group) {
                                  .expectResponse = options_.acks != 0};
   client_.sendTo(
       leader, std::move(request), how,
-      [weak = weak_from_this(), group = std::move(group)](const Result<network::Received<ProduceResponse>>& received) {
-        const auto self = weak.lock();
-        if (self && !self->stopped_) self->answered(group, received);
-      });
+      whileRunning([this, group = std::move(group)](const Result<network::Received<ProduceResponse>>& received) {
+        answered(group, received);
+      }));
 }
 
 void Producer::Core::expire() {
@@ -246,10 +232,7 @@ void Producer::Core::armTimer() {
   if (!unplaced_.empty()) wakeAt_ = std::min(wakeAt_, unplaced_.front().deadline);
   timer_.cancel();
   if (wakeAt_ == kNever) return;
-  timer_ = client_.executor().schedule(std::max<Duration>(wakeAt_ - now(), {}), [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self && !self->stopped_) self->pump();
-  });
+  timer_ = client_.executor().schedule(std::max<Duration>(wakeAt_ - now(), {}), whileRunning([this] { pump(); }));
 }
 
 // --- Results ---------------------------------------------------------------------------------------------------------
@@ -376,25 +359,20 @@ void Producer::Core::askForId() {
   request.transactionalId.reset();
   request.transactionTimeoutMs = INT32_MAX;
   client_.sendToAny(std::move(request), {.timeout = options_.requestTimeout},
-                    [weak = weak_from_this()](Result<network::Received<protocol::InitProducerIdResponse>> received) {
-                      const auto self = weak.lock();
-                      if (!self || self->stopped_) return;
+                    whileRunning([this](const Result<network::Received<protocol::InitProducerIdResponse>>& received) {
                       if (received && received->message.errorCode == 0) {
-                        self->id_ = ProducerId(received->message.producerId);
-                        self->epoch_ = ProducerEpoch(received->message.producerEpoch);
-                        self->idState_ = IdState::Known;
-                        self->idAttempts_ = 0;
-                        return self->pump();
+                        id_ = ProducerId(received->message.producerId);
+                        epoch_ = ProducerEpoch(received->message.producerEpoch);
+                        idState_ = IdState::Known;
+                        idAttempts_ = 0;
+                        return pump();
                       }
-                      if (received) self->client_.anyFailed();
-                      self->idTimer_ =
-                          self->client_.executor().schedule(self->client_.backoff(++self->idAttempts_), [weak] {
-                            const auto again = weak.lock();
-                            if (!again || again->stopped_) return;
-                            again->idState_ = IdState::None;
-                            again->pump();
-                          });
-                    });
+                      if (received) client_.anyFailed();
+                      idTimer_ = client_.executor().schedule(client_.backoff(++idAttempts_), whileRunning([this] {
+                                                               idState_ = IdState::None;
+                                                               pump();
+                                                             }));
+                    }));
 }
 
 /// Numbers of this partition are lost: what has one fails, and the rest waits for a new id.

@@ -72,7 +72,9 @@ class ShareConsumer::Core final : public GroupMembership {
   /// Takes what the coordinator assigned, once its topics are known by name.
   void assign();
 
-  void pumpSoon();
+  void pumpSoon() {
+    postOnce(pumpPosted_, [this] { pump(); });
+  }
   void pump();
   void sayGoodbye();
   void armTimer();
@@ -205,14 +207,6 @@ void ShareConsumer::Core::acknowledge(const Delivery& delivery, AcknowledgeType 
 void ShareConsumer::Core::commit() {
   for (auto& [leader, source] : sources_) source.commits = !source.session.said.empty();
   pumpSoon();
-}
-
-void ShareConsumer::Core::pumpSoon() {
-  if (std::exchange(pumpPosted_, true)) return;
-  client_.executor().post(whileRunning([this] {
-    pumpPosted_ = false;
-    pump();
-  }));
 }
 
 void ShareConsumer::Core::pump() {

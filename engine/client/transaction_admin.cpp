@@ -30,69 +30,37 @@ bool isHanging(const ProducerOnPartition& producer, const TransactionDescription
   return std::ranges::find(known->partitions, producer.partition) == known->partitions.end();
 }
 
-/// Each broker is asked for what it coordinates.
-struct TransactionAdmin::Listing {
-  size_t left = 0;
-  std::vector<ListedTransaction> found;
-  std::optional<Error> error;
-  Handler<std::vector<ListedTransaction>> handler;
-
-  void answered(Result<std::vector<ListedTransaction>> part) {
-    if (part)
-      std::ranges::move(*part, std::back_inserter(found));
-    else if (!error)
-      error = std::move(part).error();
-    if (--left > 0) return;
-    if (error) return handler(fail(*std::move(error)));
-    std::ranges::sort(found, {}, &ListedTransaction::transactionalId);
-    handler(std::move(found));
-  }
-};
-
 TransactionAdmin::TransactionAdmin(Client& client, platform::Duration timeout)
     : core_(std::make_shared<detail::Calls>(client, timeout)) {}
 
 TransactionAdmin::~TransactionAdmin() {
-  core_->stopped = true;
+  core_->stop();
 }
 
-void TransactionAdmin::listTransactions(Filter filter, Handler<std::vector<ListedTransaction>> handler) {
-  core_->client.refresh({}, [weak = std::weak_ptr(core_), filter = std::move(filter),
-                             handler = std::move(handler)](const Result<void>& refreshed) mutable {
-    const auto core = weak.lock();
-    if (!core || core->stopped) return;
-    if (!refreshed) return handler(fail(refreshed.error()));
-    auto listing = std::make_shared<Listing>();
-    listing->handler = std::move(handler);
-    listing->left = core->client.metadata().brokers.size();
-    if (listing->left == 0) return listing->handler(fail(ErrorCode::BrokerNotAvailable, "the cluster names no broker"));
-    // A copy: what is asked may refresh the metadata.
-    const auto brokers = core->client.metadata().brokers;
-    for (const auto& [node, endpoint] : brokers) {
-      protocol::ListTransactionsRequest request;
-      for (const std::string& state : filter.states) request.stateFilters.emplace_back(state);
-      for (const ProducerId producer : filter.producers) request.producerIdFilters.push_back(producer.value());
-      request.durationFilter = filter.longerThan.count();
-      core->start(Call<std::vector<ListedTransaction>, protocol::ListTransactionsRequest>{
-          .target = Target::at(node),
-          .request = std::move(request),
-          .extract =
-              [node](const protocol::ListTransactionsResponse& response) -> Result<std::vector<ListedTransaction>> {
-            if (response.errorCode != 0) return fail(errorOf(response.errorCode, {}, fmt::format("broker {}", node)));
-            if (!response.unknownStateFilters.empty())
-              return fail(ErrorCode::InvalidRequest,
-                          fmt::format("there is no transaction state {}", response.unknownStateFilters[0].view()));
-            std::vector<ListedTransaction> found;
-            for (const auto& each : response.transactionStates)
-              found.push_back({.transactionalId = each.transactionalId.str(),
-                               .producer = ProducerId(each.producerId),
-                               .state = each.transactionState.str(),
-                               .coordinator = node});
-            return found;
-          },
-          .handler = [listing](Result<std::vector<ListedTransaction>> part) { listing->answered(std::move(part)); }});
-    }
-  });
+void TransactionAdmin::listTransactions(const Filter& filter, Handler<std::vector<ListedTransaction>> handler) {
+  protocol::ListTransactionsRequest request;
+  for (const std::string& state : filter.states) request.stateFilters.emplace_back(state);
+  for (const ProducerId producer : filter.producers) request.producerIdFilters.push_back(producer.value());
+  request.durationFilter = filter.longerThan.count();
+  core_->startAtEach<ListedTransaction>(
+      std::move(request),
+      [](NodeId node, const protocol::ListTransactionsResponse& response) -> Result<std::vector<ListedTransaction>> {
+        if (response.errorCode != 0) return fail(errorOf(response.errorCode, {}, fmt::format("broker {}", node)));
+        if (!response.unknownStateFilters.empty())
+          return fail(ErrorCode::InvalidRequest,
+                      fmt::format("there is no transaction state {}", response.unknownStateFilters[0].view()));
+        std::vector<ListedTransaction> found;
+        for (const auto& each : response.transactionStates)
+          found.push_back({.transactionalId = each.transactionalId.str(),
+                           .producer = ProducerId(each.producerId),
+                           .state = each.transactionState.str(),
+                           .coordinator = node});
+        return found;
+      },
+      [handler = std::move(handler)](Result<std::vector<ListedTransaction>> all) mutable {
+        if (all) std::ranges::sort(*all, {}, &ListedTransaction::transactionalId);
+        handler(std::move(all));
+      });
 }
 
 void TransactionAdmin::describeTransaction(std::string transactionalId, Handler<TransactionDescription> handler) {

@@ -70,7 +70,7 @@ class TransactionAdmin {
     std::chrono::milliseconds longerThan{-1};
   };
   /// Of all coordinators, by transactional id. Fails if one of them does not answer.
-  void listTransactions(Filter filter, Handler<std::vector<ListedTransaction>> handler);
+  void listTransactions(const Filter& filter, Handler<std::vector<ListedTransaction>> handler);
   /// TransactionalIdNotFound.
   void describeTransaction(std::string transactionalId, Handler<TransactionDescription> handler);
   /// Asked of the partition's leader.
@@ -81,7 +81,6 @@ class TransactionAdmin {
   void abort(ProducerOnPartition which, Done done);
 
  private:
-  struct Listing;
   std::shared_ptr<detail::Calls> core_;
 };
 

@@ -63,10 +63,10 @@ ErrorCode errorOfOffsets(const protocol::TxnOffsetCommitResponse& response) {
 
 }  // namespace
 
-class TransactionalProducer::Core : public std::enable_shared_from_this<TransactionalProducer::Core> {
+class TransactionalProducer::Core : public Running {
  public:
   Core(Client& client, TransactionalProducerOptions options)
-      : client_(client),
+      : Running(client),
         options_(std::move(options)),
         producer_(client,
                   [&] {
@@ -83,8 +83,8 @@ class TransactionalProducer::Core : public std::enable_shared_from_this<Transact
   void send(ProducerRecord record, Producer::Handler handler);
   void sendOffsets(std::string group, Offsets offsets, Done done);
   void end(bool commit, Done done);
-  void stop() {
-    stopped_ = true;
+  void stop() override {
+    Running::stop();
     transactions_->stop();
     if (group_) group_->stop();
   }
@@ -126,7 +126,6 @@ class TransactionalProducer::Core : public std::enable_shared_from_this<Transact
   void sendEnd(bool commit, Done done);
   void ended(const protocol::EndTxnResponse& response, Done done);
 
-  Client& client_;
   const TransactionalProducerOptions options_;
   Producer producer_;
   const std::shared_ptr<CoordinatorCalls> transactions_;
@@ -142,7 +141,6 @@ class TransactionalProducer::Core : public std::enable_shared_from_this<Transact
   /// Batches wait for these to be added.
   std::set<TopicPartition> wanted_;
   bool adding_ = false;
-  bool stopped_ = false;
 };
 
 void TransactionalProducer::Core::restart() {
@@ -179,8 +177,8 @@ void TransactionalProducer::Core::begin(bool goesOn, Done done) {
 void TransactionalProducer::Core::send(ProducerRecord record, Producer::Handler handler) {
   used_ = true;
   producer_.send(std::move(record),
-                 [weak = weak_from_this(), handler = std::move(handler)](Result<Delivered> delivered) mutable {
-                   if (const auto self = weak.lock(); self && !delivered) self->failed(delivered.error());
+                 [this, weak = weak_from_this(), handler = std::move(handler)](Result<Delivered> delivered) mutable {
+                   if (const auto self = weak.lock(); self && !delivered) failed(delivered.error());
                    if (handler) handler(std::move(delivered));
                  });
 }
@@ -197,10 +195,7 @@ bool TransactionalProducer::Core::mayGo(const TopicPartition& where) {
 /// Those of one moment go together.
 void TransactionalProducer::Core::addSoon() {
   if (std::exchange(adding_, true)) return;
-  client_.executor().post([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self && !self->stopped_) self->addWanted();
-  });
+  client_.executor().post(whileRunning([this] { addWanted(); }));
 }
 
 void TransactionalProducer::Core::addWanted() {
@@ -294,12 +289,10 @@ void TransactionalProducer::Core::end(bool commit, Done done) {
     producer_.dropPending({ErrorCode::TransactionAbortable, "the transaction is aborted"});
     return sendEnd(false, std::move(done));
   }
-  producer_.flush([weak = weak_from_this(), done = std::move(done)]() mutable {
-    const auto self = weak.lock();
-    if (!self || self->stopped_) return;
-    if (self->failed_) return done(std::unexpected(*self->failed_));
-    self->sendEnd(true, std::move(done));
-  });
+  producer_.flush(whileRunning([this, done = std::move(done)]() mutable {
+    if (failed_) return done(std::unexpected(*failed_));
+    sendEnd(true, std::move(done));
+  }));
 }
 
 void TransactionalProducer::Core::sendEnd(bool commit, Done done) {
@@ -308,10 +301,7 @@ void TransactionalProducer::Core::sendEnd(bool commit, Done done) {
     return;
   }
   if (!raisesEpochs() && open_ == Open::No) {
-    client_.executor().post([weak = weak_from_this(), done = std::move(done)]() mutable {
-      const auto self = weak.lock();
-      if (self && !self->stopped_) self->ended({}, std::move(done));
-    });
+    client_.executor().post(whileRunning([this, done = std::move(done)]() mutable { ended({}, std::move(done)); }));
     return;
   }
   protocol::EndTxnRequest request;
