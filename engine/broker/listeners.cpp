@@ -10,7 +10,7 @@ network::ServerOptions serverOptions(const config::BrokerConfig& config, Listene
     if (config.isControllerListener(listener.name) == (role == ListenersOf::Controller))
       server.listeners.push_back({.name = listener.name,
                                   .endpoint = {bindHost(listener.host), listener.port},
-                                  .securityProtocol = static_cast<network::SecurityProtocol>(listener.protocol)});
+                                  .securityProtocol = listener.protocol});
   server.queuedMaxRequests = config.getInt("queued.max.requests");
   server.maxRequestBytes = static_cast<uint32_t>(config.getInt("socket.request.max.bytes"));
   server.sockets = {.sendBufferBytes = config.getInt("socket.send.buffer.bytes"),

@@ -14,15 +14,10 @@
 #include "base/uuid.h"
 #include "config/config_table.h"
 #include "config/config_value.h"
+#include "config/security_protocol.h"
 #include "config/topic_config.h"
 
 namespace tidemark::config {
-
-/// The numbers are Kafka's (SecurityProtocol.id).
-enum class SecurityProtocol : int16_t { Plaintext = 0, Ssl = 1, SaslPlaintext = 2, SaslSsl = 3 };
-
-std::string_view securityProtocolName(SecurityProtocol protocol) noexcept;
-std::optional<SecurityProtocol> parseSecurityProtocol(std::string_view name) noexcept;
 
 /// One entry of `listeners` or `advertised.listeners`: NAME://HOST:PORT. An empty host listens on all addresses; in
 /// `advertised.listeners` (derived from such a listener) the caller puts its own host name there.

@@ -41,28 +41,6 @@ std::string upperCase(std::string_view text) {
 
 }  // namespace
 
-std::string_view securityProtocolName(SecurityProtocol protocol) noexcept {
-  switch (protocol) {
-    case SecurityProtocol::Plaintext:
-      return "PLAINTEXT";
-    case SecurityProtocol::Ssl:
-      return "SSL";
-    case SecurityProtocol::SaslPlaintext:
-      return "SASL_PLAINTEXT";
-    case SecurityProtocol::SaslSsl:
-      return "SASL_SSL";
-  }
-  return "PLAINTEXT";
-}
-
-std::optional<SecurityProtocol> parseSecurityProtocol(std::string_view name) noexcept {
-  for (SecurityProtocol protocol : {SecurityProtocol::Plaintext, SecurityProtocol::Ssl, SecurityProtocol::SaslPlaintext,
-                                    SecurityProtocol::SaslSsl}) {
-    if (securityProtocolName(protocol) == name) return protocol;
-  }
-  return std::nullopt;
-}
-
 Result<std::vector<Listener>> parseListeners(std::string_view key, const std::vector<std::string>& entries) {
   std::vector<Listener> listeners;
   const auto refuse = [&](std::string_view entry, std::string_view reason) {

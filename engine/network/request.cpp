@@ -10,20 +10,6 @@
 
 namespace tidemark::network {
 
-std::string_view securityProtocolName(SecurityProtocol protocol) noexcept {
-  switch (protocol) {
-    case SecurityProtocol::Plaintext:
-      return "PLAINTEXT";
-    case SecurityProtocol::Ssl:
-      return "SSL";
-    case SecurityProtocol::SaslPlaintext:
-      return "SASL_PLAINTEXT";
-    case SecurityProtocol::SaslSsl:
-      return "SASL_SSL";
-  }
-  return "UNKNOWN";
-}
-
 Request::Request(std::shared_ptr<AnswerSink> sink, RequestContext context, FramePtr frame, size_t bodyOffset)
     : sink_(std::move(sink)),
       context_(std::move(context)),

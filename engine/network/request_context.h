@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/security_protocol.h"
 #include "platform/clock.h"
 #include "platform/network.h"
 
@@ -14,11 +15,7 @@ enum class ApiKey : int16_t;
 
 namespace tidemark::network {
 
-/// The numbers are those of Kafka's own enumeration.
-enum class SecurityProtocol : int16_t { Plaintext = 0, Ssl = 1, SaslPlaintext = 2, SaslSsl = 3 };
-
-/// "PLAINTEXT", "SASL_SSL", …
-std::string_view securityProtocolName(SecurityProtocol protocol) noexcept;
+using config::SecurityProtocol;
 
 /// What is true of a connection from its first byte to its last. Immutable, shared.
 struct Peer {

@@ -17,31 +17,11 @@
 namespace tidemark::coordinator {
 namespace {
 
-template <class Key>
-ByteVector keyOfGroup(std::string_view group) {
-  Key key;
-  key.groupId = protocol::Text::borrowed(group);
-  return encodedKey(key);
-}
-
-template <class Key>
-ByteVector keyOfMember(std::string_view group, std::string_view member) {
-  Key key;
-  key.groupId = protocol::Text::borrowed(group);
-  key.memberId = protocol::Text::borrowed(member);
-  return encodedKey(key);
-}
-
 ByteVector keyOfRegex(std::string_view group, std::string_view regex) {
   protocol::ConsumerGroupRegularExpressionKey key;
   key.groupId = protocol::Text::borrowed(group);
   key.regularExpression = protocol::Text::borrowed(regex);
   return encodedKey(key);
-}
-
-std::optional<protocol::Text> textOf(const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  return protocol::Text::borrowed(*text);
 }
 
 template <class Wire>
@@ -70,14 +50,14 @@ CoordinatorRecord consumerEpochRecord(std::string_view group, int32_t epoch, int
 
 CoordinatorRecord memberFactsRecord(std::string_view group, std::string_view member, const MemberFacts& facts) {
   protocol::ConsumerGroupMemberMetadataValue value;
-  value.instanceId = textOf(facts.instanceId);
-  value.rackId = textOf(facts.rackId);
+  value.instanceId = borrowedText(facts.instanceId);
+  value.rackId = borrowedText(facts.rackId);
   value.clientId = protocol::Text::borrowed(facts.clientId);
   value.clientHost = protocol::Text::borrowed(facts.clientHost);
   for (const std::string& topic : facts.topics) value.subscribedTopicNames.push_back(protocol::Text::borrowed(topic));
   value.subscribedTopicRegex = protocol::Text::borrowed(facts.regex);
   value.rebalanceTimeoutMs = facts.rebalanceTimeoutMs;
-  value.serverAssignor = textOf(facts.serverAssignor);
+  value.serverAssignor = borrowedText(facts.serverAssignor);
   value.classicMemberMetadata.reset();
   if (facts.classic) {
     auto& classic = value.classicMemberMetadata.emplace();

@@ -17,21 +17,6 @@
 namespace tidemark::coordinator {
 namespace {
 
-template <class Key>
-ByteVector shareGroupKey(std::string_view groupId) {
-  Key key;
-  key.groupId = protocol::Text::borrowed(groupId);
-  return encodedKey(key);
-}
-
-template <class Key>
-ByteVector shareMemberKey(std::string_view groupId, std::string_view memberId) {
-  Key key;
-  key.groupId = protocol::Text::borrowed(groupId);
-  key.memberId = protocol::Text::borrowed(memberId);
-  return encodedKey(key);
-}
-
 template <class Wire>
 void addPartitions(const SharePartitions& partitions, std::vector<Wire>& into) {
   for (const auto& [topic, indexes] : partitions) {
@@ -57,32 +42,31 @@ CoordinatorRecord shareGroupRecord(std::string_view groupId, const ShareGroup& g
   protocol::ShareGroupMetadataValue value;
   value.epoch = group.epoch;
   value.metadataHash = group.metadataHash;
-  return {shareGroupKey<protocol::ShareGroupMetadataKey>(groupId), encodedValue(value, 0)};
+  return {keyOfGroup<protocol::ShareGroupMetadataKey>(groupId), encodedValue(value, 0)};
 }
 
 CoordinatorRecord shareMemberRecord(std::string_view groupId, std::string_view memberId,
                                     const ShareGroupMember& member) {
   protocol::ShareGroupMemberMetadataValue value;
-  value.rackId.reset();
-  if (member.rackId) value.rackId = protocol::Text::borrowed(*member.rackId);
+  value.rackId = borrowedText(member.rackId);
   value.clientId = protocol::Text::borrowed(member.clientId);
   value.clientHost = protocol::Text::borrowed(member.clientHost);
   for (const std::string& topic : member.topics) value.subscribedTopicNames.push_back(protocol::Text::borrowed(topic));
-  return {shareMemberKey<protocol::ShareGroupMemberMetadataKey>(groupId, memberId), encodedValue(value, 0)};
+  return {keyOfMember<protocol::ShareGroupMemberMetadataKey>(groupId, memberId), encodedValue(value, 0)};
 }
 
 CoordinatorRecord shareTargetRecord(std::string_view groupId, const ShareGroup& group) {
   protocol::ShareGroupTargetAssignmentMetadataValue value;
   value.assignmentEpoch = group.targetEpoch;
   value.assignmentTimestamp = group.targetTimestampMs;
-  return {shareGroupKey<protocol::ShareGroupTargetAssignmentMetadataKey>(groupId), encodedValue(value, 0)};
+  return {keyOfGroup<protocol::ShareGroupTargetAssignmentMetadataKey>(groupId), encodedValue(value, 0)};
 }
 
 CoordinatorRecord shareTargetMemberRecord(std::string_view groupId, std::string_view memberId,
                                           const SharePartitions& target) {
   protocol::ShareGroupTargetAssignmentMemberValue value;
   addPartitions(target, value.topicPartitions);
-  return {shareMemberKey<protocol::ShareGroupTargetAssignmentMemberKey>(groupId, memberId), encodedValue(value, 0)};
+  return {keyOfMember<protocol::ShareGroupTargetAssignmentMemberKey>(groupId, memberId), encodedValue(value, 0)};
 }
 
 CoordinatorRecord shareCurrentRecord(std::string_view groupId, std::string_view memberId,
@@ -91,7 +75,7 @@ CoordinatorRecord shareCurrentRecord(std::string_view groupId, std::string_view 
   value.memberEpoch = member.epoch;
   value.previousMemberEpoch = member.previousEpoch;
   addPartitions(member.assigned, value.assignedPartitions);
-  return {shareMemberKey<protocol::ShareGroupCurrentMemberAssignmentKey>(groupId, memberId), encodedValue(value, 0)};
+  return {keyOfMember<protocol::ShareGroupCurrentMemberAssignmentKey>(groupId, memberId), encodedValue(value, 0)};
 }
 
 CoordinatorRecord shareStatePartitionsRecord(std::string_view groupId, const ShareGroup& group) {
@@ -103,20 +87,20 @@ CoordinatorRecord shareStatePartitionsRecord(std::string_view groupId, const Sha
     one.topicId = topic;
     one.topicName = protocol::Text::borrowed(name);
   }
-  return {shareGroupKey<protocol::ShareGroupStatePartitionMetadataKey>(groupId), encodedValue(value, 0)};
+  return {keyOfGroup<protocol::ShareGroupStatePartitionMetadataKey>(groupId), encodedValue(value, 0)};
 }
 
 void addShareMemberTombstones(std::string_view groupId, std::string_view memberId,
                               std::vector<CoordinatorRecord>& into) {
-  into.push_back({shareMemberKey<protocol::ShareGroupCurrentMemberAssignmentKey>(groupId, memberId), std::nullopt});
-  into.push_back({shareMemberKey<protocol::ShareGroupTargetAssignmentMemberKey>(groupId, memberId), std::nullopt});
-  into.push_back({shareMemberKey<protocol::ShareGroupMemberMetadataKey>(groupId, memberId), std::nullopt});
+  into.push_back({keyOfMember<protocol::ShareGroupCurrentMemberAssignmentKey>(groupId, memberId), std::nullopt});
+  into.push_back({keyOfMember<protocol::ShareGroupTargetAssignmentMemberKey>(groupId, memberId), std::nullopt});
+  into.push_back({keyOfMember<protocol::ShareGroupMemberMetadataKey>(groupId, memberId), std::nullopt});
 }
 
 void addShareGroupTombstones(std::string_view groupId, std::vector<CoordinatorRecord>& into) {
-  into.push_back({shareGroupKey<protocol::ShareGroupTargetAssignmentMetadataKey>(groupId), std::nullopt});
-  into.push_back({shareGroupKey<protocol::ShareGroupStatePartitionMetadataKey>(groupId), std::nullopt});
-  into.push_back({shareGroupKey<protocol::ShareGroupMetadataKey>(groupId), std::nullopt});
+  into.push_back({keyOfGroup<protocol::ShareGroupTargetAssignmentMetadataKey>(groupId), std::nullopt});
+  into.push_back({keyOfGroup<protocol::ShareGroupStatePartitionMetadataKey>(groupId), std::nullopt});
+  into.push_back({keyOfGroup<protocol::ShareGroupMetadataKey>(groupId), std::nullopt});
 }
 
 }  // namespace tidemark::coordinator

@@ -18,25 +18,6 @@ using CurrentTaskIds = StreamsGroupCurrentMemberAssignmentValue::TaskIds;
 
 constexpr int16_t kStreamsRecordVersion = 0;
 
-template <class Key>
-ByteVector streamsGroupKey(std::string_view groupId) {
-  Key key;
-  key.groupId = protocol::Text::borrowed(groupId);
-  return encodedKey(key);
-}
-
-template <class Key>
-ByteVector streamsMemberKey(std::string_view groupId, std::string_view memberId) {
-  Key key;
-  key.groupId = protocol::Text::borrowed(groupId);
-  key.memberId = protocol::Text::borrowed(memberId);
-  return encodedKey(key);
-}
-
-std::optional<protocol::Text> optionalText(const std::optional<std::string>& value) {
-  return value ? std::optional(protocol::Text::borrowed(*value)) : std::nullopt;
-}
-
 std::optional<std::string> optionalString(const std::optional<protocol::Text>& value) {
   return value ? std::optional(value->str()) : std::nullopt;
 }
@@ -76,18 +57,18 @@ CoordinatorRecord streamsGroupRecord(std::string_view groupId, const StreamsGrou
   for (const auto& [key, config] : facts.assignmentConfigs) value.lastAssignmentConfigs->push_back({key, config});
   value.storedDescriptionTopologyEpoch = facts.storedDescriptionTopologyEpoch;
   value.failedDescriptionTopologyEpoch = facts.failedDescriptionTopologyEpoch;
-  return {streamsGroupKey<protocol::StreamsGroupMetadataKey>(groupId), encodedValue(value, kStreamsRecordVersion)};
+  return {keyOfGroup<protocol::StreamsGroupMetadataKey>(groupId), encodedValue(value, kStreamsRecordVersion)};
 }
 
 CoordinatorRecord streamsTopologyRecord(std::string_view groupId, const StreamsTopology& topology) {
-  return {streamsGroupKey<protocol::StreamsGroupTopologyKey>(groupId),
+  return {keyOfGroup<protocol::StreamsGroupTopologyKey>(groupId),
           encodedValue(topologyValue(topology), kStreamsRecordVersion)};
 }
 
 CoordinatorRecord streamsMemberRecord(std::string_view groupId, const StreamsMember& member) {
   protocol::StreamsGroupMemberMetadataValue value;
-  value.instanceId = optionalText(member.instanceId);
-  value.rackId = optionalText(member.rackId);
+  value.instanceId = borrowedText(member.instanceId);
+  value.rackId = borrowedText(member.rackId);
   value.clientId = protocol::Text::borrowed(member.clientId);
   value.clientHost = protocol::Text::borrowed(member.clientHost);
   value.rebalanceTimeoutMs = static_cast<int32_t>(member.rebalanceTimeout.count());
@@ -99,7 +80,7 @@ CoordinatorRecord streamsMemberRecord(std::string_view groupId, const StreamsMem
     endpoint.port = member.userEndpoint->port;
   }
   for (const auto& [key, tag] : member.clientTags) value.clientTags.push_back({key, tag});
-  return {streamsMemberKey<protocol::StreamsGroupMemberMetadataKey>(groupId, member.id),
+  return {keyOfMember<protocol::StreamsGroupMemberMetadataKey>(groupId, member.id),
           encodedValue(value, kStreamsRecordVersion)};
 }
 
@@ -107,7 +88,7 @@ CoordinatorRecord streamsTargetEpochRecord(std::string_view groupId, int32_t ass
   protocol::StreamsGroupTargetAssignmentMetadataValue value;
   value.assignmentEpoch = assignmentEpoch;
   value.assignmentTimestamp = timestampMs;
-  return {streamsGroupKey<protocol::StreamsGroupTargetAssignmentMetadataKey>(groupId),
+  return {keyOfGroup<protocol::StreamsGroupTargetAssignmentMetadataKey>(groupId),
           encodedValue(value, kStreamsRecordVersion)};
 }
 
@@ -117,7 +98,7 @@ CoordinatorRecord streamsTargetRecord(std::string_view groupId, std::string_view
   value.activeTasks = taskIdsOf<Value::TaskIds>(target.active);
   value.standbyTasks = taskIdsOf<Value::TaskIds>(target.standby);
   value.warmupTasks = taskIdsOf<Value::TaskIds>(target.warmup);
-  return {streamsMemberKey<protocol::StreamsGroupTargetAssignmentMemberKey>(groupId, memberId),
+  return {keyOfMember<protocol::StreamsGroupTargetAssignmentMemberKey>(groupId, memberId),
           encodedValue(value, kStreamsRecordVersion)};
 }
 
@@ -132,27 +113,27 @@ CoordinatorRecord streamsCurrentRecord(std::string_view groupId, const StreamsMe
   value.activeTasksPendingRevocation = withEpochs(member.pendingRevocation.active);
   value.standbyTasksPendingRevocation = taskIdsOf<CurrentTaskIds>(member.pendingRevocation.standby);
   value.warmupTasksPendingRevocation = taskIdsOf<CurrentTaskIds>(member.pendingRevocation.warmup);
-  return {streamsMemberKey<protocol::StreamsGroupCurrentMemberAssignmentKey>(groupId, member.id),
+  return {keyOfMember<protocol::StreamsGroupCurrentMemberAssignmentKey>(groupId, member.id),
           encodedValue(value, kStreamsRecordVersion)};
 }
 
 CoordinatorRecord streamsGroupTombstone(std::string_view groupId) {
-  return {streamsGroupKey<protocol::StreamsGroupMetadataKey>(groupId), std::nullopt};
+  return {keyOfGroup<protocol::StreamsGroupMetadataKey>(groupId), std::nullopt};
 }
 CoordinatorRecord streamsTopologyTombstone(std::string_view groupId) {
-  return {streamsGroupKey<protocol::StreamsGroupTopologyKey>(groupId), std::nullopt};
+  return {keyOfGroup<protocol::StreamsGroupTopologyKey>(groupId), std::nullopt};
 }
 CoordinatorRecord streamsMemberTombstone(std::string_view groupId, std::string_view memberId) {
-  return {streamsMemberKey<protocol::StreamsGroupMemberMetadataKey>(groupId, memberId), std::nullopt};
+  return {keyOfMember<protocol::StreamsGroupMemberMetadataKey>(groupId, memberId), std::nullopt};
 }
 CoordinatorRecord streamsTargetEpochTombstone(std::string_view groupId) {
-  return {streamsGroupKey<protocol::StreamsGroupTargetAssignmentMetadataKey>(groupId), std::nullopt};
+  return {keyOfGroup<protocol::StreamsGroupTargetAssignmentMetadataKey>(groupId), std::nullopt};
 }
 CoordinatorRecord streamsTargetTombstone(std::string_view groupId, std::string_view memberId) {
-  return {streamsMemberKey<protocol::StreamsGroupTargetAssignmentMemberKey>(groupId, memberId), std::nullopt};
+  return {keyOfMember<protocol::StreamsGroupTargetAssignmentMemberKey>(groupId, memberId), std::nullopt};
 }
 CoordinatorRecord streamsCurrentTombstone(std::string_view groupId, std::string_view memberId) {
-  return {streamsMemberKey<protocol::StreamsGroupCurrentMemberAssignmentKey>(groupId, memberId), std::nullopt};
+  return {keyOfMember<protocol::StreamsGroupCurrentMemberAssignmentKey>(groupId, memberId), std::nullopt};
 }
 
 void readMember(const protocol::StreamsGroupMemberMetadataValue& value, StreamsMember& member) {

@@ -117,6 +117,22 @@ Result<void> checkFeatures(const ControllerView& view, const protocol::BrokerReg
   return {};
 }
 
+/// What brokers and controllers alike say of themselves when they register.
+template <class Request, class Record>
+void takeListenersAndFeatures(const Request& request, Record& record) {
+  for (const auto& listener : request.listeners) {
+    record.endPoints.push_back({.name = listener.name,
+                                .host = listener.host,
+                                .port = listener.port,
+                                .securityProtocol = listener.securityProtocol});
+  }
+  for (const auto& feature : request.features) {
+    record.features.push_back({.name = feature.name,
+                               .minSupportedVersion = feature.minSupportedVersion,
+                               .maxSupportedVersion = feature.maxSupportedVersion});
+  }
+}
+
 }  // namespace
 
 HandlerResult<protocol::BrokerRegistrationResponse> handle(const ControllerView& view,
@@ -142,17 +158,7 @@ HandlerResult<protocol::BrokerRegistrationResponse> handle(const ControllerView&
   Outcome<protocol::BrokerRegistrationResponse> outcome;
   protocol::RegisterBrokerRecord record{.brokerId = request.brokerId, .incarnationId = request.incarnationId};
   record.rack = request.rack;
-  for (const auto& listener : request.listeners) {
-    record.endPoints.push_back({.name = listener.name,
-                                .host = listener.host,
-                                .port = listener.port,
-                                .securityProtocol = listener.securityProtocol});
-  }
-  for (const auto& feature : request.features) {
-    record.features.push_back({.name = feature.name,
-                               .minSupportedVersion = feature.minSupportedVersion,
-                               .maxSupportedVersion = feature.maxSupportedVersion});
-  }
+  takeListenersAndFeatures(request, record);
   if (view.version().supportsDirectoryAssignment()) record.logDirs = request.logDirs;
   if (isNew) {
     const bool wasClean = existing && existing->epoch.value() == request.previousBrokerEpoch;
@@ -233,17 +239,7 @@ HandlerResult<protocol::ControllerRegistrationResponse> handle(const ControllerV
   }
   protocol::RegisterControllerRecord record{.controllerId = request.controllerId,
                                             .incarnationId = request.incarnationId};
-  for (const auto& listener : request.listeners) {
-    record.endPoints.push_back({.name = listener.name,
-                                .host = listener.host,
-                                .port = listener.port,
-                                .securityProtocol = listener.securityProtocol});
-  }
-  for (const auto& feature : request.features) {
-    record.features.push_back({.name = feature.name,
-                               .minSupportedVersion = feature.minSupportedVersion,
-                               .maxSupportedVersion = feature.maxSupportedVersion});
-  }
+  takeListenersAndFeatures(request, record);
   Outcome<protocol::ControllerRegistrationResponse> outcome;
   outcome.records.push_back({std::move(record)});
   return outcome;
