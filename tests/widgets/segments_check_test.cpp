@@ -366,5 +366,20 @@ TEST(FrameTest, ARecordOfTenThousandHeadersIsPaintedAsFarAsItIsInSight) {
   EXPECT_LE(fields->fieldsPainted(), 4 * (700 / 40));
 }
 
+TEST(FrameTest, FieldsOfABatchAreMeasuredOnceForAllWidths) {
+  auto batch = std::make_shared<BatchPicture>();
+  batch->anatomy.bytes = SharedBytes(ByteVector(300, 'x'));
+  batch->headerFields = 20;
+  for (int i = 0; i < 30; ++i)
+    batch->fields.push_back(
+        {.begin = i * 10, .length = 10, .name = QStringLiteral("field"), .record = i < 20 ? -1 : 0});
+  batch->records.push_back({.whole = {200, 100}, .firstField = 20, .fieldCount = 10});
+  FieldFlow fields;
+  fields.setBatch(batch, 0);
+  // Wide enough for a record as it is, and too narrow for one that is cut.
+  for (int width = 100; width < 3000; width += 100) fields.heightForWidth(width);
+  EXPECT_LE(fields.boxesMeasured(), 20 + 4 * 10);
+}
+
 }  // namespace
 }  // namespace tidemark::widgets

@@ -74,6 +74,11 @@ FieldFlow::FieldFlow(QWidget* parent) : QWidget(parent) {
 
 void FieldFlow::setBatch(BatchPicturePtr batch, int record) {
   if (batch == m_batch && record == m_record) return;
+  if (batch != m_batch) {
+    m_headerRow.reset();
+    m_measured = 0;
+  }
+  m_recordRows.fill(std::nullopt);
   m_batch = std::move(batch);
   m_record = record;
   m_hovered = -1;
@@ -102,6 +107,7 @@ int FieldFlow::heightForWidth(int width) const {
 FieldFlow::Box FieldFlow::makeBox(int index, const Cut& cut) const {
   const FieldEntry& field = m_batch->fields[static_cast<size_t>(index)];
   const ByteView all = field.payload ? m_batch->anatomy.records.view() : m_batch->anatomy.bytes.view();
+  ++m_measured;
   Box box;
   box.field = index;
   box.hex = hexOf(all.subspan(static_cast<size_t>(field.begin), static_cast<size_t>(field.length)), cut.bytes);
@@ -115,6 +121,21 @@ FieldFlow::Box FieldFlow::makeBox(int index, const Cut& cut) const {
   return box;
 }
 
+const FieldFlow::Row& FieldFlow::measured(std::optional<Row>& row, int first, int count, const Cut& cut) const {
+  if (row) return *row;
+  row.emplace();
+  for (int i = first; i < first + count; ++i) row->push_back(makeBox(i, cut));
+  return *row;
+}
+
+const FieldFlow::Row& FieldFlow::headerRow() const {
+  return measured(m_headerRow, 0, m_batch->headerFields, kCuts[0]);
+}
+
+const FieldFlow::Row& FieldFlow::recordRow(const RecordEntry& record, size_t cut) const {
+  return measured(m_recordRows[cut], record.firstField, record.fieldCount, kCuts[cut]);
+}
+
 std::vector<FieldFlow::Box> FieldFlow::boxesAt(int width, int* height) const {
   std::vector<Box> boxes;
   *height = static_cast<int>(kFieldRow);
@@ -122,41 +143,33 @@ std::vector<FieldFlow::Box> FieldFlow::boxesAt(int width, int* height) const {
   const BatchPicture& batch = *m_batch;
   double y = 0;
   // Rows of fields from `y` on, which is left at the last of them.
-  const auto flow = [&](std::vector<Box> row) {
+  const auto flow = [&](const Row& row) {
     double x = 0;
-    for (Box& box : row) {
+    for (const Box& box : row) {
       if (x > 0 && x + box.rect.width() > width) {
         x = 0;
         y += kFieldRow + kRowGap;
       }
-      box.rect.moveTopLeft({x, y});
+      boxes.push_back(box);
+      boxes.back().rect.moveTopLeft({x, y});
       x += box.rect.width() + kGap;
-      boxes.push_back(std::move(box));
     }
   };
-  const auto boxesOf = [&](int first, int count, const Cut& cut) {
-    std::vector<Box> row;
-    for (int i = first; i < first + count; ++i) row.push_back(makeBox(i, cut));
-    return row;
-  };
-  flow(boxesOf(0, batch.headerFields, {}));
+  flow(headerRow());
   if (m_record >= 0 && m_record < static_cast<int>(batch.records.size())) {
     const RecordEntry& record = batch.records[static_cast<size_t>(m_record)];
     y += kFieldRow + kRowGap + kCaptionHeight;
     // A record stands in one row if its key and value can be cut that short. No cut makes a box narrower than the
     // least.
     const bool couldFit = record.fieldCount * (kLeastBox + kGap) - kGap <= width;
-    std::vector<Box> row = boxesOf(record.firstField, record.fieldCount, {});
-    const auto fits = [width](const std::vector<Box>& one) {
+    const auto fits = [width](const Row& row) {
       double needed = -kGap;
-      for (const Box& box : one) needed += box.rect.width() + kGap;
+      for (const Box& box : row) needed += box.rect.width() + kGap;
       return needed <= width;
     };
-    for (const Cut& cut : {Cut{kBytesShown, 130}, Cut{6, 100}, Cut{5, 80}}) {
-      if (!couldFit || fits(row)) break;
-      if (auto shorter = boxesOf(record.firstField, record.fieldCount, cut); fits(shorter)) row = std::move(shorter);
-    }
-    flow(std::move(row));
+    size_t cut = 0;
+    while (couldFit && cut < kCuts.size() && !fits(recordRow(record, cut))) ++cut;
+    flow(recordRow(record, cut < kCuts.size() ? cut : 0));
   }
   *height = static_cast<int>(std::ceil(y + kFieldRow));
   return boxes;

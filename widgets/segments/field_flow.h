@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <QWidget>
@@ -35,6 +37,8 @@ class FieldFlow : public QWidget {
   size_t fieldsShown() const noexcept { return m_boxes.size(); }
   /// Of them, what the last painting took: those in sight.
   int fieldsPainted() const noexcept { return m_painted; }
+  /// Boxes whose texts were measured since another batch came, of each cut of a field one.
+  int boxesMeasured() const noexcept { return m_measured; }
 
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
@@ -65,11 +69,19 @@ class FieldFlow : public QWidget {
   /// How much of a long field is written out.
   struct Cut {
     /// Bytes of the field; longer ones show their first and their last.
-    int bytes = kBytesShown;
+    int bytes;
     /// Pixels of its value; all of it stands in the tool tip and in the table.
-    double value = 190;
+    double value;
   };
+  /// From the widest, which is the rule.
+  static constexpr std::array<Cut, 4> kCuts = {Cut{kBytesShown, 190}, Cut{kBytesShown, 130}, Cut{6, 100}, Cut{5, 80}};
+  using Row = std::vector<Box>;
+
   Box makeBox(int field, const Cut& cut) const;
+  /// Fields as boxes that have no place yet. Texts are measured when they are asked for first, whatever the width.
+  const Row& measured(std::optional<Row>& row, int first, int count, const Cut& cut) const;
+  const Row& headerRow() const;
+  const Row& recordRow(const RecordEntry& record, size_t cut) const;
   std::vector<Box> boxesAt(int width, int* height) const;
   void arrange();
   int fieldAt(const QPointF& point) const;
@@ -78,6 +90,10 @@ class FieldFlow : public QWidget {
   int m_record = -1;
   int m_hovered = -1;
   std::vector<Box> m_boxes;
+  mutable std::optional<Row> m_headerRow;
+  /// By kCuts.
+  mutable std::array<std::optional<Row>, kCuts.size()> m_recordRows;
+  mutable int m_measured = 0;
   /// By width.
   mutable std::map<int, int> m_heights;
   int m_painted = 0;

@@ -37,6 +37,15 @@ double pointsOf(double pixels) {
   return pixels * 72.0 / (screen == nullptr ? 96.0 : screen->logicalDotsPerInchY());
 }
 
+/// The family, or where there is none what the system takes instead.
+QFont fontOf(const QString& family, QFontDatabase::SystemFont instead, double pixels, int weight) {
+  QFont font = family.isEmpty() ? QFontDatabase::systemFont(instead) : QFont(family);
+  font.setPointSizeF(pointsOf(pixels));
+  font.setWeight(static_cast<QFont::Weight>(weight));
+  font.setHintingPreference(QFont::PreferNoHinting);
+  return font;
+}
+
 }  // namespace
 
 Theme::Theme(QApplication& application, QObject* parent) : QObject(parent), m_application(application) {
@@ -66,19 +75,12 @@ int Theme::motionMs() const {
 
 QFont Theme::body(double pixels, int weight) {
   static const QString family = firstInstalled({QStringLiteral("Inter"), QStringLiteral("Inter Variable")});
-  QFont font = family.isEmpty() ? QFontDatabase::systemFont(QFontDatabase::GeneralFont) : QFont(family);
-  font.setPointSizeF(pointsOf(pixels));
-  font.setWeight(static_cast<QFont::Weight>(weight));
-  font.setHintingPreference(QFont::PreferNoHinting);
-  return font;
+  return fontOf(family, QFontDatabase::GeneralFont, pixels, weight);
 }
 
 QFont Theme::mono(double pixels, int weight) {
   static const QString family = firstInstalled({QStringLiteral("JetBrains Mono")});
-  QFont font = family.isEmpty() ? QFontDatabase::systemFont(QFontDatabase::FixedFont) : QFont(family);
-  font.setPointSizeF(pointsOf(pixels));
-  font.setWeight(static_cast<QFont::Weight>(weight));
-  font.setHintingPreference(QFont::PreferNoHinting);
+  QFont font = fontOf(family, QFontDatabase::FixedFont, pixels, weight);
   font.setStyleHint(QFont::Monospace);
   return font;
 }
