@@ -76,27 +76,18 @@ std::vector<Row> rowsOf(const client::GroupDescription& group, const std::vector
 
 }  // namespace
 
-GroupCommands::GroupCommands(CLI::App& app) {
-  command_ = app.add_subcommand("groups", "list, describe and reset the groups of any cluster");
-  command_->require_subcommand(1);
-  command_->add_option(kBootstrapNames, bootstrap_, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
-  command_->add_flag("--json", json_, "print JSON");
-  command_->fallthrough();
-  const auto action = [this](const char* name, const char* help) {
-    CLI::App* command = command_->add_subcommand(name, help);
-    command->fallthrough();
-    command->callback([this, name] { action_ = name; });
-    return command;
-  };
-  CLI::App* listing = action("list", "all groups: type, protocol, state, coordinator");
+GroupCommands::GroupCommands(CLI::App& app)
+    : ClusterCommand(app, "groups", "list, describe and reset the groups of any cluster") {
+  CLI::App* listing = addAction("list", "all groups: type, protocol, state, coordinator");
   listing->add_option("--state", state_, "only groups in this state: Empty, Stable, PreparingRebalance, …");
   listing->add_option("--type", type_, "only groups of this type: classic, consumer, share, streams");
-  CLI::App* describing = action("describe", "offsets and lag of each partition, and who has it");
+  CLI::App* describing = addAction("describe", "offsets and lag of each partition, and who has it");
   describing->add_option("groups", names_, "the groups; without: all");
   describing->add_flag("--members", members_, "members instead of offsets");
   describing->add_flag("--state", stateOnly_, "coordinator, assignor, state and epochs instead of offsets");
   describing->add_flag("--verbose", verbose_, "with --members: assignments and epochs too");
-  CLI::App* reset = action("reset-offsets", "show what a reset of committed offsets would change; --execute does it");
+  CLI::App* reset =
+      addAction("reset-offsets", "show what a reset of committed offsets would change; --execute does it");
   reset->footer("The group must have no members. Nothing is written without --execute.");
   reset->add_option("group", names_, "the group")->required()->expected(1);
   auto* where = reset->add_option_group("where to", "one of");
@@ -113,17 +104,13 @@ GroupCommands::GroupCommands(CLI::App& app) {
   reset->add_flag("--all-topics", allTopics_, "all partitions that the group has committed for");
   auto* doIt = reset->add_flag("--execute", execute_, "do it");
   reset->add_flag("--dry-run", dryRun_, "only show it (this is so without --execute)")->excludes(doIt);
-  CLI::App* forget = action("delete-offsets", "forget committed offsets of topics that no member is subscribed to");
+  CLI::App* forget = addAction("delete-offsets", "forget committed offsets of topics that no member is subscribed to");
   forget->add_option("group", names_, "the group")->required()->expected(1);
   forget->add_option("--topic", topics_, "TOPIC or TOPIC:PARTITION,PARTITION…; may be repeated")->required();
   forget->add_flag("--dry-run", dryRun_, "only show it");
-  CLI::App* removal = action("delete", "remove groups without members, and their offsets");
+  CLI::App* removal = addAction("delete", "remove groups without members, and their offsets");
   removal->add_option("groups", names_, "the groups")->required();
   removal->add_flag("--dry-run", dryRun_, "only show it");
-}
-
-bool GroupCommands::parsed() const {
-  return command_->parsed();
 }
 
 int GroupCommands::run() {

@@ -7,22 +7,17 @@
 #include "base/result.h"
 #include "client/group_admin.h"
 #include "client/offset_reset.h"
-
-namespace CLI {
-class App;
-}
+#include "tidemark/cluster_command.h"
 
 namespace tidemark::app {
 
 class ClusterSession;
 
 /// The command `groups`: who consumes what together, on any cluster, and where their offsets stand.
-class GroupCommands {
+class GroupCommands : public ClusterCommand {
  public:
   explicit GroupCommands(CLI::App& app);
 
-  bool parsed() const;
-  CLI::App& command() noexcept { return *command_; }
   int run();
 
  private:
@@ -44,10 +39,6 @@ class GroupCommands {
   Result<client::ResetTo> resetTo() const;
   Result<client::ResetScope> scope() const;
 
-  CLI::App* command_;
-  std::string action_;
-  std::string bootstrap_ = "127.0.0.1:19092";
-  bool json_ = false;
   std::vector<std::string> names_;
   std::string state_;
   std::string type_;

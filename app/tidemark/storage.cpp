@@ -73,6 +73,13 @@ class Lines {
   bool open_ = true;
 };
 
+void addDirectories(CLI::App& command, std::vector<std::string>& directories) {
+  command
+      .add_option("DIRECTORIES", directories,
+                  "all log directories of one node (log.dirs), or the data folder of a lab: all in it")
+      ->required();
+}
+
 }  // namespace
 
 StorageCommands::StorageCommands(CLI::App& app) {
@@ -111,10 +118,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
       "note: worth knowing. A broker may run on them (one note, in-use): what it is about to change is not held "
       "against it.\n"
       "Exit status 0: no error and no warning, a running broker or not; 1: there is one; 2: nothing could be checked.");
-  verifyCommand_
-      ->add_option("DIRECTORIES", verify_.directories,
-                   "all log directories of one node (log.dirs), or the data folder of a lab: all in it")
-      ->required();
+  addDirectories(*verifyCommand_, verify_.directories);
   verifyCommand_->add_flag("--json", verify_.json, "a line of JSON for each finding, and one in the end");
   verifyCommand_->add_flag("--quiet", verify_.quiet, "no notes");
   verifyCommand_
@@ -137,10 +141,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
       "or with\n"
       "the marker removed as well: else it may be elected with an empty log, and the others drop theirs. Exit status "
       "0: nothing (more) to do; 1: there is; 2: refused, nothing was touched.");
-  repairCommand_
-      ->add_option("DIRECTORIES", repair_.directories,
-                   "all log directories of one node (log.dirs), or the data folder of a lab: all in it")
-      ->required();
+  addDirectories(*repairCommand_, repair_.directories);
   repairCommand_->add_flag("--apply", repair_.apply, "do it");
   repairCommand_->add_flag("--json", repair_.json, "a line of JSON for each step, and one in the end");
   repairCommand_

@@ -46,24 +46,14 @@ json hangingJson(const ProducerOnPartition& one) {
 
 }  // namespace
 
-TransactionCommands::TransactionCommands(CLI::App& app) {
-  command_ = app.add_subcommand("transactions", "list and describe transactions of any cluster, abort what hangs");
-  command_->require_subcommand(1);
-  command_->add_option(kBootstrapNames, bootstrap_, "HOST:PORT[,HOST:PORT…]")->capture_default_str();
-  command_->add_flag("--json", json_, "print JSON");
-  command_->fallthrough();
-  const auto action = [this](const char* name, const char* help) {
-    CLI::App* command = command_->add_subcommand(name, help);
-    command->fallthrough();
-    command->callback([this, name] { action_ = name; });
-    return command;
-  };
-  CLI::App* listing = action("list", "all transactional ids and the state of their newest transaction");
+TransactionCommands::TransactionCommands(CLI::App& app)
+    : ClusterCommand(app, "transactions", "list and describe transactions of any cluster, abort what hangs") {
+  CLI::App* listing = addAction("list", "all transactional ids and the state of their newest transaction");
   listing->add_option("--state", states_,
                       "only these: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort");
-  CLI::App* describing = action("describe", "one transactional id: producer, epoch, timeout, partitions");
+  CLI::App* describing = addAction("describe", "one transactional id: producer, epoch, timeout, partitions");
   describing->add_option("transactional-id", id_, "the transactional id")->required();
-  CLI::App* aborting = action("abort", "write an abort marker to one partition, past the coordinator");
+  CLI::App* aborting = addAction("abort", "write an abort marker to one partition, past the coordinator");
   aborting->footer(
       "For a transaction that find-hanging has found: one that its coordinator still knows ends by itself at its "
       "timeout.");
@@ -71,17 +61,13 @@ TransactionCommands::TransactionCommands(CLI::App& app) {
   aborting->add_option("--partition", partition_, "the partition")->required()->check(CLI::NonNegativeNumber);
   auto* start = aborting->add_option("--start-offset", startOffset_, "where the transaction begins");
   aborting->add_option("--producer-id", producer_, "or whose it is")->excludes(start);
-  CLI::App* hanging = action("find-hanging", "open transactions that no coordinator will end");
+  CLI::App* hanging = addAction("find-hanging", "open transactions that no coordinator will end");
   hanging->add_option("--topic", topic_, "look at this topic; without: at all");
   hanging->add_option("--partition", partition_, "only at this partition of it")->check(CLI::NonNegativeNumber);
   hanging
       ->add_option("--max-transaction-timeout", maxTransactionMinutes_, "minutes without a write after which it counts")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-}
-
-bool TransactionCommands::parsed() const {
-  return command_->parsed();
 }
 
 int TransactionCommands::run() {

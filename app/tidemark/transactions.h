@@ -6,22 +6,17 @@
 
 #include "base/result.h"
 #include "client/transaction_admin.h"
-
-namespace CLI {
-class App;
-}
+#include "tidemark/cluster_command.h"
 
 namespace tidemark::app {
 
 class ClusterSession;
 
 /// The command `transactions`: what is open on any cluster, who hangs, and how to end it.
-class TransactionCommands {
+class TransactionCommands : public ClusterCommand {
  public:
   explicit TransactionCommands(CLI::App& app);
 
-  bool parsed() const;
-  CLI::App& command() noexcept { return *command_; }
   int run();
 
  private:
@@ -33,10 +28,6 @@ class TransactionCommands {
   /// Which partitions the line means: one, those of a topic, or all.
   Result<std::vector<TopicPartition>> partitions(ClusterSession& session);
 
-  CLI::App* command_;
-  std::string action_;
-  std::string bootstrap_ = "127.0.0.1:19092";
-  bool json_ = false;
   std::string id_;
   std::vector<std::string> states_;
   std::string topic_;
