@@ -4,15 +4,14 @@
 
 #include <QApplication>
 #include <QClipboard>
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QToolTip>
 #include <QWheelEvent>
 
 #include "belts/belts_view.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "theme/tool_tips.h"
 
 namespace tidemark::widgets {
 
@@ -120,16 +119,7 @@ QString BeltsView::toolTipAt(const QPointF& point) const {
 }
 
 bool BeltsView::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const QString text = toolTipAt(help->pos());
-    if (text.isEmpty())
-      QToolTip::hideText();
-    else
-      QToolTip::showText(help->globalPos(), text, this);
-    return true;
-  }
-  return QWidget::event(event);
+  return showToolTip(event, this, [this](const QPoint& at) { return toolTipAt(at); }) || QWidget::event(event);
 }
 
 void BeltsView::wheelEvent(QWheelEvent* event) {

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <QScrollBar>
-#include <QToolTip>
 
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
+#include "theme/tool_tips.h"
 
 namespace tidemark::widgets {
 
@@ -148,28 +147,20 @@ void CleanerList::keyPressEvent(QKeyEvent* event) {
 }
 
 bool CleanerList::viewportEvent(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const int row = rowAt(help->pos().y());
-    if (row < 0) {
-      QToolTip::hideText();
-      return true;
-    }
+  const auto textAt = [this](const QPoint& at) {
+    const int row = rowAt(at.y());
+    if (row < 0) return QString();
     const observe::CleanerSnapshot& log = m_rows[static_cast<size_t>(row)].log;
     const auto line = [](const QString& name, int64_t bytes) {
       return QStringLiteral("<tr><td style='padding-right:14px'>%1</td><td align='right'><b>%2</b></td></tr>")
           .arg(name, binaryBytesText(bytes));
     };
-    QToolTip::showText(
-        help->globalPos(),
-        QStringLiteral("<b>%1</b><table>%2%3%4</table>%5")
-            .arg(partitionText(log.partition), line(tr("clean"), log.cleanBytes), line(tr("dirty"), log.dirtyBytes),
-                 line(tr("not cleanable yet: active, not stable, or too young"), log.uncleanableBytes),
-                 cleanerStateText(m_rows[static_cast<size_t>(row)]).toHtmlEscaped()),
-        this);
-    return true;
-  }
-  return QAbstractScrollArea::viewportEvent(event);
+    return QStringLiteral("<b>%1</b><table>%2%3%4</table>%5")
+        .arg(partitionText(log.partition), line(tr("clean"), log.cleanBytes), line(tr("dirty"), log.dirtyBytes),
+             line(tr("not cleanable yet: active, not stable, or too young"), log.uncleanableBytes),
+             cleanerStateText(m_rows[static_cast<size_t>(row)]).toHtmlEscaped());
+  };
+  return showToolTip(event, this, textAt) || QAbstractScrollArea::viewportEvent(event);
 }
 
 void CleanerList::paintEvent(QPaintEvent*) {

@@ -14,14 +14,13 @@
 #include <QPainterPath>
 #include <QPushButton>
 #include <QSettings>
-#include <QShortcut>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "cleaner/cleaner_list.h"
-#include "segments/table_text.h"
 #include "text/format.h"
+#include "theme/card.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
 #include "theme/tables.h"
@@ -30,18 +29,6 @@
 namespace tidemark::widgets {
 
 namespace {
-
-class ListCard : public QWidget {
- public:
-  using QWidget::QWidget;
-
- protected:
-  void paintEvent(QPaintEvent*) override {
-    QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
-    drawCard(painter, rect());
-  }
-};
 
 /// What the colours and hatches of a bar mean.
 class Legend : public QWidget {
@@ -229,7 +216,7 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
   row->addStretch(1);
   row->addWidget(m_empty);
 
-  auto* card = new ListCard;
+  auto* card = new Card;
   auto* cardDown = new QVBoxLayout(card);
   cardDown->setContentsMargins(2, 10, 2, 2);
   cardDown->setSpacing(8);
@@ -251,17 +238,10 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
   m_pass->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Maximum);
   pictureRow->setAlignment(m_pass, Qt::AlignTop);
 
-  m_table->setModel(m_model);
-  frameTable(*m_table, tr("Compacted logs"));
-  m_table->setTabKeyNavigation(false);
+  frameTwin(*m_table, m_model, tr("Compacted logs"));
   m_table->horizontalHeader()->setDefaultSectionSize(104);
-  m_table->horizontalHeader()->setHighlightSections(false);
   m_table->setColumnWidth(0, 190);
   m_table->setColumnWidth(2, 240);
-  auto* copy = new QShortcut(QKeySequence::Copy, m_table);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this,
-          [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
   auto* tables = new QWidget;
   auto* tablesDown = new QVBoxLayout(tables);
   tablesDown->setContentsMargins(24, 0, 24, 16);

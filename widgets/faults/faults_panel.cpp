@@ -14,7 +14,8 @@
 
 #include "faults/fault_actions.h"
 #include "faults/fault_cards.h"
-#include "segments/table_text.h"
+#include "theme/draw.h"
+#include "theme/table_text.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {

@@ -12,7 +12,6 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QShortcut>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -21,7 +20,6 @@
 #include "groups/group_view.h"
 #include "groups/group_words.h"
 #include "groups/offsets_dialog.h"
-#include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
@@ -46,16 +44,8 @@ QString piecesCell(const std::vector<TopicPartition>& partitions,
 
 QTableView* groupTable(QAbstractItemModel* model, const QString& name) {
   auto* table = new QTableView;
-  table->setModel(model);
-  frameTable(*table, name);
-  table->setTabKeyNavigation(false);
-  table->horizontalHeader()->setHighlightSections(false);
+  frameTwin(*table, model, name);
   table->horizontalHeader()->setStretchLastSection(true);
-  auto* copy = new QShortcut(QKeySequence::Copy, table);
-  copy->setContext(Qt::WidgetShortcut);
-  QObject::connect(copy, &QShortcut::activated, table, [table] {
-    QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel()));
-  });
   return table;
 }
 

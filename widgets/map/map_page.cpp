@@ -14,10 +14,10 @@
 #include <QVBoxLayout>
 
 #include "map/map_view.h"
-#include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
+#include "theme/table_text.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
 

@@ -1,13 +1,10 @@
 #include "segments/batch_panel.h"
 
-#include <QApplication>
-#include <QClipboard>
 #include <QDialog>
 #include <QDialogButtonBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QPainter>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
@@ -21,9 +18,7 @@
 #include "segments/hex_view.h"
 #include "segments/partition_reader.h"
 #include "segments/record_delegate.h"
-#include "segments/table_text.h"
 #include "text/format.h"
-#include "theme/draw.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
 
@@ -62,7 +57,7 @@ QTableWidget* tableOfHeaders(const BatchPicture& batch, const std::vector<Header
 }  // namespace
 
 BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
-    : QWidget(parent),
+    : Card(parent),
       m_controller(controller),
       m_title(new QLabel),
       m_note(new QLabel),
@@ -136,29 +131,15 @@ BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
   fitFields(FieldFlow::kRowHeight);
   connect(m_fields, &FieldFlow::heightChanged, m_scroll, fitFields);
 
-  m_table->setModel(m_model);
+  layBare(*m_table, m_model, tr("Records of the batch"), 23);
   m_table->setItemDelegate(new RecordDelegate(controller, *m_model, [this](int row) { showAll(row); }, this));
-  m_table->setProperty("kind", QStringLiteral("bare"));
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
-  m_table->setTabKeyNavigation(false);
   m_table->setMinimumHeight(26 + 2 * 23);
-  m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_table->setAccessibleName(tr("Records of the batch"));
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(23);
-  m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setStretchLastSection(true);
   m_table->setColumnWidth(RecordDelegate::kOffset, 96);
   m_table->setColumnWidth(RecordDelegate::kTimestamp, 190);
   m_table->setColumnWidth(RecordDelegate::kKey, 150);
   m_table->viewport()->installEventFilter(this);
-  auto* copy = new QShortcut(QKeySequence::Copy, m_table);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this,
-          [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
+  copyRowsOnShortcut(*m_table);
 
   auto* left = new QWidget;
   auto* leftDown = new QVBoxLayout(left);
@@ -344,12 +325,6 @@ void BatchPanel::showAll(int index) {
   connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
   down->addWidget(buttons);
   dialog->show();
-}
-
-void BatchPanel::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setRenderHint(QPainter::Antialiasing);
-  drawCard(painter, rect());
 }
 
 }  // namespace tidemark::widgets

@@ -5,6 +5,7 @@
 #include "models/rows_model.h"
 #include "segments/record_delegate.h"
 #include "segments/segments_controller.h"
+#include "theme/card.h"
 
 class QDialog;
 class QLabel;
@@ -20,7 +21,7 @@ class HexView;
 
 /// A batch taken apart: its header field by field and the record that is picked, all its bytes, its records. Hover a
 /// byte and its field lights up, and the other way round.
-class BatchPanel : public QWidget {
+class BatchPanel : public Card {
   Q_OBJECT
 
  public:
@@ -39,7 +40,6 @@ class BatchPanel : public QWidget {
   void showAll(int record);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

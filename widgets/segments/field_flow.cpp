@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPaintEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/theme.h"
+#include "theme/tool_tips.h"
 
 namespace tidemark::widgets {
 
@@ -227,13 +226,9 @@ void FieldFlow::keyPressEvent(QKeyEvent* event) {
 }
 
 bool FieldFlow::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const int index = fieldAt(help->pos());
-    if (index < 0) {
-      QToolTip::hideText();
-      return true;
-    }
+  const auto textAt = [this](const QPoint& at) {
+    const int index = fieldAt(at);
+    if (index < 0) return QString();
     const FieldEntry& field = m_batch->fields[static_cast<size_t>(index)];
     QString text =
         QStringLiteral("<b>%1</b> %2").arg(field.name.toHtmlEscaped(), field.value.left(400).toHtmlEscaped());
@@ -241,10 +236,9 @@ bool FieldFlow::event(QEvent* event) {
     text += QStringLiteral("<br>%1").arg(
         tr("bytes %1 – %2, %3 long")
             .arg(grouped(field.begin), grouped(field.begin + field.length - 1), grouped(field.length)));
-    QToolTip::showText(help->globalPos(), text, this);
-    return true;
-  }
-  return QWidget::event(event);
+    return text;
+  };
+  return showToolTip(event, this, textAt) || QWidget::event(event);
 }
 
 void FieldFlow::paintEvent(QPaintEvent* event) {

@@ -6,8 +6,6 @@
 #include <cmath>
 
 #include <QDateTime>
-#include <QHelpEvent>
-#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <qcustomplot.h>
@@ -17,6 +15,7 @@
 #include "segments/index_overlay.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "theme/tool_tips.h"
 
 namespace tidemark::widgets {
 
@@ -327,16 +326,8 @@ QString IndexPlot::toolTipAt(const QPointF& point) const {
 }
 
 bool IndexPlot::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const QString text = toolTipAt(m_plot->mapFrom(this, help->pos()));
-    if (text.isEmpty())
-      QToolTip::hideText();
-    else
-      QToolTip::showText(help->globalPos(), text, this);
-    return true;
-  }
-  return QWidget::event(event);
+  const auto textAt = [this](const QPoint& at) { return toolTipAt(m_plot->mapFrom(this, at)); };
+  return showToolTip(event, this, textAt) || QWidget::event(event);
 }
 
 bool IndexPlot::eventFilter(QObject* watched, QEvent* event) {

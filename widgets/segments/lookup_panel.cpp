@@ -1,20 +1,18 @@
 #include "segments/lookup_panel.h"
 
-#include <QApplication>
-#include <QClipboard>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
-#include <QShortcut>
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
+#include "theme/table_text.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
@@ -183,7 +181,7 @@ void LookupResult::paintEvent(QPaintEvent*) {
 // LookupPanel.
 
 LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
-    : QWidget(parent),
+    : Card(parent),
       m_controller(controller),
       m_title(new QLabel),
       m_note(new QLabel),
@@ -206,19 +204,9 @@ LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
   head->addWidget(m_title);
   head->addSpacing(12);
   head->addWidget(m_note, 1);
-  m_table->setModel(m_model);
+  layBare(*m_table, m_model, tr("Steps of the lookup"), kRowHeight);
   m_table->setItemDelegate(new StepDelegate(controller, m_table));
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_table->setTabKeyNavigation(false);
-  m_table->setProperty("kind", QStringLiteral("bare"));
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
-  m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   m_table->horizontalHeader()->setSectionResizeMode(2, QHeaderView::Stretch);
   m_table->setColumnWidth(0, 54);
@@ -226,10 +214,7 @@ LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
   m_table->setColumnWidth(3, 72);
   m_table->setColumnWidth(4, 86);
   m_table->setMinimumHeight(2 * kRowHeight + 20);
-  m_table->setAccessibleName(tr("Steps of the lookup"));
-  auto* copy = new QShortcut(QKeySequence::Copy, m_table);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(asText()); });
+  copyOnShortcut(*m_table, [this] { return asText(); });
   m_empty->setWordWrap(true);
   m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   m_empty->setProperty("kind", QStringLiteral("muted"));
@@ -321,12 +306,6 @@ void LookupPanel::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   // Steps and result first.
   m_explained->setVisible(m_controller.lookup() && height() > kExplainedFrom);
-}
-
-void LookupPanel::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setRenderHint(QPainter::Antialiasing);
-  drawCard(painter, rect());
 }
 
 }  // namespace tidemark::widgets

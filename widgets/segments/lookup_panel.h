@@ -4,6 +4,7 @@
 
 #include "models/rows_model.h"
 #include "segments/segments_controller.h"
+#include "theme/card.h"
 
 class QLabel;
 class QTableView;
@@ -36,7 +37,7 @@ class LookupResult : public QWidget {
 };
 
 /// The steps of the lookup as a list, the reader's own among them marked; ↑/↓, Home and End go through them.
-class LookupPanel : public QWidget {
+class LookupPanel : public Card {
   Q_OBJECT
 
  public:
@@ -46,7 +47,6 @@ class LookupPanel : public QWidget {
   QString asText() const;
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:

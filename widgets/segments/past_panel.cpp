@@ -1,19 +1,16 @@
 #include "segments/past_panel.h"
 
-#include <QApplication>
-#include <QClipboard>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QPainter>
 #include <QShortcut>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "segments/segments_controller.h"
-#include "segments/table_text.h"
 #include "text/format.h"
-#include "theme/draw.h"
+#include "theme/table_text.h"
+#include "theme/tables.h"
 #include "theme/theme.h"
 #include "views/fact_list.h"
 
@@ -32,7 +29,7 @@ QLabel* pastLabel(const QString& text, const char* kind) {
 }  // namespace
 
 PastPanel::PastPanel(EngineBridge& bridge, SegmentsController& controller, QWidget* parent)
-    : QWidget(parent),
+    : Card(parent),
       m_bridge(bridge),
       m_controller(controller),
       m_none(pastLabel(tr("Up to this moment it neither rolled nor lost a segment, as far as it is remembered."),
@@ -51,25 +48,12 @@ PastPanel::PastPanel(EngineBridge& bridge, SegmentsController& controller, QWidg
   m_none->setWordWrap(true);
   m_none->setAlignment(Qt::AlignTop | Qt::AlignLeft);
 
-  m_table->setModel(m_model);
-  m_table->setProperty("kind", QStringLiteral("bare"));
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  layBare(*m_table, m_model, tr("What this log did"), 24);
   m_table->setSelectionMode(QAbstractItemView::SingleSelection);
-  m_table->setShowGrid(false);
-  m_table->setWordWrap(false);
-  m_table->setTabKeyNavigation(false);
-  m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_table->setAccessibleName(tr("What this log did"));
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  m_table->verticalHeader()->setDefaultSectionSize(24);
-  m_table->horizontalHeader()->setHighlightSections(false);
   m_table->horizontalHeader()->setStretchLastSection(true);
   m_table->setColumnWidth(0, 116);
   m_table->setColumnWidth(1, 170);
-  auto* copy = new QShortcut(QKeySequence::Copy, m_table);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this, [this] { QApplication::clipboard()->setText(asText()); });
+  copyOnShortcut(*m_table, [this] { return asText(); });
   const auto go = [this](const QModelIndex& index) {
     if (!index.isValid()) return;
     const LogDeed deed = m_model->rows()[static_cast<size_t>(index.row())];
@@ -121,12 +105,6 @@ void PastPanel::take() {
 
 QString PastPanel::asText() const {
   return m_facts->toText() + tableText(*m_model);
-}
-
-void PastPanel::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setRenderHint(QPainter::Antialiasing);
-  drawCard(painter, rect());
 }
 
 }  // namespace tidemark::widgets

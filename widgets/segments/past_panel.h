@@ -4,6 +4,7 @@
 
 #include "models/rows_model.h"
 #include "segments/recorded_log.h"
+#include "theme/card.h"
 
 class QLabel;
 class QTableView;
@@ -17,7 +18,7 @@ class SegmentsController;
 /// What the Segments view shows of a moment of the past in the place of a batch's bytes, which no recording holds: what
 /// the log did as a whole up to then, how it stood, and what is not known of it. A row that is clicked, or Enter, leads
 /// to its moment.
-class PastPanel : public QWidget {
+class PastPanel : public Card {
   Q_OBJECT
 
  public:
@@ -29,9 +30,6 @@ class PastPanel : public QWidget {
 
  Q_SIGNALS:
   void eventWanted(quint64 number, tidemark::platform::WallTime at);
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
 
  private:
   void take();

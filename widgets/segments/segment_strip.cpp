@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <QScrollBar>
-#include <QToolTip>
 #include <QVariantAnimation>
 #include <QWheelEvent>
 
@@ -16,6 +14,7 @@
 #include "theme/draw.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
+#include "theme/tool_tips.h"
 
 namespace tidemark::widgets {
 
@@ -210,15 +209,11 @@ QString SegmentStrip::toolTipOf(const SegmentEntry& segment) const {
 }
 
 bool SegmentStrip::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    if (const auto index = indexAt(help->pos()))
-      QToolTip::showText(help->globalPos(), toolTipOf((*m_segments)[*index]), this);
-    else
-      QToolTip::hideText();
-    return true;
-  }
-  return QWidget::event(event);
+  const auto textAt = [this](const QPoint& at) {
+    const auto index = indexAt(at);
+    return index ? toolTipOf((*m_segments)[*index]) : QString();
+  };
+  return showToolTip(event, this, textAt) || QWidget::event(event);
 }
 
 // Painting.

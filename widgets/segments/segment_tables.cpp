@@ -1,17 +1,13 @@
 #include "segments/segment_tables.h"
 
-#include <QApplication>
 #include <QButtonGroup>
-#include <QClipboard>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPushButton>
-#include <QShortcut>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
@@ -191,17 +187,10 @@ SegmentTables::SegmentTables(SegmentsController& controller, QWidget* parent)
 
 QTableView* SegmentTables::add(const QString& name, QAbstractItemModel* model) {
   auto* table = new QTableView;
-  table->setModel(model);
-  frameTable(*table, name);
+  frameTwin(*table, model, name);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
   table->horizontalHeader()->setStretchLastSection(true);
   table->horizontalHeader()->setDefaultSectionSize(124);
-  table->horizontalHeader()->setHighlightSections(false);
-  table->setTabKeyNavigation(false);
-  auto* copy = new QShortcut(QKeySequence::Copy, table);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this,
-          [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
   if (model == m_segments) table->setColumnWidth(0, 220);
   m_stack->addWidget(table);
   return table;

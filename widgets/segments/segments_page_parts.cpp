@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QPainter>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -20,30 +19,13 @@
 #include "segments/segment_strip.h"
 #include "segments/segments_page.h"
 #include "text/format.h"
-#include "theme/draw.h"
+#include "theme/card.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
 
 // What the Segments view is made of.
 
 namespace tidemark::widgets {
-
-namespace {
-
-/// A card whose ground is drawn, so that splitters and labels keep the style sheet's own.
-class PlotCard : public QWidget {
- public:
-  using QWidget::QWidget;
-
- protected:
-  void paintEvent(QPaintEvent*) override {
-    QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
-    drawCard(painter, rect());
-  }
-};
-
-}  // namespace
 
 void SegmentsPage::listCopies() {
   QMenu* menu = m_place->menu();
@@ -128,7 +110,7 @@ QWidget* SegmentsPage::makeHead() {
 }
 
 QWidget* SegmentsPage::makePlotCard() {
-  auto* card = new PlotCard;
+  auto* card = new Card;
   auto* down = new QVBoxLayout(card);
   down->setContentsMargins(16, 10, 12, 6);
   down->setSpacing(4);

@@ -11,12 +11,10 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QShortcut>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
@@ -87,10 +85,7 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
   inside->setSpacing(10);
   inside->addWidget(m_lanes);
   inside->addWidget(m_plot, 1);
-  m_table->setModel(m_model);
-  frameTable(*m_table, tr("Changes"));
-  m_table->setTabKeyNavigation(false);
-  m_table->horizontalHeader()->setHighlightSections(false);
+  frameTwin(*m_table, m_model, tr("Changes"));
   m_table->setColumnWidth(0, 120);
   m_table->setColumnWidth(1, 230);
   m_table->horizontalHeader()->setSectionResizeMode(2, QHeaderView::Stretch);
@@ -117,10 +112,6 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
   down->addWidget(m_stack, 1);
   down->addWidget(m_foot);
 
-  auto* copy = new QShortcut(QKeySequence::Copy, m_table);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this,
-          [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
   connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
     if (const uint64_t event = m_model->rows()[static_cast<size_t>(index.row())].mark.event; event != 0)
       Q_EMIT eventWanted(event);

@@ -12,12 +12,10 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QShortcut>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/tables.h"
 #include "transactions/transactions_view.h"
@@ -86,21 +84,11 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
   auto* tablesDown = new QVBoxLayout(tables);
   tablesDown->setContentsMargins(24, 0, 24, 16);
   tablesDown->setSpacing(8);
-  const auto frame = [this](QTableView* table, QAbstractItemModel* model, const QString& name) {
-    table->setModel(model);
-    frameTable(*table, name);
-    table->setTabKeyNavigation(false);
-    table->horizontalHeader()->setHighlightSections(false);
-    table->horizontalHeader()->setStretchLastSection(true);
-    auto* copy = new QShortcut(QKeySequence::Copy, table);
-    copy->setContext(Qt::WidgetShortcut);
-    connect(copy, &QShortcut::activated, this,
-            [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
-  };
-  frame(m_table, m_model, tr("Transactions"));
+  frameTwin(*m_table, m_model, tr("Transactions"));
+  frameTwin(*m_fencingTable, m_fencingModel, tr("Epochs and fencing"));
+  for (QTableView* table : {m_table, m_fencingTable}) table->horizontalHeader()->setStretchLastSection(true);
   m_table->setColumnWidth(1, 180);
   m_table->setColumnWidth(7, 300);
-  frame(m_fencingTable, m_fencingModel, tr("Epochs and fencing"));
   m_fencingTable->setColumnWidth(0, 120);
   tablesDown->addWidget(m_table, 3);
   tablesDown->addWidget(m_fencingTable, 1);

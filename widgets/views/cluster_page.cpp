@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include <QApplication>
-#include <QClipboard>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QShortcut>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QTableView>
@@ -22,7 +19,6 @@
 #include "map/map_page.h"
 #include "models/belt_tables.h"
 #include "segments/segments_page.h"
-#include "segments/table_text.h"
 #include "text/format.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
@@ -214,19 +210,12 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
 
 QTableView* ClusterPage::makeTable(QAbstractItemModel* model, const QString& name) {
   auto* table = new FittedTable;
-  table->setModel(model);
-  frameTable(*table, name);
+  frameTwin(*table, model, name);
   table->setMinimumHeight(40);
   table->verticalHeader()->setDefaultSectionSize(26);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   connect(model, &QAbstractItemModel::rowsInserted, table, [table] { table->fit(); });
-  table->horizontalHeader()->setHighlightSections(false);
-  table->setTabKeyNavigation(false);
-  auto* copy = new QShortcut(QKeySequence::Copy, table);
-  copy->setContext(Qt::WidgetShortcut);
-  connect(copy, &QShortcut::activated, this,
-          [table] { QApplication::clipboard()->setText(tableText(*table->model(), table->selectionModel())); });
   return table;
 }
 
