@@ -25,6 +25,7 @@
 #include "theme/shapes.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
@@ -247,9 +248,7 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
   tablesDown->setContentsMargins(24, 0, 24, 16);
   tablesDown->addWidget(m_table);
 
-  m_nothing->setAlignment(Qt::AlignCenter);
-  m_nothing->setWordWrap(true);
-  m_nothing->setProperty("kind", QStringLiteral("muted"));
+  placeNothing(*m_nothing);
   m_stack->addWidget(picture);
   m_stack->addWidget(tables);
   m_stack->addWidget(m_nothing);

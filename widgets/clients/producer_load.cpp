@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <librdkafka/rdkafka.h>
 #include <QPointer>
 #include <QTime>
 
+#include "clients/kafka_conf.h"
 #include "text/format.h"
 
 namespace tidemark::widgets {
@@ -88,45 +88,20 @@ struct ProducerLoad::Worker {
       self.latencySince = Clock::now();
     }
   }
-  static void failedAltogether(rd_kafka_t*, int code, const char* reason, void* opaque) {
-    // Lost connections come back by themselves; they are told as long as nothing better is known.
-    static_cast<Worker*>(opaque)->complain(QStringLiteral("%1: %2").arg(
-        QString::fromUtf8(rd_kafka_err2name(static_cast<rd_kafka_resp_err_t>(code))), QString::fromUtf8(reason)));
-  }
-  static void ignoreLog(const rd_kafka_t*, int, const char*, const char*) {}
-
   bool make(QString* reason) {
-    rd_kafka_conf_t* conf = rd_kafka_conf_new();
-    const auto set = [&](const char* key, const QString& value) {
-      char text[512];
-      if (rd_kafka_conf_set(conf, key, value.toUtf8().constData(), text, sizeof text) == RD_KAFKA_CONF_OK) return true;
-      *reason = QString::fromUtf8(text);
-      return false;
-    };
-    bool ok = set("bootstrap.servers", options.bootstrap) &&
-              set("client.id", QLatin1String(kOwnClientPrefix) + QStringLiteral("-producer")) &&
-              set("acks", options.acks == QStringLiteral("all") ? QStringLiteral("-1") : options.acks) &&
-              set("compression.codec", options.codec) && set("linger.ms", QString::number(options.lingerMs)) &&
-              set("message.timeout.ms", QStringLiteral("30000")) &&
-              set("queue.buffering.max.messages", QStringLiteral("100000")) &&
-              // A broker that was killed is asked again soon: the lab's times are short.
-              set("reconnect.backoff.max.ms", QStringLiteral("500")) &&
-              set("topic.metadata.refresh.interval.ms", QStringLiteral("5000")) &&
-              set("retry.backoff.ms", QStringLiteral("50"));
-    if (ok && options.idempotent) ok = set("enable.idempotence", QStringLiteral("true"));
-    rd_kafka_conf_set_opaque(conf, this);
-    rd_kafka_conf_set_dr_msg_cb(conf, &Worker::delivered);
-    rd_kafka_conf_set_error_cb(conf, &Worker::failedAltogether);
-    rd_kafka_conf_set_log_cb(conf, &Worker::ignoreLog);
-    char text[512];
-    if (ok) client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof text);
-    if (client != nullptr) {
-      queue = rd_kafka_queue_get_main(client);
-      return true;
-    }
-    if (ok) *reason = QString::fromUtf8(text);
-    rd_kafka_conf_destroy(conf);
-    return false;
+    // Lost connections come back by themselves; they are told as long as nothing better is known.
+    KafkaConf conf(this, options.bootstrap, "producer");
+    conf.set({{"acks", options.acks == QStringLiteral("all") ? QStringLiteral("-1") : options.acks},
+              {"compression.codec", options.codec},
+              {"linger.ms", QString::number(options.lingerMs)},
+              {"message.timeout.ms", QStringLiteral("30000")},
+              {"queue.buffering.max.messages", QStringLiteral("100000")},
+              {"retry.backoff.ms", QStringLiteral("50")}});
+    if (options.idempotent) conf.set({{"enable.idempotence", QStringLiteral("true")}});
+    rd_kafka_conf_set_dr_msg_cb(conf.get(), &Worker::delivered);
+    client = conf.make(RD_KAFKA_PRODUCER, reason);
+    if (client != nullptr) queue = rd_kafka_queue_get_main(client);
+    return client != nullptr;
   }
 
   /// Something that run() looks at has changed. Any thread.

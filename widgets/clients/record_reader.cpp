@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include <librdkafka/rdkafka.h>
+#include "clients/kafka_conf.h"
 
 namespace tidemark::widgets {
 
@@ -33,39 +33,16 @@ struct RecordReader::Worker {
     const std::lock_guard lock(mutex);
     error = text;
   }
-  static void failedAltogether(rd_kafka_t*, int code, const char* reason, void* opaque) {
-    static_cast<Worker*>(opaque)->complain(QStringLiteral("%1: %2").arg(
-        QString::fromUtf8(rd_kafka_err2name(static_cast<rd_kafka_resp_err_t>(code))), QString::fromUtf8(reason)));
-  }
-  static void ignoreLog(const rd_kafka_t*, int, const char*, const char*) {}
-
   bool make(QString* reason) {
-    rd_kafka_conf_t* conf = rd_kafka_conf_new();
-    const auto set = [&](const char* key, const QString& value) {
-      char text[512];
-      if (rd_kafka_conf_set(conf, key, value.toUtf8().constData(), text, sizeof text) == RD_KAFKA_CONF_OK) return true;
-      *reason = QString::fromUtf8(text);
-      return false;
-    };
     // No group: no coordinator is asked for, no offsets topic comes into being.
-    bool ok = set("bootstrap.servers", options.bootstrap) &&
-              set("client.id", QLatin1String(kOwnClientPrefix) + QStringLiteral("-consumer")) &&
-              set("enable.auto.commit", QStringLiteral("false")) &&
-              set("auto.offset.reset", options.fromBeginning ? QStringLiteral("earliest") : QStringLiteral("latest")) &&
-              set("isolation.level",
-                  options.readCommitted ? QStringLiteral("read_committed") : QStringLiteral("read_uncommitted")) &&
-              set("reconnect.backoff.max.ms", QStringLiteral("500")) &&
-              set("topic.metadata.refresh.interval.ms", QStringLiteral("5000")) &&
-              set("fetch.wait.max.ms", QStringLiteral("500"));
-    rd_kafka_conf_set_opaque(conf, this);
-    rd_kafka_conf_set_error_cb(conf, &Worker::failedAltogether);
-    rd_kafka_conf_set_log_cb(conf, &Worker::ignoreLog);
-    char text[512];
-    if (ok) client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
-    if (client != nullptr) return true;
-    if (ok) *reason = QString::fromUtf8(text);
-    rd_kafka_conf_destroy(conf);
-    return false;
+    KafkaConf conf(this, options.bootstrap, "consumer");
+    conf.set({{"enable.auto.commit", QStringLiteral("false")},
+              {"auto.offset.reset", options.fromBeginning ? QStringLiteral("earliest") : QStringLiteral("latest")},
+              {"isolation.level",
+               options.readCommitted ? QStringLiteral("read_committed") : QStringLiteral("read_uncommitted")},
+              {"fetch.wait.max.ms", QStringLiteral("500")}});
+    client = conf.make(RD_KAFKA_CONSUMER, reason);
+    return client != nullptr;
   }
 
   bool isStopping() const {

@@ -96,14 +96,7 @@ void ConsumeDialog::fillTopics() {
   QStringList names;
   for (const observe::TopicSnapshot& topic : m_bridge.snapshot()->topics)
     if (topic.name != "__cluster_metadata") names << fromUtf8(topic.name);
-  QStringList shown;
-  for (int i = 0; i < m_topic->count(); ++i) shown << m_topic->itemText(i);
-  if (names == shown) return;
-  const QString current = m_topic->currentText();
-  m_topic->clear();
-  m_topic->addItems(names);
-  if (names.contains(current)) m_topic->setCurrentText(current);
-  fillPartitions();
+  if (offer(*m_topic, names)) fillPartitions();
 }
 
 void ConsumeDialog::fillPartitions() {

@@ -1,5 +1,6 @@
 #include "dialogs/dialog_parts.h"
 
+#include <QComboBox>
 #include <QFormLayout>
 #include <QFrame>
 #include <QHBoxLayout>
@@ -62,6 +63,17 @@ void DialogParts::finish(QLabel* note, std::initializer_list<QPushButton*> butto
   row->addWidget(note, 1);
   for (QPushButton* button : buttons) row->addWidget(button);
   m_down->addLayout(row);
+}
+
+bool offer(QComboBox& box, const QStringList& names) {
+  QStringList shown;
+  for (int i = 0; i < box.count(); ++i) shown << box.itemText(i);
+  if (names == shown) return false;
+  const QString current = box.currentText();
+  box.clear();
+  box.addItems(names);
+  if (names.contains(current)) box.setCurrentText(current);
+  return true;
 }
 
 void setNote(QLabel* note, const QString& text, bool wrong) {

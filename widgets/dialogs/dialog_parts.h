@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <initializer_list>
 
+class QComboBox;
 class QFormLayout;
 class QPushButton;
 class QVBoxLayout;
@@ -24,6 +25,9 @@ class DialogParts {
   QVBoxLayout* m_down;
   QFormLayout* m_form;
 };
+
+/// Offers these and keeps what was chosen, if it is among them. False: they are offered already.
+bool offer(QComboBox& box, const QStringList& names);
 
 /// Sets a note's text and whether it tells of something wrong.
 void setNote(QLabel* note, const QString& text, bool wrong);

@@ -87,13 +87,7 @@ void ProduceDialog::fillTopics() {
   QStringList names;
   for (const observe::TopicSnapshot& topic : m_bridge.snapshot()->topics)
     if (!topic.internal) names << fromUtf8(topic.name);
-  QStringList shown;
-  for (int i = 0; i < m_topic->count(); ++i) shown << m_topic->itemText(i);
-  if (names == shown) return;
-  const QString current = m_topic->currentText();
-  m_topic->clear();
-  m_topic->addItems(names);
-  if (names.contains(current)) m_topic->setCurrentText(current);
+  offer(*m_topic, names);
 }
 
 void ProduceDialog::setTopic(const QString& topic) {

@@ -4,7 +4,6 @@
 
 #include <QApplication>
 #include <QClipboard>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QKeyEvent>
@@ -23,6 +22,7 @@
 #include "text/format.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
@@ -118,19 +118,7 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
        {tr("what happened"), [](const HappeningTableRow& row, int) { return row.what; }}},
       this);
 
-  auto* head = new QWidget;
-  auto* row = new QHBoxLayout(head);
-  row->setContentsMargins(24, 14, 24, 12);
-  row->setSpacing(14);
-  auto* title = new QLabel(tr("Groups"));
-  title->setProperty("kind", QStringLiteral("title"));
-  m_note->setProperty("kind", QStringLiteral("muted"));
-  m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  for (QPushButton* button : {m_offsets, m_delete}) button->setFocusPolicy(Qt::TabFocus);
-  row->addWidget(title);
-  row->addWidget(m_note, 1);
-  row->addWidget(m_offsets);
-  row->addWidget(m_delete);
+  QWidget* head = pageHead(tr("Groups"), m_note, {m_offsets, m_delete});
 
   m_list = groupTable(m_listModel, tr("Groups"));
   m_list->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -140,10 +128,7 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   m_list->setColumnWidth(3, 90);
   m_list->setColumnWidth(4, 110);
   auto* scroll = new QScrollArea;
-  scroll->setWidget(m_view);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scrollDown(*scroll, m_view);
   m_membersTable = groupTable(m_memberModel, tr("Members"));
   m_membersTable->setColumnWidth(0, 230);
   m_lagTable = groupTable(m_lagModel, tr("Offsets and lag"));
@@ -169,9 +154,7 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   m_list->setMaximumHeight(30 + 5 * 25 + 4);
   down->addWidget(m_list);
   down->addWidget(m_detail, 1);
-  m_nothing->setAlignment(Qt::AlignCenter);
-  m_nothing->setWordWrap(true);
-  m_nothing->setProperty("kind", QStringLiteral("muted"));
+  placeNothing(*m_nothing);
   m_nothing->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_stack->addWidget(inside);
   m_stack->addWidget(m_nothing);

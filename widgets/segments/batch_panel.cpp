@@ -21,6 +21,7 @@
 #include "text/format.h"
 #include "theme/tables.h"
 #include "theme/theme.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
@@ -115,11 +116,8 @@ BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
   steps->addWidget(m_after);
   head->addLayout(steps);
 
-  m_scroll->setWidget(m_fields);
-  m_scroll->setWidgetResizable(true);
-  m_scroll->setFrameShape(QFrame::NoFrame);
+  scrollDown(*m_scroll, m_fields);
   m_scroll->setProperty("kind", QStringLiteral("onpanel"));
-  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_scroll->setFocusPolicy(Qt::NoFocus);
   // What is cut off is cut between two rows: of one that is in sight the names and values are as well.
   const auto fitFields = [this](int height) {

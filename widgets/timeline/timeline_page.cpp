@@ -22,6 +22,7 @@
 #include "timeline/timeline_lanes.h"
 #include "timeline/timeline_plot.h"
 #include "views/elided_label.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
@@ -95,10 +96,7 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
   tablesDown->addWidget(m_table);
   // On a low window the lower half is scrolled to.
   auto* scroll = new QScrollArea;
-  scroll->setWidget(m_picture);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scrollDown(*scroll, m_picture);
   scroll->setFocusPolicy(Qt::NoFocus);
   m_picture->setProperty("kind", QStringLiteral("clear"));
   m_stack->addWidget(scroll);

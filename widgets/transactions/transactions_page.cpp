@@ -5,7 +5,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
@@ -19,6 +18,7 @@
 #include "text/format.h"
 #include "theme/tables.h"
 #include "transactions/transactions_view.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
@@ -51,31 +51,15 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
                                  {tr("epoch"), [](const FencingRow& row, int) { return row.epoch; }, true},
                                  {tr("what happened"), [](const FencingRow& row, int) { return row.text; }}},
                                 this);
-  auto* head = new QWidget;
-  auto* row = new QHBoxLayout(head);
-  row->setContentsMargins(24, 14, 24, 12);
-  row->setSpacing(14);
-  auto* title = new QLabel(tr("Transactions"));
-  title->setProperty("kind", QStringLiteral("title"));
-  m_note->setProperty("kind", QStringLiteral("muted"));
-  m_note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   for (const auto& [span, text] : {std::pair{10s, tr("10 s")}, std::pair{30s, tr("30 s")}, std::pair{60s, tr("1 min")},
                                    std::pair{300s, tr("5 min")}, std::pair{1800s, tr("30 min")}})
     m_spans->addItem(text, static_cast<qlonglong>(span.count()));
   m_spans->setCurrentIndex(2);
   m_spans->setAccessibleName(tr("Time that is shown"));
-  m_spans->setFocusPolicy(Qt::TabFocus);
-  m_abort->setFocusPolicy(Qt::TabFocus);
-  row->addWidget(title);
-  row->addWidget(m_note, 1);
-  row->addWidget(m_spans);
-  row->addWidget(m_abort);
+  QWidget* head = pageHead(tr("Transactions"), m_note, {m_spans, m_abort});
 
   auto* scroll = new QScrollArea;
-  scroll->setWidget(m_view);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scrollDown(*scroll, m_view);
   auto* drawn = new QWidget;
   auto* drawnDown = new QVBoxLayout(drawn);
   drawnDown->setContentsMargins(24, 0, 24, 16);
@@ -94,9 +78,7 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
   tablesDown->addWidget(m_fencingTable, 1);
   m_stack->addWidget(drawn);
   m_stack->addWidget(tables);
-  m_nothing->setAlignment(Qt::AlignCenter);
-  m_nothing->setWordWrap(true);
-  m_nothing->setProperty("kind", QStringLiteral("muted"));
+  placeNothing(*m_nothing);
   m_stack->addWidget(m_nothing);
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);

@@ -24,6 +24,7 @@
 #include "theme/theme.h"
 #include "timeline/timeline_page.h"
 #include "transactions/transactions_page.h"
+#include "views/page_parts.h"
 #include "views/time_bar.h"
 
 namespace tidemark::widgets {
@@ -118,10 +119,7 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
   barLayout->addWidget(m_moment);
   barLayout->addWidget(m_asTable);
 
-  m_scroll->setWidget(m_belts);
-  m_scroll->setWidgetResizable(true);
-  m_scroll->setFrameShape(QFrame::NoFrame);
-  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scrollDown(*m_scroll, m_belts);
   m_scroll->setFocusProxy(m_belts);
 
   auto* tables = new QVBoxLayout(m_tables);
