@@ -37,6 +37,8 @@ struct EventWords {
 };
 
 EventWords wordsOf(const observe::ObservedEvent& event);
+/// What it says, but for where it happened.
+QString detailOf(const events::Payload& payload);
 
 /// Only what the filter needs: no text is made.
 Weight weightOf(const events::Payload& payload) noexcept;
