@@ -7,21 +7,15 @@
 #include "belts/belts_view.h"
 #include "cleaner/cleaner_list.h"
 #include "cleaner/cleaner_page.h"
-#include "faults/fault_actions.h"
-#include "faults/fault_json.h"
 #include "launch/launch_page.h"
 #include "main_window.h"
 #include "segments/segments_page.h"
-#include "timeline/cause_card.h"
-#include "timeline/timeline_page.h"
-#include "transactions/transactions_page.h"
 #include "views/cluster_page.h"
 
 namespace tidemark::widgets {
 
 namespace {
 
-const TopicPartition kShown{"orders", PartitionIndex(0)};
 /// Small enough that a picture need not wait for a mebibyte, and that a segment has a dozen index entries.
 const std::vector<observe::Setting> kSmallSegments{{"segment.ms", "12000"}, {"index.interval.bytes", "1024"}};
 const std::vector<observe::Setting> kCompacted{{"cleanup.policy", "compact"},
@@ -170,206 +164,6 @@ void SceneShot::addSegmentsPast() {
                        return true;
                      }});
   m_steps.push_back({tr("a still window"), [this] { return held(300); }});
-}
-
-void SceneShot::set(const char* json) {
-  const auto fault = faults::parseFault(json);
-  if (fault) m_window.faultActions().set(*fault);
-}
-
-void SceneShot::addFaults() {
-  const bool broken = m_condition != QStringLiteral("map");
-  m_steps.push_back(
-      {tr("the view"), [this, broken] {
-         if (m_condition != QStringLiteral("faults"))
-           m_window.clusterPage().showView(ClusterPage::View::Map);
-         else
-           m_window.showFaults();
-         if (!broken) return true;
-         set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80, "durationMs": 120000})");
-         set(R"({"kind": "cut", "target": "link 2<->3", "durationMs": 30000})");
-         set(R"({"kind": "request-delay", "target": "clients", "api": "Fetch", "delayMs": 20, "trigger": {"every": 5}})");
-         return true;
-       }});
-  if (!broken) {
-    m_steps.push_back({tr("rates"), [this] { return held(4000); }});
-    return;
-  }
-  m_steps.push_back(
-      {tr("the faults"), [this] { return held(1500) && m_window.bridge().snapshot()->faults.size() == 3; }});
-  m_steps.push_back({tr("a pause"), [this] {
-                       set(R"({"kind": "pause", "target": "broker 3", "durationMs": 25000})");
-                       return true;
-                     }});
-  m_steps.push_back({tr("smaller ISRs"), [this] {
-                       const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
-                       return partition != nullptr && partition->isr.size() == 2 && held(3500);
-                     }});
-}
-
-void SceneShot::addTimeline() {
-  m_steps.push_back({tr("the view"), [this] {
-                       m_window.clusterPage().showView(ClusterPage::View::Timeline);
-                       m_window.clusterPage().timeline().axis().setSpan(std::chrono::seconds(30));
-                       return held(3000);
-                     }});
-  m_steps.push_back({tr("a pause"), [this] {
-                       const auto* partition = observe::findPartition(*m_window.bridge().snapshot(), kShown);
-                       set(partition != nullptr && partition->leader == NodeId(3)
-                               ? R"({"kind": "pause", "target": "broker 2", "durationMs": 4000})"
-                               : R"({"kind": "pause", "target": "broker 3", "durationMs": 4000})");
-                       return true;
-                     }});
-  m_steps.push_back(
-      {tr("its end"), [this] { return held(5000) && m_window.bridge().snapshot()->faults.empty() && isrIsFull(); }});
-  m_steps.push_back({tr("a slow link"), [this] {
-                       set(R"({"kind": "delay", "target": "link 1<->2", "delayMs": 300, "durationMs": 5000})");
-                       return true;
-                     }});
-  m_steps.push_back({tr("its own end"), [this] { return held(6500) && m_window.bridge().snapshot()->faults.empty(); }});
-  m_steps.push_back({tr("the cause"), [this] {
-                       TimelinePage& page = m_window.clusterPage().timeline();
-                       for (int i = 0; i < 100; ++i) {
-                         page.step(-1);
-                         if (page.card().words() && page.card().words()->part >= 0) return true;
-                       }
-                       return false;
-                     }});
-}
-
-const observe::GroupSnapshot* SceneShot::group() const {
-  const auto& groups = m_window.bridge().snapshot()->groups;
-  const auto found = std::ranges::find(groups, "billing", &observe::GroupSnapshot::id);
-  return found == groups.end() ? nullptr : &*found;
-}
-
-void SceneShot::addGroups() {
-  const auto add = [this](const char* member) {
-    m_consumers.add(m_window.bridge().snapshot()->bootstrap, "billing", member, kShown.topic);
-  };
-  m_steps.push_back({tr("the view and two members"), [this, add] {
-                       m_window.clusterPage().showView(ClusterPage::View::Groups);
-                       add("c-1");
-                       add("c-2");
-                       return true;
-                     }});
-  m_steps.push_back({tr("a stable group of two"), [this] {
-                       const observe::GroupSnapshot* found = group();
-                       return found != nullptr && found->state == "Stable" && found->members.size() == 2;
-                     }});
-  m_steps.push_back({tr("a lag of nothing"), [this] { return held(14'000); }});
-  m_steps.push_back({tr("a busy member"), [this] {
-                       m_consumers.keepBusy(1);
-                       return true;
-                     }});
-  m_steps.push_back({tr("its lag"), [this] { return held(6000); }});
-  m_steps.push_back({tr("a third member"), [add] {
-                       add("c-3");
-                       return true;
-                     }});
-  m_steps.push_back({tr("a rebalance that waits"), [this] {
-                       const observe::GroupSnapshot* found = group();
-                       return found != nullptr && found->state == "PreparingRebalance" && found->members.size() == 3;
-                     }});
-  m_steps.push_back({tr("who joined again"), [this] { return held(5000); }});
-}
-
-void SceneShot::addTransactions() {
-  const auto step = [this](const QString& what, int ms, const std::function<void(ShotProducers&)>& act) {
-    m_steps.push_back({what, [this, act] {
-                         act(*m_producers);
-                         return true;
-                       }});
-    m_steps.push_back({what, [this, ms] { return held(ms) && m_producers->idle(); }});
-  };
-  m_steps.push_back({tr("the view"), [this] {
-                       m_window.clusterPage().showView(ClusterPage::View::Transactions);
-                       m_producers =
-                           std::make_unique<ShotProducers>(m_window.bridge().snapshot()->bootstrap, kShown.topic);
-                       for (const char* id : {"billing-tx-1", "billing-tx-2", "ledger-sync"}) m_producers->start(id);
-                       return true;
-                     }});
-  m_steps.push_back({tr("producers"), [this] { return m_producers->idle(); }});
-  step(tr("a transaction over three partitions"), 1200, [](ShotProducers& all) {
-    all.write("billing-tx-1", 0, 4);
-    all.write("billing-tx-1", 1, 3);
-    all.write("billing-tx-1", 2, 3);
-  });
-  step(tr("another one"), 2500, [](ShotProducers& all) { all.write("billing-tx-2", 0, 4); });
-  step(tr("the end of the first"), 1500, [](ShotProducers& all) { all.commit("billing-tx-1"); });
-  step(tr("one that stays open"), 3500, [](ShotProducers& all) { all.write("ledger-sync", 0, 3); });
-  step(tr("another instance"), 2000, [](ShotProducers& all) { all.start("billing-tx-2"); });
-  step(tr("a transaction after it"), 3500, [](ShotProducers& all) {
-    all.write("billing-tx-1", 0, 5);
-    all.write("billing-tx-1", 1, 4);
-  });
-  step(tr("its end"), 1500, [](ShotProducers& all) { all.commit("billing-tx-1"); });
-  step(tr("the new instance's"), 3500, [](ShotProducers& all) { all.write("billing-tx-2", 1, 3); });
-  step(tr("its end as well"), 1500, [](ShotProducers& all) { all.commit("billing-tx-2"); });
-  step(tr("more of what stays open"), 1200, [](ShotProducers& all) { all.write("ledger-sync", 0, 2); });
-  step(tr("a zombie"), 3000, [](ShotProducers& all) { all.write("billing-tx-2", 0, 1, 0); });
-  m_steps.push_back({tr("a picture of it"), [this] {
-                       m_window.clusterPage().transactions().setSpan(std::chrono::seconds(30));
-                       return held(300);
-                     }});
-}
-
-void SceneShot::addHistory() {
-  m_steps.push_back({tr("the moment"), [this] {
-                       const auto& events = m_window.bridge().recording().events();
-                       const auto elected =
-                           std::find_if(events.rbegin(), events.rend(), [](const observe::ObservedEvent& one) {
-                             return std::holds_alternative<events::LeaderElected>(one.event.payload) &&
-                                    one.topic == kShown.topic && one.partition == kShown.partition;
-                           });
-                       if (elected == events.rend()) return false;
-                       m_window.travel().lookAtEvent(elected->number, elected->event.wall);
-                       m_window.travel().step(-1);
-                       return true;
-                     }});
-  m_steps.push_back({tr("a still window"), [this] { return held(300); }});
-}
-
-void SceneShot::addLoss() {
-  const auto partition = [this] { return observe::findPartition(*m_window.bridge().snapshot(), kShown); };
-  m_steps.push_back({tr("a cut link"), [this, partition] {
-                       const auto* now = partition();
-                       if (now == nullptr || now->leader == kNoNode || now->replicas.size() != 2) return false;
-                       m_victim = now->leader;
-                       set(qUtf8Printable(QStringLiteral(R"({"kind": "cut", "target": "link %1<->%2"})")
-                                              .arg(now->replicas[0].value())
-                                              .arg(now->replicas[1].value())));
-                       return true;
-                     }});
-  m_steps.push_back({tr("a replica alone in the ISR"), [this, partition] {
-                       const auto* now = partition();
-                       m_end = logEnd();
-                       return now != nullptr && now->isr.size() == 1 && now->isr[0] == m_victim;
-                     }});
-  m_steps.push_back({tr("some more of them"), [this] { return logEnd() >= m_end + 9; }});
-  m_steps.push_back({tr("its death"), [this] {
-                       m_window.command(EngineBridge::BrokerCommand::Kill, m_victim);
-                       for (const observe::FaultSnapshot& fault : m_window.bridge().snapshot()->faults)
-                         if (fault.fault.kind == faults::Kind::Cut) m_window.faultActions().heal(fault.id);
-                       return true;
-                     }});
-  m_steps.push_back({tr("an unclean election"), [this, partition] {
-                       m_end = logEnd();
-                       return partition()->leader != m_victim && partition()->leader != kNoNode &&
-                              !m_window.clusterPage().belts().lostRecords().empty();
-                     }});
-  m_steps.push_back({tr("records under the new leader"), [this] { return logEnd() >= m_end + 5 && held(1500); }});
-  if (m_condition != QStringLiteral("truncated")) return;
-  m_steps.push_back({tr("its return"), [this] {
-                       m_window.command(EngineBridge::BrokerCommand::Restart, m_victim);
-                       return true;
-                     }});
-  m_steps.push_back({tr("what it gives up"), [this] {
-                       const auto& breaks = m_window.clusterPage().belts().breaks();
-                       return std::ranges::any_of(breaks, [this](const LogBreak& one) {
-                         return one.what == LogBreak::What::Truncated && one.broker == m_victim;
-                       });
-                     }});
 }
 
 void SceneShot::begin() {

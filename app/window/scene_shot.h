@@ -44,6 +44,9 @@ class SceneShot : public QObject {
   void finished(int code);
 
  private:
+  /// The partition that pictures are of.
+  inline static const TopicPartition kShown{"orders", PartitionIndex(0)};
+
   struct Step {
     QString what;
     /// Called again and again until it is true.
@@ -57,20 +60,24 @@ class SceneShot : public QObject {
   bool held(int ms) const { return m_inStep.elapsed() >= ms; }
 
   void addTraffic();
+  void addLoad(double rate, int size, int lingerMs, int keys, int tombstoneEvery);
   void addSegments();
   void addSegmentsPast();
   void addCleaner();
-  void addFaults();
-  void addTimeline();
-  void addGroups();
-  void addTransactions();
-  /// The group of the picture, once it is there.
-  const observe::GroupSnapshot* group() const;
-  void addHistory();
-  void addLoss();
+
+  // scene_faults.cpp
   /// Sets a fault as `tidemark serve` takes it.
   void set(const char* json);
-  void addLoad(double rate, int size, int lingerMs, int keys, int tombstoneEvery);
+  void addFaults();
+  void addTimeline();
+  void addHistory();
+  void addLoss();
+
+  // scene_clients.cpp
+  /// The group of the picture, once it is there.
+  const observe::GroupSnapshot* group() const;
+  void addGroups();
+  void addTransactions();
 
   MainWindow& m_window;
   RecordReader m_reader;
