@@ -34,14 +34,7 @@ class ClientTest : public OnEachPlatform {
     cluster.end();
   }
   /// On the client's executor; returns once it has run.
-  void run(const std::function<void()>& action) {
-    bool done = false;
-    executor->post([&] {
-      action();
-      stage->change([&] { done = true; });
-    });
-    ASSERT_TRUE(await([&] { return done; }));
-  }
+  void run(const std::function<void()>& action) { runOn(*executor, action); }
   void change(const std::function<void()>& action) { stage->change(action); }
 
   FakeCluster cluster;

@@ -2,9 +2,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
-#include <new>
 
 #include "base/crc32c.h"
 #include "log/partition_log.h"
@@ -14,34 +12,11 @@
 // Counts what this program allocates. Sanitizers have their own operators.
 #ifndef TIDEMARK_SANITIZED
 
-namespace {
-std::atomic<size_t> allocations{0};
-
-void* counted(size_t size) {
+static std::atomic<size_t> allocations{0};
+static void onAllocation(size_t) {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
 }
-}  // namespace
-
-void* operator new(size_t size) {
-  return counted(size);
-}
-void* operator new[](size_t size) {
-  return counted(size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, size_t) noexcept {
-  std::free(memory);
-}
+#include "base/replaced_new.h"
 
 namespace tidemark::log {
 namespace {

@@ -49,14 +49,7 @@ class ChannelTest : public ServerTest {
     run([&] { channel = std::make_unique<Channel>(*clientProcess, executor, std::move(to), std::move(options)); });
   }
   /// On the channel's executor; returns once it has run.
-  void run(const std::function<void()>& action) {
-    bool done = false;
-    executor->post([&] {
-      action();
-      stage->change([&] { done = true; });
-    });
-    ASSERT_TRUE(await([&] { return done; }));
-  }
+  void run(const std::function<void()>& action) { runOn(*executor, action); }
   void sendHeartbeat(std::string label, SendOptions options = {}) {
     HeartbeatRequest request;
     request.groupId = label;

@@ -78,6 +78,15 @@ std::shared_ptr<platform::Process> OnEachPlatform::process(const std::string& na
   return processes_.back();
 }
 
+void OnEachPlatform::runOn(platform::Executor& executor, const std::function<void()>& action) {
+  bool done = false;
+  executor.post([&] {
+    action();
+    stage->change([&] { done = true; });
+  });
+  ASSERT_TRUE(await([&] { return done; }));
+}
+
 void OnEachPlatform::killAll() {
   for (const auto& each : processes_) each->kill("the test is over");
   for (const auto& each : processes_) each->awaitStopped();

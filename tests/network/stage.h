@@ -44,6 +44,8 @@ class OnEachPlatform : public testing::TestWithParam<const char*> {
 
   std::shared_ptr<platform::Process> process(const std::string& name);
   bool await(const std::function<bool()>& predicate) { return stage->await(predicate); }
+  /// Returns once it has run there.
+  void runOn(platform::Executor& executor, const std::function<void()>& action);
 
   std::unique_ptr<Stage> stage;
 

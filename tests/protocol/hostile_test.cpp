@@ -1,5 +1,4 @@
-#include <cstdlib>
-#include <new>
+#include <algorithm>
 
 #include <gtest/gtest.h>
 
@@ -9,37 +8,12 @@
 
 /// Bytes that nobody honest sends: cut off, with lengths that promise too much, with any byte changed.
 
-namespace {
-
 /// The largest single allocation of this thread since it was set to 0.
-thread_local size_t largestAllocation = 0;
-
-void* allocate(size_t size) {
+static thread_local size_t largestAllocation = 0;
+static void onAllocation(size_t size) {
   largestAllocation = std::max(largestAllocation, size);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
 }
-
-}  // namespace
-
-void* operator new(size_t size) {
-  return allocate(size);
-}
-void* operator new[](size_t size) {
-  return allocate(size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, size_t) noexcept {
-  std::free(memory);
-}
+#include "base/replaced_new.h"
 
 namespace tidemark::protocol::test {
 namespace {

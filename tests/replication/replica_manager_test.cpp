@@ -7,6 +7,7 @@
 #include "network/request_codec.h"
 #include "network/server.h"
 #include "protocol/generated/fetch_request.h"
+#include "replication/images.h"
 #include "replication/topic.h"
 
 namespace tidemark::replication {
@@ -70,16 +71,7 @@ class ReplicaManagerTest : public testing::Test {
     process_->awaitStopped();
   }
 
-  void apply(const metadata::Records& records) {
-    metadata::Delta delta(image_);
-    for (const metadata::Record& record : records) {
-      const auto replayed = delta.replay(record);
-      ASSERT_TRUE(replayed) << replayed.error().message;
-    }
-    image_ = delta.apply(
-        {.lastContainedOffset = Offset(++offset_), .lastContainedEpoch = LeaderEpoch(1), .lastContainedLogTimeMs = 0});
-    manager_->apply(MetadataChange::of(delta, image_, NodeId(1)));
-  }
+  void apply(const metadata::Records& records) { manager_->apply(images_.take(records)); }
   void change(int index, protocol::PartitionChangeRecord record) {
     record.partitionId = index;
     record.topicId = kTopic;
@@ -138,11 +130,10 @@ class ReplicaManagerTest : public testing::Test {
   events::Recorder recorder_{process_->clock(), NodeId(1)};
   std::shared_ptr<log::LogManager> logs_;
   std::unique_ptr<ReplicaManager> manager_;
-  metadata::ImagePtr image_ = std::make_shared<const metadata::Image>();
+  Images images_;
   std::vector<protocol::AlterPartitionRequest> proposals_;
   int minIsr_ = 1;
   std::vector<std::string> throttled_;
-  int64_t offset_ = 0;
 };
 
 TEST_F(ReplicaManagerTest, TakesUpAndGivesUpWhatTheMetadataSays) {

@@ -3,6 +3,7 @@
 #include "log/log_fixture.h"
 #include "metadata/features.h"
 #include "metadata/records.h"
+#include "replication/images.h"
 #include "replication/replica_manager.h"
 #include "replication/topic.h"
 
@@ -30,7 +31,7 @@ class ReplicaMoveTest : public testing::Test {
     logs_ = *log::LogManager::open(*process_, process_->createExecutor({.name = "background", .threads = 1}), nullptr,
                                    {.directories = {"/a", "/b", "/c"}, .defaults = {}});
     ASSERT_TRUE(logs_->load({.directoryOf = [this](const TopicPartition& name, const Uuid&) {
-      const auto* registration = image_->topics.partition(kTopic, name.partition);
+      const auto* registration = images_.newest->topics.partition(kTopic, name.partition);
       return registration == nullptr ? Uuid() : registration->directoryOf(NodeId(1));
     }}));
     ASSERT_TRUE(logs_->format("cluster", NodeId(1)));
@@ -56,7 +57,7 @@ class ReplicaMoveTest : public testing::Test {
                   answer_ = std::move(answer);
                   if (agrees_) accept();
                 }});
-    if (offset_ == 0) {
+    if (images_.offset == 0) {
       metadata::Records records{
           {protocol::TopicRecord{.name = "orders", .topicId = kTopic}},
           {protocol::FeatureLevelRecord{.name = protocol::Text(std::string(metadata::kMetadataVersionFeature)),
@@ -70,8 +71,8 @@ class ReplicaMoveTest : public testing::Test {
       }
       apply(std::move(records));
     } else {
-      MetadataChange everything{.before = std::make_shared<const metadata::Image>(), .after = image_};
-      for (const auto& [index, partition] : image_->topics.find(kTopic)->partitions)
+      MetadataChange everything{.before = std::make_shared<const metadata::Image>(), .after = images_.newest};
+      for (const auto& [index, partition] : images_.newest->topics.find(kTopic)->partitions)
         everything.partitions.push_back({kTopic, index});
       manager_->apply(everything);
     }
@@ -89,16 +90,7 @@ class ReplicaMoveTest : public testing::Test {
     start();
   }
 
-  void apply(const metadata::Records& records) {
-    metadata::Delta delta(image_);
-    for (const metadata::Record& record : records) {
-      const auto replayed = delta.replay(record);
-      ASSERT_TRUE(replayed) << replayed.error().message;
-    }
-    image_ = delta.apply(
-        {.lastContainedOffset = Offset(++offset_), .lastContainedEpoch = LeaderEpoch(1), .lastContainedLogTimeMs = 0});
-    manager_->apply(MetadataChange::of(delta, image_, NodeId(1)));
-  }
+  void apply(const metadata::Records& records) { manager_->apply(images_.take(records)); }
   /// Led by `leader`, here in the first directory.
   void create(int index = 0, int leader = 1, std::optional<Uuid> directory = std::nullopt) {
     apply({{protocol::PartitionRecord{.partitionId = index,
@@ -168,13 +160,12 @@ class ReplicaMoveTest : public testing::Test {
   std::shared_ptr<platform::Executor> executor_;
   std::shared_ptr<log::LogManager> logs_;
   std::unique_ptr<ReplicaManager> manager_;
-  metadata::ImagePtr image_ = std::make_shared<const metadata::Image>();
+  Images images_;
   std::vector<Uuid> directories_;
   std::vector<protocol::AssignReplicasToDirsRequest> asked_;
   DirectoryAssignments::Answer answer_;
   /// The controller answers at once.
   bool agrees_ = false;
-  int64_t offset_ = 0;
 };
 
 TEST_F(ReplicaMoveTest, ACopyIsSwappedInOnceTheControllerHasTakenItsDirectoryDown) {

@@ -27,16 +27,20 @@ class ClientsTest : public ::testing::Test {
     rd_kafka_destroy(handle);
   }
   QString bootstrap() const { return QString::fromUtf8(rd_kafka_mock_cluster_bootstraps(brokers)); }
+  ProduceOptions producing(double rate) const {
+    ProduceOptions options;
+    options.bootstrap = bootstrap();
+    options.topic = QStringLiteral("orders");
+    options.rate = rate;
+    return options;
+  }
 
   rd_kafka_t* handle = nullptr;
   rd_kafka_mock_cluster_t* brokers = nullptr;
 };
 
 TEST_F(ClientsTest, WhatTheLoadWritesTheReaderReads) {
-  ProduceOptions produce;
-  produce.bootstrap = bootstrap();
-  produce.topic = QStringLiteral("orders");
-  produce.rate = 500;
+  ProduceOptions produce = producing(500);
   produce.size = 40;
   produce.keys = 3;
   produce.codec = QStringLiteral("gzip");
@@ -71,10 +75,7 @@ TEST_F(ClientsTest, WhatTheLoadWritesTheReaderReads) {
 }
 
 TEST_F(ClientsTest, TheLatencyOfASlowLoadIsThatOfTheBrokerNotOfOurOwnWaiting) {
-  ProduceOptions produce;
-  produce.bootstrap = bootstrap();
-  produce.topic = QStringLiteral("orders");
-  produce.rate = 0.9;
+  const ProduceOptions produce = producing(0.9);
   ProducerLoad load;
   QString error;
   ASSERT_TRUE(load.start(produce, &error)) << error.toStdString();
@@ -86,10 +87,7 @@ TEST_F(ClientsTest, TheLatencyOfASlowLoadIsThatOfTheBrokerNotOfOurOwnWaiting) {
 }
 
 TEST_F(ClientsTest, ALoadThatWaitsForItsNextRecordHearsOfAnotherRateAndOfItsEndAtOnce) {
-  ProduceOptions produce;
-  produce.bootstrap = bootstrap();
-  produce.topic = QStringLiteral("orders");
-  produce.rate = 0.001;
+  const ProduceOptions produce = producing(0.001);
   ProducerLoad load;
   QSignalSpy stopped(&load, &ProducerLoad::stopped);
   QString error;
@@ -104,10 +102,7 @@ TEST_F(ClientsTest, ALoadThatWaitsForItsNextRecordHearsOfAnotherRateAndOfItsEndA
 }
 
 TEST_F(ClientsTest, AnErrorIsForgottenOnceRecordsAreAcknowledgedAgain) {
-  ProduceOptions produce;
-  produce.bootstrap = bootstrap();
-  produce.topic = QStringLiteral("orders");
-  produce.rate = 50;
+  const ProduceOptions produce = producing(50);
   ProducerLoad load;
   QString error;
   ASSERT_TRUE(load.start(produce, &error)) << error.toStdString();
@@ -119,9 +114,7 @@ TEST_F(ClientsTest, AnErrorIsForgottenOnceRecordsAreAcknowledgedAgain) {
 }
 
 TEST_F(ClientsTest, ALoadThatCannotBeMadeSaysWhy) {
-  ProduceOptions produce;
-  produce.bootstrap = bootstrap();
-  produce.topic = QStringLiteral("orders");
+  ProduceOptions produce = producing(5);
   produce.codec = QStringLiteral("rar");
   ProducerLoad load;
   QString error;
@@ -163,10 +156,7 @@ TEST_F(ClientsTest, BothEndSoonThoughNobodyAnswers) {
 }
 
 TEST_F(ClientsTest, ARecordThatFailedIsToldWithItsTopicAndReason) {
-  ProduceOptions produce;
-  produce.bootstrap = bootstrap();
-  produce.topic = QStringLiteral("orders");
-  produce.rate = 50;
+  const ProduceOptions produce = producing(50);
   rd_kafka_mock_push_request_errors(brokers, 0, 1, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   ProducerLoad load;
   QString error;

@@ -40,7 +40,7 @@ class TimeTest : public WindowTest {
     launch();
     makeWindow();
     cluster.setLoad(40);
-    for (int i = 0; i < 20; ++i) run(100ms);
+    pass(2s);
   }
   TimeTravel& travel() { return window->travel(); }
   const observe::PartitionSnapshot& shown() {
@@ -74,7 +74,7 @@ TEST_F(TimeTest, TheWindowSaysLiveAndAnEventThatIsPickedShowsItsMomentInEveryVie
   EXPECT_EQ(window->clusterPage().moment().text(), QStringLiteral("LIVE"));
   EXPECT_FALSE(window->clusterPage().timeBar().isVisible());
   cluster.killBroker(shown().leader, [](const Result<void>&) {});
-  for (int i = 0; i < 40; ++i) run(100ms);
+  pass(4s);
   const observe::ObservedEvent* elected = last<events::LeaderElected>();
   ASSERT_NE(elected, nullptr);
   const auto after = std::get<events::LeaderElected>(elected->event.payload);
@@ -95,7 +95,7 @@ TEST_F(TimeTest, TheWindowSaysLiveAndAnEventThatIsPickedShowsItsMomentInEveryVie
   EXPECT_EQ(shown().leader, after.from);
   // Time goes on, what is shown does not.
   const Offset then = shown().logEnd;
-  for (int i = 0; i < 5; ++i) run(100ms);
+  pass(500ms);
   EXPECT_EQ(shown().logEnd, then);
   press(Qt::Key_L);
   EXPECT_TRUE(travel().isLive());
@@ -184,7 +184,7 @@ TEST_F(TimeTest, AnotherClusterIsLive) {
 
 TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
   cluster.killBroker(shown().leader, [](const Result<void>&) {});
-  for (int i = 0; i < 40; ++i) run(100ms);
+  pass(4s);
   QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("a.jsonl"));
   ASSERT_EQ(window->saveRecording(path), QString());
@@ -225,7 +225,7 @@ TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
 
 // Its writer was killed, or its disk was full.
 TEST_F(TimeTest, ARecordingThatBreaksOffIsOpenedUpToThere) {
-  for (int i = 0; i < 20; ++i) run(100ms);
+  pass(2s);
   QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("a.jsonl"));
   ASSERT_EQ(window->saveRecording(path), QString());

@@ -26,9 +26,6 @@ class TimelineFaultsTest : public WindowTest {
     cluster.setLoad(40);
     pass(2s);
   }
-  void pass(std::chrono::milliseconds time) {
-    for (; time > 0ms; time -= 100ms) run(100ms);
-  }
   void inject(const char* json) {
     window->bridge().setFault(*faults::parseFault(json), window.get(), {});
     run(20ms);

@@ -55,6 +55,11 @@ class WindowTest : public testing::Test {
     cluster.advance(time);
     window->bridge().refresh();
   }
+  /// The same in tenths of a second, as frames come.
+  void pass(std::chrono::milliseconds time) {
+    constexpr std::chrono::milliseconds kFrame{100};
+    for (; time > time.zero(); time -= kFrame) run(kFrame);
+  }
   /// The picture of the design, with the two minutes that led to it.
   void playMock() {
     for (int i = 240; i >= 0; --i) {

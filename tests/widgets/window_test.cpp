@@ -35,7 +35,7 @@ class MainWindowTest : public WindowTest {
     launch();
     makeWindow();
     cluster.setLoad(40);
-    for (int i = 0; i < 20; ++i) run(100ms);
+    pass(2s);
   }
   QPushButton* button(const QString& text) {
     for (QPushButton* one : window->inspector().findChildren<QPushButton*>())
@@ -79,7 +79,7 @@ TEST_F(MainWindowTest, ButtonsOfABrokerKeepTheirPlaceAndAreWhollyInSight) {
   ASSERT_FALSE(kill.isNull());
   for (const QRect& place : {kill, stop, pause, restart}) EXPECT_TRUE(window->inspector().rect().contains(place));
   cluster.pauseBroker(NodeId(2), [](const Result<void>&) {});
-  for (int i = 0; i < 40; ++i) run(100ms);
+  pass(4s);
   EXPECT_EQ(placeOf("Kill"), kill);
   EXPECT_EQ(placeOf("Resume"), pause) << "opposites share a place";
   EXPECT_EQ(placeOf("Stop"), stop);
@@ -113,7 +113,7 @@ TEST_F(MainWindowTest, ThePurgatoryIsInSightOnAnUsualScreen) {
 
 TEST_F(MainWindowTest, TooFewReplicasInSyncAreToldInWords) {
   for (const int broker : {2, 3}) cluster.killBroker(NodeId(broker), [](const Result<void>&) {});
-  for (int i = 0; i < 60; ++i) run(100ms);
+  pass(6s);
   const auto* topic = observe::findTopic(*window->bridge().snapshot(), "orders");
   ASSERT_NE(topic, nullptr);
   ASSERT_TRUE(std::ranges::any_of(topic->partitions,
@@ -164,7 +164,7 @@ TEST_F(MainWindowTest, AnEventThatIsReadKeepsItsPlaceAndTheNewestComeBackOnceItI
 TEST_F(MainWindowTest, AKilledLeaderLeavesTheIsrAndAnotherLeads) {
   window->pick({Picked::What::Broker, NodeId(1), {}});
   QTest::mouseClick(button(QStringLiteral("Kill")), Qt::LeftButton);
-  for (int i = 0; i < 30; ++i) run(100ms);
+  pass(3s);
   const auto* partition = observe::findPartition(*window->bridge().snapshot(), *belts().partition());
   ASSERT_NE(partition, nullptr);
   EXPECT_NE(partition->leader, NodeId(1));
@@ -225,7 +225,7 @@ TEST_F(MainWindowTest, ScrollingBackStopsFollowingAndFFollowsAgain) {
 
 TEST_F(MainWindowTest, TheFrameTimerStopsWhenTheClusterIsIdle) {
   cluster.setLoad(0);
-  for (int i = 0; i < 20; ++i) run(100ms);
+  pass(2s);
   EXPECT_TRUE(waitFor([this] { return !window->bridge().isTicking(); }));
 }
 
@@ -348,7 +348,7 @@ TEST_F(MainWindowTest, ExternalClientsAreToldByTheirSoftware) {
 
 TEST_F(MainWindowTest, AFetchThatIsAskedAgainRepaintsNothing) {
   cluster.setLoad(0);
-  for (int i = 0; i < 20; ++i) run(100ms);
+  pass(2s);
   observe::ClusterSnapshot snapshot = *window->bridge().snapshot();
   const auto park = [&](int correlation) {
     snapshot.version += 1;
@@ -428,7 +428,7 @@ class CrowdTest : public WindowTest {
     cluster.launchNow(options);
     makeWindow();
     cluster.setLoad(1);
-    for (int i = 0; i < 5; ++i) run(100ms);
+    pass(500ms);
   }
 };
 
