@@ -11,14 +11,14 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tidemark/cluster_session.h"
+#include "tidemark/clusters/cluster_session.h"
+#include "tidemark/clusters/groups.h"
+#include "tidemark/clusters/transactions.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
-#include "tidemark/groups.h"
 #include "tidemark/simulate.h"
 #include "tidemark/storage.h"
 #include "tidemark/suggest.h"
-#include "tidemark/transactions.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tidemark/lab_commands.h"
+#include "tidemark/serve/lab_commands.h"
 
 #include <charconv>
 #include <sstream>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "faults/fault_json.h"
-#include "tidemark/lab_json.h"
+#include "tidemark/serve/lab_json.h"
 
 namespace tidemark::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "tidemark/record.h"
+#include "tidemark/serve/record.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tidemark/lab_json.h"
+#include "tidemark/serve/lab_json.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "tidemark/groups.h"
+#include "tidemark/clusters/groups.h"
 
 #include <algorithm>
 #include <map>
@@ -11,8 +11,8 @@
 
 #include "client/admin.h"
 #include "tidemark/answers.h"
-#include "tidemark/cluster_session.h"
-#include "tidemark/columns.h"
+#include "tidemark/clusters/cluster_session.h"
+#include "tidemark/clusters/columns.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 #include "tidemark/suggest.h"

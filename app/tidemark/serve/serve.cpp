@@ -17,8 +17,8 @@
 #include "tidemark/answers.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
-#include "tidemark/lab_commands.h"
-#include "tidemark/record.h"
+#include "tidemark/serve/lab_commands.h"
+#include "tidemark/serve/record.h"
 #include "tidemark/suggest.h"
 
 namespace tidemark::app {

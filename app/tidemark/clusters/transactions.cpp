@@ -1,4 +1,4 @@
-#include "tidemark/transactions.h"
+#include "tidemark/clusters/transactions.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,12 +11,12 @@
 
 #include "client/admin.h"
 #include "tidemark/answers.h"
-#include "tidemark/cluster_session.h"
-#include "tidemark/columns.h"
+#include "tidemark/clusters/cluster_session.h"
+#include "tidemark/clusters/columns.h"
+#include "tidemark/clusters/time_text.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 #include "tidemark/suggest.h"
-#include "tidemark/time_text.h"
 
 namespace tidemark::app {
 namespace {

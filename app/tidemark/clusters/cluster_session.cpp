@@ -1,4 +1,4 @@
-#include "tidemark/cluster_session.h"
+#include "tidemark/clusters/cluster_session.h"
 
 #include <charconv>
 #include <chrono>

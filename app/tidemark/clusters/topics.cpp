@@ -5,7 +5,7 @@
 
 #include "client/admin.h"
 #include "tidemark/answers.h"
-#include "tidemark/cluster_session.h"
+#include "tidemark/clusters/cluster_session.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 

@@ -1,4 +1,4 @@
-#include "tidemark/time_text.h"
+#include "tidemark/clusters/time_text.h"
 
 #include <charconv>
 #include <chrono>

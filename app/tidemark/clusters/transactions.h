@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "client/transaction_admin.h"
-#include "tidemark/cluster_command.h"
+#include "tidemark/clusters/cluster_command.h"
 
 namespace tidemark::app {
 

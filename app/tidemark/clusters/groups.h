@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "client/group_admin.h"
 #include "client/offset_reset.h"
-#include "tidemark/cluster_command.h"
+#include "tidemark/clusters/cluster_command.h"
 
 namespace tidemark::app {
 

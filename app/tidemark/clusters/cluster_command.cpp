@@ -1,8 +1,8 @@
-#include "tidemark/cluster_command.h"
+#include "tidemark/clusters/cluster_command.h"
 
 #include <CLI/CLI.hpp>
 
-#include "tidemark/cluster_session.h"
+#include "tidemark/clusters/cluster_session.h"
 
 namespace tidemark::app {
 

@@ -1,4 +1,4 @@
-#include "tidemark/columns.h"
+#include "tidemark/clusters/columns.h"
 
 #include <algorithm>
 

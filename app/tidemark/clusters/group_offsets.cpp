@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "tidemark/answers.h"
-#include "tidemark/cluster_session.h"
-#include "tidemark/columns.h"
+#include "tidemark/clusters/cluster_session.h"
+#include "tidemark/clusters/columns.h"
+#include "tidemark/clusters/groups.h"
+#include "tidemark/clusters/time_text.h"
 #include "tidemark/console.h"
-#include "tidemark/groups.h"
-#include "tidemark/time_text.h"
 
 // What `groups` changes: committed offsets, and whole groups.
 
