@@ -4,40 +4,36 @@
 #include <map>
 
 #include "models/log_breaks.h"
-#include "models/row_sync.h"
 #include "text/format.h"
 #include "theme/shapes.h"
 
 namespace tidemark::widgets {
 
-namespace {
-
-/// Qt's protected begin/end calls, handed in by the model itself.
-template <class Model>
-struct TableSignals {
-  Model& model;
-  std::function<void(int, int)> beginRemove, beginInsert;
-  std::function<void()> endRemove, endInsert;
-  void removing(int first, int last) { beginRemove(first, last); }
-  void removed() { endRemove(); }
-  void inserting(int first, int last) { beginInsert(first, last); }
-  void inserted() { endInsert(); }
-  void changed(int row) {
-    Q_EMIT model.dataChanged(model.index(row, 0), model.index(row, model.columnCount() - 1), {Qt::DisplayRole});
-  }
-};
-
-}  // namespace
+ReplicaTableModel::ReplicaTableModel(QObject* parent)
+    : RowsModel(
+          [] {
+            const QString heads[CellCount] = {tr("broker"),  tr("role"),           tr("state"),  tr("log start"),
+                                              tr("log end"), tr("high watermark"), tr("behind"), tr("last caught up"),
+                                              tr("size"),    tr("segments")};
+            std::vector<Column> columns;
+            for (size_t cell = 0; cell < CellCount; ++cell)
+              columns.push_back({.head = heads[cell],
+                                 .text = [cell](const ReplicaTableRow& row, int) { return row.cells[cell]; },
+                                 .right = cell >= LogStart,
+                                 .color = {}});
+            return columns;
+          }(),
+          parent) {}
 
 void ReplicaTableModel::setPartition(const observe::ClusterSnapshot& cluster,
                                      const observe::PartitionSnapshot* partition) {
-  std::vector<Row> rows;
+  std::vector<ReplicaTableRow> rows;
   if (partition != nullptr)
     for (const observe::ReplicaSnapshot& replica : partition->copies) {
       const observe::BrokerSnapshot* broker = observe::findBroker(cluster, replica.broker);
       const auto state = broker == nullptr ? observe::BrokerState::Stopped : broker->state;
       const auto lag = observe::lagOf(*partition, replica);
-      Row row{.broker = replica.broker.value(), .cells = std::vector<QString>(ColumnCount)};
+      ReplicaTableRow row{.cells = std::vector<QString>(CellCount)};
       row.cells[Broker] = QString::number(replica.broker.value());
       row.cells[Role] = replica.leader ? tr("leader") : tr("follower");
       row.cells[State] = lookOf(replica, state).word;
@@ -55,57 +51,7 @@ void ReplicaTableModel::setPartition(const observe::ClusterSnapshot& cluster,
       row.cells[Segments] = grouped(static_cast<int64_t>(replica.segments.size()));
       rows.push_back(std::move(row));
     }
-  TableSignals<ReplicaTableModel> signals{*this, [this](int first, int last) { beginRemoveRows({}, first, last); },
-                                          [this](int first, int last) { beginInsertRows({}, first, last); },
-                                          [this] { endRemoveRows(); }, [this] { endInsertRows(); }};
-  syncRows(m_rows, std::move(rows), signals);
-}
-
-int ReplicaTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
-}
-int ReplicaTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : ColumnCount;
-}
-
-QVariant ReplicaTableModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid()) return {};
-  if (role == Qt::DisplayRole)
-    return m_rows[static_cast<size_t>(index.row())].cells[static_cast<size_t>(index.column())];
-  if (role == Qt::TextAlignmentRole && index.column() >= LogStart)
-    return static_cast<int>(Qt::AlignRight | Qt::AlignVCenter);
-  return {};
-}
-
-QVariant ReplicaTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::TextAlignmentRole)
-    return static_cast<int>((section >= LogStart ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-  if (role != Qt::DisplayRole) return {};
-  switch (section) {
-    case Broker:
-      return tr("broker");
-    case Role:
-      return tr("role");
-    case State:
-      return tr("state");
-    case LogStart:
-      return tr("log start");
-    case LogEnd:
-      return tr("log end");
-    case HighWatermark:
-      return tr("high watermark");
-    case Behind:
-      return tr("behind");
-    case CaughtUp:
-      return tr("last caught up");
-    case Size:
-      return tr("size");
-    case Segments:
-      return tr("segments");
-    default:
-      return {};
-  }
+  setRows(std::move(rows));
 }
 
 void BatchTableModel::setPartition(const observe::PartitionSnapshot* partition) {
