@@ -292,12 +292,16 @@ void BeltsView::paintSegments(QPainter& painter, const ReplicaSnapshot& replica,
   }
 }
 
-QRectF BeltsView::logEndText(const ReplicaSnapshot& replica, const QRectF& lane) const {
+double BeltsView::logEndX(const ReplicaSnapshot& replica) const {
   const qint64 time = now();
-  const BeltsLayout layout = layoutOfBelts();
   const auto known = m_lanes.find(replica.broker);
   const double end = known == m_lanes.end() ? beltPlace(replica.logEnd) : known->second.logEnd.at(time);
-  const double x = layout.beltLeft() + m_viewport.x(end, time);
+  return layoutOfBelts().beltLeft() + m_viewport.x(end, time);
+}
+
+QRectF BeltsView::logEndText(const ReplicaSnapshot& replica, const QRectF& lane) const {
+  const BeltsLayout layout = layoutOfBelts();
+  const double x = logEndX(replica);
   const double right = layout.beltLeft() + layout.beltWidth();
   const double width = textWidth(tr("LEO %1").arg(offsetText(replica.logEnd)), Theme::mono(11, QFont::DemiBold));
   const double at = x > right                          ? right - width - 16
@@ -310,11 +314,8 @@ QRectF BeltsView::logEndText(const ReplicaSnapshot& replica, const QRectF& lane)
 void BeltsView::paintLogEnd(QPainter& painter, const ReplicaSnapshot& replica, const QRectF& lane, bool dim) const {
   if (replica.logEnd.value() < 0) return;
   const Palette& p = colors();
-  const qint64 time = now();
   const BeltsLayout layout = layoutOfBelts();
-  const auto known = m_lanes.find(replica.broker);
-  const double end = known == m_lanes.end() ? beltPlace(replica.logEnd) : known->second.logEnd.at(time);
-  const double x = layout.beltLeft() + m_viewport.x(end, time);
+  const double x = logEndX(replica);
   const double right = layout.beltLeft() + layout.beltWidth();
   const QColor color = dim ? p.muted : p.ink;
   const QFont font = Theme::mono(11, QFont::DemiBold);

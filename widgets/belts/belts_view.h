@@ -174,6 +174,8 @@ class BeltsView : public QWidget {
   /// Where read_committed has to stop, if that is before the high watermark.
   void paintLastStable(QPainter& painter, const QRectF& lane) const;
   /// Where the number of a log's end stands.
+  /// Where the log end is now, on its way to where it was told to be; maybe beside the belt.
+  double logEndX(const observe::ReplicaSnapshot& replica) const;
   QRectF logEndText(const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
   void paintLogEnd(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane, bool dim) const;
   void paintFetches(QPainter& painter, const observe::PartitionSnapshot& partition) const;
