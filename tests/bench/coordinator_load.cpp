@@ -3,6 +3,7 @@
 //   tidemark_bench_coordinator groups --kind classic|consumer --port P --prefix X --topic T --partitions N
 //     --groups G --members M --lanes L --heartbeats H --commits C --rebalances R
 //     --interval SECONDS --stand-by SECONDS
+//   tidemark_bench_coordinator exchange …   as groups, with members who never joined: to what answers whoever comes
 //   tidemark_bench_coordinator transactions --port P --prefix X --topic T --partitions N --producers K --transactions C
 //
 // Works stage by stage. Before each it waits for a line on its standard input, so that whoever runs it can look at the
@@ -55,37 +56,60 @@ Uuid topicId(Links& links, const std::string& topic) {
   return found;
 }
 
+bench::GroupShape shapeOf(const Options& options) {
+  return {.prefix = options.text("prefix"),
+          .topic = options.text("topic"),
+          .topicId = {},
+          .partitions = static_cast<int32_t>(options.size("partitions")),
+          .groups = options.size("groups"),
+          .members = options.size("members"),
+          .lanes = options.size("lanes")};
+}
+
+std::unique_ptr<bench::GroupLoad> loadOf(const std::string& kind, Links& links, const bench::GroupShape& shape) {
+  if (kind == "classic") return std::make_unique<bench::ClassicLoad>(links, shape);
+  return std::make_unique<bench::ConsumerLoad>(links, shape);
+}
+
+/// What members do for most of their life.
+void stages(const Options& options, bench::GroupLoad& load, size_t members) {
+  const size_t heartbeats = options.size("heartbeats"), commits = options.size("commits");
+  stage("heartbeat", members * heartbeats, [&] { return load.heartbeat(heartbeats), std::string(); });
+  stage("commit", members * commits, [&] { return load.commit(commits), std::string(); });
+  stage("stand-by", members, [&] {
+    const std::chrono::duration<double> interval(std::stod(options.text("interval"))),
+        span(std::stod(options.text("stand-by")));
+    return fmt::format(",\"heartbeats\":{}", load.standBy(interval, span));
+  });
+}
+
+void exchange(const Options& options) {
+  const bench::GroupShape shape = shapeOf(options);
+  std::unique_ptr<Links> links;
+  std::unique_ptr<bench::GroupLoad> load;
+  stage("connect", shape.links(), [&] {
+    links = std::make_unique<Links>(static_cast<uint16_t>(options.size("port")), shape.links());
+    load = loadOf(options.text("kind"), *links, shape);
+    load->assumeJoined();
+    return std::string();
+  });
+  stages(options, *load, shape.groups * shape.members);
+}
+
 void groups(const Options& options) {
-  bench::GroupShape shape{.prefix = options.text("prefix"),
-                          .topic = options.text("topic"),
-                          .topicId = {},
-                          .partitions = static_cast<int32_t>(options.size("partitions")),
-                          .groups = options.size("groups"),
-                          .members = options.size("members"),
-                          .lanes = options.size("lanes")};
+  bench::GroupShape shape = shapeOf(options);
   const size_t all = shape.groups * shape.members;
   std::unique_ptr<Links> links;
   std::unique_ptr<bench::GroupLoad> load;
   stage("connect", shape.links(), [&] {
     links = std::make_unique<Links>(static_cast<uint16_t>(options.size("port")), shape.links());
     shape.topicId = topicId(*links, shape.topic);
-    if (options.text("kind") == "classic") {
-      load = std::make_unique<bench::ClassicLoad>(*links, shape);
-    } else {
-      load = std::make_unique<bench::ConsumerLoad>(*links, shape);
-    }
+    load = loadOf(options.text("kind"), *links, shape);
     load->awaitCoordinators();
     return std::string();
   });
   stage("join", all, [&] { return load->join(), std::string(); });
-  const size_t heartbeats = options.size("heartbeats"), commits = options.size("commits");
-  stage("heartbeat", all * heartbeats, [&] { return load->heartbeat(heartbeats), std::string(); });
-  stage("commit", all * commits, [&] { return load->commit(commits), std::string(); });
-  stage("stand-by", all, [&] {
-    const std::chrono::duration<double> interval(std::stod(options.text("interval"))),
-        span(std::stod(options.text("stand-by")));
-    return fmt::format(",\"heartbeats\":{}", load->standBy(interval, span));
-  });
+  stages(options, *load, all);
   const size_t rebalances = options.size("rebalances");
   stage("rebalance", rebalances, [&] {
     std::vector<double> times;
@@ -112,10 +136,12 @@ int main(int argc, char** argv) {
     const Options options(argc - 2, argv + 2);
     if (command == "groups") {
       groups(options);
+    } else if (command == "exchange") {
+      exchange(options);
     } else if (command == "transactions") {
       transactions(options);
     } else {
-      throw std::runtime_error("expected groups or transactions");
+      throw std::runtime_error("expected groups, exchange or transactions");
     }
     return 0;
   } catch (const std::exception& e) {

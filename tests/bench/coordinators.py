@@ -8,6 +8,8 @@ from systems import BenchError
 SETTINGS = ["group.initial.rebalance.delay.ms=0", "group.consumer.assignment.interval.ms=0",
             "group.consumer.max.session.timeout.ms=600000", "group.consumer.session.timeout.ms=600000"]
 MEMBERS, LANES, PARTITIONS = 100, 4, 100
+# Of each command of the load.
+STAGES = {"groups": 7, "exchange": 4, "transactions": 2}
 # Seconds between a member's heartbeats: heartbeat.interval.ms of a consumer.
 INTERVAL = 3
 
@@ -47,7 +49,7 @@ def stages(cluster, program, command, options):
     """All stages: name -> what it told, with "cpu", the seconds of the broker."""
     load, found = Load(program, [command, *words_of(options)]), {}
     try:
-        for _ in range(7 if command == "groups" else 2):
+        for _ in range(STAGES[command]):
             before = cluster.cpu()
             told = load.stage()
             found[told["stage"]] = told | {"cpu": cluster.cpu() - before}
@@ -67,15 +69,27 @@ def group_options(cluster, kind, groups, topic, **counts):
             "groups": groups, "members": MEMBERS, "lanes": LANES, "interval": INTERVAL, **counts}
 
 
+def rows_of(done):
+    found = {}
+    for stage, row in (("join", "joins"), ("heartbeat", "heartbeats"), ("commit", "commits")):
+        if stage in done:
+            found[row] = done[stage]["count"] / done[stage]["seconds"]
+            found[f"{row}-cpu"] = done[stage]["cpu"] / done[stage]["count"] * 1e6
+    found["stand-by-cpu"] = done["stand-by"]["cpu"] / done["stand-by"]["seconds"] * 100
+    return found
+
+
+def exchange_pass(cluster, program, kind, topic, groups, heartbeats, commits, stand_by, **_):
+    """Row -> its value where requests only come and are answered, for those rows that are no more than that."""
+    return rows_of(stages(cluster, program, "exchange", group_options(cluster, kind, groups, topic, heartbeats=heartbeats,
+                                                                      commits=commits, stand_by=stand_by)))
+
+
 def groups_pass(cluster, program, kind, topic, groups, heartbeats, commits, rebalances, stand_by):
     """Row -> its value, of one pass."""
     done = stages(cluster, program, "groups", group_options(cluster, kind, groups, topic, heartbeats=heartbeats, commits=commits,
                                                             rebalances=rebalances, stand_by=stand_by))
-    found = {}
-    for stage, row in (("join", "joins"), ("heartbeat", "heartbeats"), ("commit", "commits")):
-        found[row] = done[stage]["count"] / done[stage]["seconds"]
-        found[f"{row}-cpu"] = done[stage]["cpu"] / done[stage]["count"] * 1e6
-    found["stand-by-cpu"] = done["stand-by"]["cpu"] / done["stand-by"]["seconds"] * 100
+    found = rows_of(done)
     found["rebalance"] = statistics.median(done["rebalance"]["milliseconds"])
     found["rebalance-cpu"] = done["rebalance"]["cpu"] / done["rebalance"]["count"] * 1e3
     return found

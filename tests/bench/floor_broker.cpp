@@ -5,7 +5,8 @@
 //
 // It answers ApiVersions, Metadata, ListOffsets, Produce and Fetch to one client at a time and keeps what was produced
 // in F and in memory: a batch is received, summed with CRC-32C, written and acknowledged, and the fetch that waits gets
-// it at once. No second thread, no checks, one topic at a time with its partition 0, nothing survives.
+// it at once. No second thread, no checks, one topic at a time with its partition 0, nothing survives. Heartbeats of
+// members of groups and commits of offsets it answers at once, whoever comes, and keeps nothing.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -29,12 +30,18 @@
 #include "base/crc32c.h"
 #include "protocol/framing.h"
 #include "protocol/generated/api_versions_response.h"
+#include "protocol/generated/consumer_group_heartbeat_request.h"
+#include "protocol/generated/consumer_group_heartbeat_response.h"
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/fetch_response.h"
+#include "protocol/generated/heartbeat_request.h"
+#include "protocol/generated/heartbeat_response.h"
 #include "protocol/generated/list_offsets_request.h"
 #include "protocol/generated/list_offsets_response.h"
 #include "protocol/generated/metadata_request.h"
 #include "protocol/generated/metadata_response.h"
+#include "protocol/generated/offset_commit_request.h"
+#include "protocol/generated/offset_commit_response.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
 
@@ -57,7 +64,7 @@ T value(Result<T> result) {
 }
 
 struct Client {
-  std::vector<uint8_t> received = std::vector<uint8_t>(4 << 20);
+  std::vector<uint8_t> received = std::vector<uint8_t>(64 << 10);
   size_t have = 0;
 };
 
@@ -94,6 +101,14 @@ class FloorBroker {
         return produce(client, value(decode<ProduceRequest>(reader.rest(), version)), version, id);
       case ApiKey::Fetch:
         return fetch(client, value(decode<FetchRequest>(reader.rest(), version)), version, id);
+      case ApiKey::Heartbeat:
+        value(decode<HeartbeatRequest>(reader.rest(), version));
+        return answer(client, HeartbeatResponse(), version, id);
+      case ApiKey::ConsumerGroupHeartbeat:
+        return answer(client, heartbeat(value(decode<ConsumerGroupHeartbeatRequest>(reader.rest(), version))), version,
+                      id);
+      case ApiKey::OffsetCommit:
+        return answer(client, commit(value(decode<OffsetCommitRequest>(reader.rest(), version))), version, id);
       default:
         throw std::runtime_error(fmt::format("API {} is not served here", header.requestApiKey));
     }
@@ -161,6 +176,24 @@ class FloorBroker {
                                    .timestamp = -1,
                                    .offset = partition.timestamp == -2 ? 0 : end_});
       }
+    }
+    return response;
+  }
+
+  static ConsumerGroupHeartbeatResponse heartbeat(const ConsumerGroupHeartbeatRequest& request) {
+    ConsumerGroupHeartbeatResponse response;
+    response.memberId = Text(request.memberId.str());
+    response.memberEpoch = request.memberEpoch;
+    return response;
+  }
+
+  static OffsetCommitResponse commit(const OffsetCommitRequest& request) {
+    OffsetCommitResponse response;
+    for (const auto& topic : request.topics) {
+      auto& told = response.topics.emplace_back();
+      told.name = Text(topic.name.str());
+      for (const auto& partition : topic.partitions)
+        told.partitions.push_back({.partitionIndex = partition.partitionIndex});
     }
     return response;
   }
@@ -246,7 +279,7 @@ void serve(const std::string& path) {
   socklen_t size = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
   check(::bind(listener, generic, size), "bind");
-  check(::listen(listener, 16), "listen");
+  check(::listen(listener, SOMAXCONN), "listen");
   check(::getsockname(listener, generic, &size), "getsockname");
   FloorBroker broker(file, ntohs(address.sin_port));
   fmt::print("{{\"port\":{}}}\n", ntohs(address.sin_port));
@@ -276,9 +309,10 @@ void serve(const std::string& path) {
     size_t done = 0;
     while (client.have - done >= kFrameLengthSize) {
       const auto length = static_cast<size_t>(readBigEndian<int32_t>(client.received.data() + done));
-      if (length + kFrameLengthSize > client.received.size())
-        throw std::runtime_error("a request too large for this broker");
-      if (client.have - done < kFrameLengthSize + length) break;
+      if (client.have - done < kFrameLengthSize + length) {
+        client.received.resize(std::max(client.received.size(), done + kFrameLengthSize + length));
+        break;
+      }
       broker.request(descriptor, MutableBytes(client.received).subspan(done + kFrameLengthSize, length));
       done += kFrameLengthSize + length;
     }

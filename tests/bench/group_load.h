@@ -33,6 +33,8 @@ class GroupLoad {
   void awaitCoordinators();
   /// All members join all groups, until every group is stable.
   virtual void join() = 0;
+  /// Nobody asks: the other side answers whoever comes, as the least that a broker can be does.
+  virtual void assumeJoined() = 0;
   /// Each member so many, the next when the last one is answered.
   void heartbeat(size_t times);
   /// Heartbeats as they come when each member sends one in `interval`, evenly spread, for so long. How many.
@@ -78,6 +80,7 @@ class ClassicLoad final : public GroupLoad {
  public:
   ClassicLoad(Links& links, GroupShape shape);
   void join() override;
+  void assumeJoined() override;
   double rebalance() override;
   void leave() override;
 
@@ -113,6 +116,7 @@ class ConsumerLoad final : public GroupLoad {
  public:
   ConsumerLoad(Links& links, GroupShape shape);
   void join() override;
+  void assumeJoined() override;
   double rebalance() override;
   void leave() override;
 
