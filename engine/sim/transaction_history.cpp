@@ -83,7 +83,9 @@ void TransactionHistory::sawCommitted(const std::string& reader, const TopicPart
                                       std::string_view value, Offset highWatermark) {
   const auto number = transactionOf(value);
   if (!number) return;
-  seen_[reader][partition].insert(offset);
+  auto& seen = seen_[reader];
+  if (seen.empty()) seen.emplace_back();
+  seen.back()[partition].insert(offset);
   sights_.try_emplace({*number, partition}, Sight{reader, offset, highWatermark});
   if (!all_.at(*number).commit)
     judge_.breach("G1a", fmt::format("{} read {} at offset {} of {}, although no commit of {} was asked for", reader,
@@ -197,8 +199,9 @@ void TransactionHistory::judgeCycles() {
                        .writes = it.stands,
                        .reads = it.reads});
   }
-  for (const auto& [reader, reads] : seen_)
-    history.push_back({.name = reader, .session = reader, .committed = true, .writes = {}, .reads = reads});
+  for (const auto& [reader, seen] : seen_)
+    for (const auto& reads : seen)
+      history.push_back({.name = reader, .session = reader, .committed = true, .writes = {}, .reads = reads});
   if (const auto anomaly = findAnomaly(history)) judge_.breach(anomaly->kind, anomaly->text);
 }
 

@@ -54,6 +54,8 @@ class TransactionHistory {
   void asked(Number number, bool commit);
   /// T7: no commit of one who was fenced before it asked.
   void answered(Number number, bool succeeded);
+  /// A reader goes on elsewhere: what it sees from now on need not continue what it saw before.
+  void moved(const std::string& reader) { seen_[reader].emplace_back(); }
   /// The high watermark as the answer told it. G1b: what it saw is all that the transaction has on that partition.
   void sawCommitted(const std::string& reader, const TopicPartition& partition, Offset offset, std::string_view value,
                     Offset highWatermark);
@@ -109,8 +111,8 @@ class TransactionHistory {
   std::map<std::string, std::pair<ProducerId, ProducerEpoch>> newest_;
   /// The first of each transaction and partition.
   std::map<std::pair<Number, TopicPartition>, Sight> sights_;
-  /// By reader.
-  std::map<std::string, std::map<TopicPartition, std::set<Offset>>> seen_;
+  /// By reader: what it saw in a row, from where it began or was moved to.
+  std::map<std::string, std::vector<std::map<TopicPartition, std::set<Offset>>>> seen_;
 };
 
 /// The number in the value of a record that a transaction wrote; nothing in others.

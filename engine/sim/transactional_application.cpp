@@ -68,6 +68,7 @@ void TransactionalApplication::readFromCommitted() {
                          [this](const Result<std::vector<client::CommittedOffset>>& committed) {
                            if (!committed) return failed(committed.error());
                            inputs_.clear();
+                           history_.moved(name_);
                            std::map<TopicPartition, Offset> known;
                            for (const client::CommittedOffset& each : *committed) known[each.partition] = each.offset;
                            for (const TopicPartition& where : inputPartitions()) {

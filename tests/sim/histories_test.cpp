@@ -259,6 +259,34 @@ TEST_F(TransactionHistoryTest, MissesAReaderWhoSawATransactionThatWasNotAtItsEnd
   EXPECT_EQ(breach(), "G1b");
 }
 
+TEST_F(TransactionHistoryTest, MissesAReaderWhoPassesOverARecordUnlessItWasMovedBehindIt) {
+  const auto judged = [](bool moved) {
+    Judge judge;
+    Tally tally;
+    TransactionHistory history(judge, tally, 2);
+    history.became("id", "process", kProducer, ProducerEpoch(0));
+    const auto number = history.began("id", "process", kProducer, ProducerEpoch(0));
+    LoggedPartition held;
+    held.transactions.push_back({.producer = kProducer,
+                                 .epoch = ProducerEpoch(0),
+                                 .first = Offset(0),
+                                 .marker = Offset(3),
+                                 .markerEpoch = ProducerEpoch(1),
+                                 .committed = true});
+    held.markers = {{{kProducer, ProducerEpoch(1)}, true}};
+    for (const int64_t at : {0, 1, 2}) held.records[Offset(at)] = {history.valueFor(number), 0};
+    history.asked(number, true);
+    history.answered(number, true);
+    history.sawCommitted("reader", kP, Offset(0), "t0/0", Offset(4));
+    if (moved) history.moved("reader");
+    history.sawCommitted("reader", kP, Offset(2), "t0/2", Offset(4));
+    history.judgeBy({{kP, held}});
+    return judge.first() ? judge.first()->invariant : "none";
+  };
+  EXPECT_EQ(judged(false), "G1b");
+  EXPECT_EQ(judged(true), "none");
+}
+
 TEST_F(TransactionHistoryTest, MissesWhatIsMadeTwiceAndAGroupThatStandsElsewhere) {
   write(true);
   ends(true);
