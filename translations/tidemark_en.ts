@@ -649,6 +649,13 @@
             <numerusform>%n clients more, in the table (T)</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n log dir(s) offline</source>
+        <translation>
+            <numerusform>%n log dir offline</numerusform>
+            <numerusform>%n log dirs offline</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::OffsetsDialog</name>

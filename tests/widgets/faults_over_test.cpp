@@ -232,6 +232,7 @@ TEST_F(FaultsOverTest, InTheListOfThoseThatAreOverKeysDoNotMeanTheOthers) {
   panel().fold().setFocus();
   QTest::keyClick(&panel().fold(), Qt::Key_Delete);
   EXPECT_EQ(cluster.commands.size(), before) << cluster.commands.back();
+  panel().overList().setFocus();
   QTest::keyClick(&panel().overList(), Qt::Key_C, Qt::ControlModifier);
   EXPECT_THAT(QApplication::clipboard()->text().toStdString(), HasSubstr("left behind\nLink 1 ↔ 2 cut\t"));
 }
