@@ -15,6 +15,7 @@
 #include "faults/fault_json.h"
 #include "faults/faults_panel.h"
 #include "text/fault_notes.h"
+#include "text/format.h"
 #include "views/status_line.h"
 #include "window_fixture.h"
 
