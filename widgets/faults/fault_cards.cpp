@@ -39,8 +39,18 @@ QFont smallFont() {
   return Theme::body(11.5);
 }
 
+/// What is said beside a fault, as it stands behind an icon on the card of a row that is so wide.
+QStringList noteLines(const QString& note, double rowWidth) {
+  return note.isEmpty() ? QStringList() : wrappedLines(note, smallFont(), roomIn(rowWidth) - kIndent, kMostNoteLines);
+}
+
 QFont strongFont() {
   return Theme::body(11.5, QFont::DemiBold);
+}
+
+QString lastingText(const FaultOverRow& row) {
+  return row.lasting.isEmpty() ? QString()
+                               : CardNames::tr("Left behind: %1").arg(row.lasting.join(QStringLiteral("; ")));
 }
 
 /// A row is as wide as the list shows it, whatever it is asked for.
@@ -75,14 +85,9 @@ double drawNoted(QPainter& painter, double left, double baseline, StateShape sha
 
 }  // namespace
 
-QStringList FaultCards::noteLines(const FaultRow& row, double rowWidth) const {
-  return row.note.isEmpty() ? QStringList()
-                            : wrappedLines(row.note, smallFont(), roomIn(rowWidth) - kIndent, kMostNoteLines);
-}
-
 QSize FaultCards::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const FaultRow& row = m_model.rows()[static_cast<size_t>(index.row())];
-  const auto lines = static_cast<double>(noteLines(row, widthOf(option)).size());
+  const auto lines = static_cast<double>(noteLines(row.note, widthOf(option)).size());
   return {200, kCardHeight + (lines > 0 ? qRound(kNoteAbove + lines * kLinePitch) : 0)};
 }
 
@@ -133,26 +138,15 @@ void FaultCards::paint(QPainter* painter, const QStyleOptionViewItem& option, co
   if (row.steps)
     drawLine(*painter, right - textWidth(CardNames::tr("heal"), strong) - 16, foot, CardNames::tr("step"), strong,
              p.accent, Qt::AlignRight);
-  if (const QStringList note = noteLines(row, option.rect.width()); !note.isEmpty())
+  if (const QStringList note = noteLines(row.note, option.rect.width()); !note.isEmpty())
     drawNoted(*painter, left, foot + kNoteAbove + kLinePitch, StateShape::Ring, p.warn, note, p.warnText);
   painter->restore();
-}
-
-QStringList FaultOverCards::noteLines(const FaultOverRow& row, double rowWidth) const {
-  return row.note.isEmpty() ? QStringList()
-                            : wrappedLines(row.note, smallFont(), roomIn(rowWidth) - kIndent, kMostNoteLines);
-}
-
-QStringList FaultOverCards::lastingLines(const FaultOverRow& row, double rowWidth) const {
-  if (row.lasting.isEmpty()) return {};
-  return wrappedLines(CardNames::tr("Left behind: %1").arg(row.lasting.join(QStringLiteral("; "))), smallFont(),
-                      roomIn(rowWidth) - kIndent, kMostNoteLines);
 }
 
 QSize FaultOverCards::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const FaultOverRow& row = m_model.rows()[static_cast<size_t>(index.row())];
   const double width = widthOf(option);
-  const auto lines = static_cast<double>(noteLines(row, width).size() + lastingLines(row, width).size());
+  const auto lines = static_cast<double>(noteLines(row.note, width).size() + noteLines(lastingText(row), width).size());
   return {200, kOverHeight + qRound(lines * kLinePitch)};
 }
 
@@ -176,9 +170,9 @@ void FaultOverCards::paint(QPainter* painter, const QStyleOptionViewItem& option
   drawLine(*painter, left, card.top() + 38, elidedIn(facts.join(QStringLiteral(" · ")), smallFont(), right - left),
            smallFont(), p.muted);
   double baseline = card.top() + 38 + kLinePitch;
-  if (const QStringList note = noteLines(row, option.rect.width()); !note.isEmpty())
+  if (const QStringList note = noteLines(row.note, option.rect.width()); !note.isEmpty())
     baseline = drawNoted(*painter, left, baseline, StateShape::Ring, p.muted, note, p.muted);
-  if (const QStringList lasting = lastingLines(row, option.rect.width()); !lasting.isEmpty())
+  if (const QStringList lasting = noteLines(lastingText(row), option.rect.width()); !lasting.isEmpty())
     drawNoted(*painter, left, baseline, StateShape::Triangle, p.fault, lasting, p.ink);
   painter->restore();
 }

@@ -21,8 +21,6 @@ class FaultCards : public QStyledItemDelegate {
   static QRectF stepArea(const QRectF& row);
 
  private:
-  QStringList noteLines(const FaultRow& row, double rowWidth) const;
-
   const FaultModel& m_model;
 };
 
@@ -36,9 +34,6 @@ class FaultOverCards : public QStyledItemDelegate {
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
-  QStringList noteLines(const FaultOverRow& row, double rowWidth) const;
-  QStringList lastingLines(const FaultOverRow& row, double rowWidth) const;
-
   const FaultOverModel& m_model;
 };
 

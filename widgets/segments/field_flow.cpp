@@ -111,7 +111,8 @@ FieldFlow::Box FieldFlow::makeBox(int index, const Cut& cut) const {
   box.field = index;
   box.hex = hexOf(all.subspan(static_cast<size_t>(field.begin), static_cast<size_t>(field.length)), cut.bytes);
   // Behind the count of the headers nothing else is numbered.
-  box.name = inspect::isOfHeader(field.kind) ? field.name.mid(7) : field.name;
+  const auto known = static_cast<int>(inspect::nameOf(inspect::FieldKind::Header).size());
+  box.name = inspect::isOfHeader(field.kind) ? field.name.mid(known) : field.name;
   box.value = QFontMetricsF(valueFont()).elidedText(field.value, Qt::ElideRight, cut.value);
   // The names stand side by side as well.
   const double wide = std::max({textWidth(box.hex, hexFont()) + 9, textWidth(box.name, nameFont()) + 6,
