@@ -151,11 +151,14 @@ Result<std::vector<AbortedTransaction>> PartitionLog::abortedIn(const Segment& s
 
 Result<LogOffsetMetadata> PartitionLog::locateFrom(std::shared_ptr<Segment> segment, Offset offset) const {
   while (segment) {
-    TIDEMARK_ASSIGN(const auto found, segment->find(offset, segment->size()));
+    // Where the search ended, not where the log ends once it has: a batch that was appended meanwhile lies behind
+    // `offset`.
+    const uint64_t end = segment->size();
+    TIDEMARK_ASSIGN(const auto found, segment->find(offset, end));
     if (found) return LogOffsetMetadata{offset, segment->baseOffset(), static_cast<int64_t>(found->position)};
     const Lock lock(mutex_);
     auto next = segments_->higher(segment->baseOffset());
-    if (!next) return LogOffsetMetadata{offset, logEnd_.segmentBaseOffset, logEnd_.position};
+    if (!next) return LogOffsetMetadata{offset, segment->baseOffset(), static_cast<int64_t>(end)};
     segment = std::move(next);
   }
   return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: no segment holds offset {}", directory_, offset));

@@ -66,6 +66,8 @@ class LogModel : public LogFixture {
   ByteVector batchOf(const std::vector<ModelRecord>& records, const records::BatchOptions& options);
   records::Codec anyCodec() { return chance(70) ? records::Codec::None : static_cast<records::Codec>(below(5)); }
   void remember(std::vector<ModelRecord> records, Offset first, LeaderEpoch epoch);
+  /// Producers go on where the log says that they are; whom it no longer knows begins at 0.
+  void resumeSequences();
   /// True if `done`; otherwise the log died or went offline, and whether the operation came to pass is open.
   template <class Outcome>
   bool came(const Outcome& done) {
@@ -86,8 +88,11 @@ class LogModel : public LogFixture {
   void deleteRecords();
   void cleanUp();
   void flush();
+  /// A read in whose middle something else happens to the log: it gets committed records as they are, and none beyond.
+  void readMeanwhile();
 
   // --- what must hold ---
+  static void addRecords(ByteView bytes, std::vector<ModelRecord>& found);
   static std::vector<ModelRecord> readAll(const PartitionLog& log, Offset from);
 
   /// The log holds the model's records, but for what compaction may have taken. Nothing that it must not hold.
@@ -127,6 +132,8 @@ class LogModel : public LogFixture {
   int32_t epoch_ = 0;
   int valueNumber_ = 0;
   std::map<int64_t, int32_t> sequences_;
+  /// Added to the ids of producers.
+  int64_t producerBase_ = 0;
   /// After a truncation that was cut short: what was flushed counts only up to here.
   Offset maybeFlushedTo_{INT64_MAX};
   bool syncFailed_ = false;

@@ -10,32 +10,37 @@
 
 namespace tidemark::log {
 
+void LogModel::addRecords(ByteView bytes, std::vector<ModelRecord>& found) {
+  records::BatchCursor cursor(bytes, records::BatchCursor::Check::Checksum);
+  while (cursor.next() == records::Step::Next) {
+    const records::BatchHeader& header = cursor.batch().header;
+    EXPECT_TRUE(records::forEachRecord(cursor.batch(), [&](const records::RecordView& record) {
+      ModelRecord& each = found.emplace_back();
+      each.offset = record.offset;
+      each.timestampMs = record.timestampMs;
+      each.epoch = header.leaderEpoch;
+      each.producer = header.producerId;
+      each.transactional = header.isTransactional() && !header.isControl();
+      each.control = header.isControl();
+      if (header.isControl())
+        each.key = records::controlType(record) == records::ControlType::Commit ? "commit" : "abort";
+      else
+        each.key = asText(*record.key);
+      if (record.value && !header.isControl()) each.value = asText(*record.value);
+    }));
+  }
+  EXPECT_EQ(cursor.position(), bytes.size());
+}
+
 std::vector<ModelRecord> LogModel::readAll(const PartitionLog& log, Offset from) {
   std::vector<ModelRecord> found;
   while (true) {
     const auto bytes = log.readBytes(from, 1 << 20, FetchIsolation::LogEnd);
     EXPECT_TRUE(bytes) << (bytes ? "" : bytes.error().message);
     if (!bytes || bytes->empty()) return found;
-    records::BatchCursor cursor(*bytes, records::BatchCursor::Check::Checksum);
-    while (cursor.next() == records::Step::Next) {
-      const records::BatchHeader& header = cursor.batch().header;
-      from = header.nextOffset();
-      EXPECT_TRUE(records::forEachRecord(cursor.batch(), [&](const records::RecordView& record) {
-        ModelRecord& each = found.emplace_back();
-        each.offset = record.offset;
-        each.timestampMs = record.timestampMs;
-        each.epoch = header.leaderEpoch;
-        each.producer = header.producerId;
-        each.transactional = header.isTransactional() && !header.isControl();
-        each.control = header.isControl();
-        if (header.isControl())
-          each.key = records::controlType(record) == records::ControlType::Commit ? "commit" : "abort";
-        else
-          each.key = asText(*record.key);
-        if (record.value && !header.isControl()) each.value = asText(*record.value);
-      }));
-    }
-    EXPECT_EQ(cursor.position(), bytes->size());
+    addRecords(*bytes, found);
+    records::BatchCursor cursor(*bytes);
+    while (cursor.next() == records::Step::Next) from = cursor.batch().header.nextOffset();
   }
 }
 

@@ -63,14 +63,15 @@ void LogModel::reopen(Crash how, bool certain) {
   const std::vector<ModelRecord> found = readAll(*log_, log_->logStartOffset());
   compare(found, std::max(log_->logStartOffset(), log_->firstSegmentBase()), end);
   if (end < model_.end()) ++counts_.lostTails;
+  // What a lower log start brings back may bear sequences that were used anew: no producer that bumps its epoch does
+  // that.
+  if (log_->logStartOffset() < model_.start()) producerBase_ += 3;
   model_.adopt(log_->logStartOffset(), end);
   maybeFlushedTo_ = Offset(INT64_MAX);
   // It comes from a checkpoint, and may be older than what its readers saw.
   log_->updateHighWatermark(std::max(model_.highWatermark(), log_->logStartOffset()));
   model_.raiseHighWatermark(log_->highWatermark());
-  sequences_.clear();
-  for (const ProducerInfo& producer : log_->producers())
-    sequences_[producer.producerId.value()] = producer.lastSequence + 1;
+  resumeSequences();
   ++epoch_;
 }
 

@@ -34,6 +34,7 @@ void LogModel::start(uint64_t seed) {
   syncFailed_ = false;
   epoch_ = 0;
   sequences_.clear();
+  producerBase_ = 0;
   config_ = {};
   sectorSize_ = chance(50) ? 512 : 4096;
   process_->disk().setSectorSize(sectorSize_);
@@ -123,11 +124,19 @@ void LogModel::remember(std::vector<ModelRecord> records, Offset first, LeaderEp
   model_.append(std::move(records), next);
 }
 
+void LogModel::resumeSequences() {
+  sequences_.clear();
+  for (const ProducerInfo& producer : log_->producers())
+    sequences_[producer.producerId.value()] = producer.lastSequence + 1;
+}
+
 void LogModel::appendAsLeader() {
   if (chance(10)) ++epoch_;
   const auto open = model_.open();
   const bool transactional = chance(30);
-  const int64_t producer = transactional ? static_cast<int64_t>(1 + below(2)) : chance(40) ? 3 : -1;
+  const int64_t producer = transactional ? producerBase_ + static_cast<int64_t>(1 + below(2))
+                           : chance(40)  ? producerBase_ + 3
+                                         : -1;
   std::vector<ModelRecord> records;
   for (uint64_t i = 1 + below(4); i > 0; --i) records.push_back(record(producer, transactional));
   records::BatchOptions options{.codec = anyCodec(),
@@ -216,9 +225,7 @@ void LogModel::truncate() {
   const RecordModel before = model_;
   const auto moved = log_->truncateTo(target);
   model_.truncate(cut);
-  sequences_.clear();
-  for (const ProducerInfo& producer : alive() && !log_->offline() ? log_->producers() : std::vector<ProducerInfo>())
-    sequences_[producer.producerId.value()] = producer.lastSequence + 1;
+  if (alive() && !log_->offline()) resumeSequences();
   if (came(moved)) return did("truncation");
   // Whether it came to pass is open: batches from the cut on may be there in part.
   const Offset flushed = model_.flushed();
@@ -249,6 +256,71 @@ void LogModel::flush() {
     model_.noteFlushed();
   }
   if (chance(40) && alive()) manager_->checkpoint();
+}
+
+void LogModel::readMeanwhile() {
+  const FetchIsolation isolation = chance(50) ? FetchIsolation::HighWatermark : FetchIsolation::Committed;
+  const auto bound = [&] {
+    const OffsetSnapshot ends = log_->offsetSnapshot();
+    return isolation == FetchIsolation::HighWatermark ? ends.highWatermark.offset : ends.lastStableOffset.offset;
+  };
+  if (chance(50)) {
+    // As a leader does it, who knows the offset and not its place.
+    log_->maybeIncrementHighWatermark({.offset = model_.end()});
+    model_.raiseHighWatermark(model_.end());
+  }
+  const Offset before = bound();
+  const Offset start = model_.start() + static_cast<int64_t>(below(static_cast<uint64_t>(before - model_.start()) + 1));
+  uint64_t readsBefore = below(3);
+  bool changed = false;
+  process_->disk().failWhen([&](platform::FileCall call, const std::string& path) {
+    if (changed || call != platform::FileCall::Read || !path.ends_with(".log") || readsBefore-- > 0) return false;
+    changed = true;
+    switch (below(8)) {
+      case 0:
+        appendAsFollower();
+        break;
+      case 1:
+        endTransaction();
+        break;
+      case 2:
+        moveHighWatermark();
+        break;
+      case 3:
+        came(log_->roll());
+        break;
+      case 4:
+        truncate();
+        break;
+      case 5:
+        deleteRecords();
+        break;
+      default:
+        appendAsLeader();
+    }
+    return false;
+  });
+  const auto bytes = log_->readBytes(start, 1 + below(3000), isolation);
+  process_->disk().failWhen(nullptr);
+  if (HasFatalFailure()) return;
+  if (!bytes) {
+    ASSERT_EQ(bytes.error().code, ErrorCode::OffsetOutOfRange) << bytes.error().message;
+    ASSERT_LT(start, model_.start()) << bytes.error().message;
+    return;
+  }
+  std::vector<ModelRecord> found;
+  addRecords(*bytes, found);
+  const Offset end = std::max(before, bound());
+  for (const ModelRecord& each : found) {
+    ASSERT_LT(each.offset, end) << described(each) << " is beyond what is committed";
+    const auto known = std::ranges::find(model_.records(), each.offset, &ModelRecord::offset);
+    if (known == model_.records().end()) {
+      ASSERT_LT(each.offset, model_.start()) << "nobody appended " << described(each);
+    } else {
+      ASSERT_EQ(each, *known);
+    }
+  }
+  if (changed) did("read while the log changed");
 }
 
 }  // namespace tidemark::log

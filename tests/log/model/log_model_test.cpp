@@ -26,6 +26,7 @@ constexpr std::string_view kExpected[] = {"append",
                                           "compaction",
                                           "retention",
                                           "flush",
+                                          "read while the log changed",
                                           "lookup by offset",
                                           "lookup by time",
                                           "kill",
@@ -110,6 +111,8 @@ class LogModelTest : public LogModel {
     process_->crashAtFileCall(kNever, Crash::Kill);  // not in what only looks
     note("end {} start {} high watermark {} flushed {}", log_->logEndOffset(), log_->logStartOffset(),
          log_->highWatermark(), model_.flushed());
+    if (chance(10)) readMeanwhile();
+    if (HasFatalFailure()) return;
     check();
     ++counts_.steps;
   }
