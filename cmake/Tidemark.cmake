@@ -40,8 +40,6 @@ else()
     target_compile_options(tidemark_options INTERFACE -Wno-subobject-linkage --param=ggc-min-heapsize=750000)
   endif()
 endif()
-# RE2's users get it from there; precompiled headers want it everywhere or nowhere.
-target_compile_options(tidemark_options INTERFACE -pthread)
 target_include_directories(tidemark_options INTERFACE ${CMAKE_SOURCE_DIR}/engine)
 if(TIDEMARK_MUTATIONS)
   target_compile_definitions(tidemark_options INTERFACE TIDEMARK_MUTATIONS)
@@ -69,40 +67,6 @@ function(tidemark_seldom_runs target)
   endif()
 endfunction()
 
-# Headers that never change are most of what a compiler reads: 5 of 5.5 MB for a joint source of the engine, 6.5 of 7.2 for one of
-# its tests. They are compiled once for each set of options. None of ours is among them, so a change compiles again what
-# includes it and nothing else. Presets debug and fast do without, which is where a missing #include shows. So does clang: it would
-# save half as much, and ccache would know its objects in one clone only.
-option(TIDEMARK_PRECOMPILED "Compile the headers of the standard library, of fmt and of GoogleTest once" OFF)
-set(TIDEMARK_HEADERS
-  <algorithm> <array> <atomic> <charconv> <chrono> <compare> <cstddef> <cstdint> <cstring> <deque> <expected> <functional>
-  <iterator> <limits> <list> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <tuple> <unordered_map>
-  <utility> <variant> <vector> <fmt/format.h>)
-set(TIDEMARK_TEST_HEADERS ${TIDEMARK_HEADERS} <filesystem> <fstream> <random> <gmock/gmock.h> <gtest/gtest.h>)
-if(TIDEMARK_PRECOMPILED AND TIDEMARK_CCACHE)
-  # Without this ccache takes no source that uses such headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TIDEMARK_CCACHE})
-endif()
-
-# tidemark_precompile(TARGET KIND header… LINKS target…): once all options of TARGET are set. KIND: what has these headers.
-function(tidemark_precompile target kind)
-  if(NOT TIDEMARK_PRECOMPILED)
-    return()
-  endif()
-  cmake_parse_arguments(P "" "" "LINKS" ${ARGN})
-  get_target_property(options ${target} COMPILE_OPTIONS)
-  list(REMOVE_ITEM options options-NOTFOUND)
-  string(MAKE_C_IDENTIFIER "tidemark_headers_${kind}${options}" headers)
-  if(NOT TARGET ${headers})
-    add_library(${headers} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
-    target_link_libraries(${headers} PRIVATE tidemark_options ${P_LINKS})
-    target_compile_options(${headers} PRIVATE ${options})
-    target_precompile_headers(${headers} PRIVATE ${P_UNPARSED_ARGUMENTS})
-    set_target_properties(${headers} PROPERTIES UNITY_BUILD OFF)
-  endif()
-  target_precompile_headers(${target} REUSE_FROM ${headers})
-endfunction()
-
 # tidemark_folder(NAME SELDOM SOURCES a.cpp … USES folder… LINKS target…): the library tidemark_NAME of the current folder. Most
 # presets compile its sources jointly (CMAKE_UNITY_BUILD), so a name of an unnamed namespace may be there once in a folder. SELDOM:
 # see above.
@@ -118,7 +82,6 @@ function(tidemark_folder name)
   if(F_SELDOM)
     tidemark_seldom_runs(${target})
   endif()
-  tidemark_precompile(${target} engine ${TIDEMARK_HEADERS})
 endfunction()
 
 # tidemark_test(NAME LABEL unit SOURCES a_test.cpp … USES folder… LINKS target…): one program, one CTest test.
@@ -146,9 +109,6 @@ function(tidemark_test name)
     target_compile_options(${target} PRIVATE -Og)
   elseif(TIDEMARK_SANITIZE AND NOT T_LABEL STREQUAL "sim")
     target_compile_options(${target} PRIVATE -O0 -g0)
-  endif()
-  if(NOT T_LABEL STREQUAL "gui")
-    tidemark_precompile(${target} tests ${TIDEMARK_TEST_HEADERS} LINKS GTest::gmock)
   endif()
   if(NOT T_LABEL)
     set(T_LABEL unit)

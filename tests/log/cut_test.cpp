@@ -12,8 +12,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
-const std::string kFirstLog = "/data/orders-0/00000000000000000000.log";
-
 class Cut : public LogFixture {
  protected:
   Cut() {

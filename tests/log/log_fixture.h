@@ -14,6 +14,9 @@
 
 namespace tidemark::log {
 
+/// The file of the fixture's first segment.
+inline const std::string kFirstLog = "/data/orders-0/00000000000000000000.log";
+
 /// A batch of `count` records, "key-n" → "value-n" padded to `valueSize`, one timestamp a record from `firstTimestamp`.
 struct BatchSpec {
   int count = 1;

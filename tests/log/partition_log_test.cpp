@@ -140,9 +140,9 @@ TEST_F(PartitionLogTest, theIndexEntryIsTheLastOffsetAndTheStartOfItsBatch) {
 }
 
 TEST_F(PartitionLogTest, indexEntriesAreFoundBeforeTheyAreInTheFile) {
-  constexpr int kBatches = 200;  // every second one gets an entry: more than wait in memory at once
-  for (int i = 0; i < kBatches; ++i) append({.count = 4, .valueSize = 40});
-  const auto entries = log_->offsetIndexEntries(Offset(0), 0, kBatches);
+  constexpr int kAppended = 200;  // every second one gets an entry: more than wait in memory at once
+  for (int i = 0; i < kAppended; ++i) append({.count = 4, .valueSize = 40});
+  const auto entries = log_->offsetIndexEntries(Offset(0), 0, kAppended);
   ASSERT_TRUE(entries);
   const std::string file = "/data/orders-0/00000000000000000000.index";
   const size_t before = bytes(file).size() / 8;

@@ -9,7 +9,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsSupersetOf;
 
-const std::string kFirstLog = "/data/orders-0/00000000000000000000.log";
 const std::string kFirstIndex = "/data/orders-0/00000000000000000000.index";
 const std::string kFirstTimeIndex = "/data/orders-0/00000000000000000000.timeindex";
 

@@ -8,8 +8,8 @@
 namespace tidemark::sim {
 namespace {
 
-const TopicPartition kFirst{"p", PartitionIndex(0)};
-const TopicPartition kSecond{"q", PartitionIndex(0)};
+const TopicPartition kLeft{"p", PartitionIndex(0)};
+const TopicPartition kRight{"q", PartitionIndex(0)};
 
 using Places = std::map<TopicPartition, std::set<Offset>>;
 
@@ -24,28 +24,28 @@ std::string kindOf(const std::vector<HistoryTransaction>& history) {
 }
 
 TEST(TransactionCycles, AHistoryInOrderHasNone) {
-  EXPECT_EQ(kindOf({transaction("a", "x", {{kFirst, {Offset(0), Offset(2)}}}),
-                    transaction("b", "x", {{kFirst, {Offset(4)}}, {kSecond, {Offset(0)}}}),
-                    transaction("c", "y", {}, {{kFirst, {Offset(0), Offset(2), Offset(4)}}})}),
+  EXPECT_EQ(kindOf({transaction("a", "x", {{kLeft, {Offset(0), Offset(2)}}}),
+                    transaction("b", "x", {{kLeft, {Offset(4)}}, {kRight, {Offset(0)}}}),
+                    transaction("c", "y", {}, {{kLeft, {Offset(0), Offset(2), Offset(4)}}})}),
             "none");
 }
 
 TEST(TransactionCycles, WhatWasAbortedMayNotBeRead) {
-  EXPECT_EQ(kindOf({transaction("a", "x", {{kFirst, {Offset(0)}}}, {}, false),
-                    transaction("r", "y", {}, {{kFirst, {Offset(0)}}})}),
+  EXPECT_EQ(kindOf({transaction("a", "x", {{kLeft, {Offset(0)}}}, {}, false),
+                    transaction("r", "y", {}, {{kLeft, {Offset(0)}}})}),
             "G1a");
 }
 
 TEST(TransactionCycles, WhoReadsSomeOfItReadsAllOnTheWay) {
-  const auto wrote = transaction("a", "x", {{kFirst, {Offset(0), Offset(1), Offset(3)}}});
-  EXPECT_EQ(kindOf({wrote, transaction("r", "y", {}, {{kFirst, {Offset(0), Offset(3)}}})}), "G1b");
+  const auto wrote = transaction("a", "x", {{kLeft, {Offset(0), Offset(1), Offset(3)}}});
+  EXPECT_EQ(kindOf({wrote, transaction("r", "y", {}, {{kLeft, {Offset(0), Offset(3)}}})}), "G1b");
   // It stopped in between.
-  EXPECT_EQ(kindOf({wrote, transaction("r", "y", {}, {{kFirst, {Offset(0), Offset(1)}}})}), "none");
+  EXPECT_EQ(kindOf({wrote, transaction("r", "y", {}, {{kLeft, {Offset(0), Offset(1)}}})}), "none");
 }
 
 TEST(TransactionCycles, TransactionsOfASessionDoNotEachWriteBeforeTheOther) {
-  const Places first{{kFirst, {Offset(0)}}, {kSecond, {Offset(1)}}};
-  const Places second{{kFirst, {Offset(1)}}, {kSecond, {Offset(0)}}};
+  const Places first{{kLeft, {Offset(0)}}, {kRight, {Offset(1)}}};
+  const Places second{{kLeft, {Offset(1)}}, {kRight, {Offset(0)}}};
   EXPECT_EQ(kindOf({transaction("a", "x", first), transaction("b", "x", second)}), "G0");
   // Nothing keeps two producers from it.
   EXPECT_EQ(kindOf({transaction("a", "x", first), transaction("b", "y", second)}), "none");
@@ -54,13 +54,13 @@ TEST(TransactionCycles, TransactionsOfASessionDoNotEachWriteBeforeTheOther) {
 }
 
 TEST(TransactionCycles, InformationDoesNotFlowInACircle) {
-  EXPECT_EQ(kindOf({transaction("a", "x", {{kFirst, {Offset(0)}}}, {{kSecond, {Offset(0)}}}),
-                    transaction("b", "y", {{kSecond, {Offset(0)}}}, {{kFirst, {Offset(0)}}})}),
+  EXPECT_EQ(kindOf({transaction("a", "x", {{kLeft, {Offset(0)}}}, {{kRight, {Offset(0)}}}),
+                    transaction("b", "y", {{kRight, {Offset(0)}}}, {{kLeft, {Offset(0)}}})}),
             "G1c");
   // Over a third one, and a write of the same session.
-  const auto anomaly = findAnomaly({transaction("a", "x", {{kFirst, {Offset(0)}}}, {{kSecond, {Offset(5)}}}),
-                                    transaction("b", "x", {{kFirst, {Offset(1)}}}),
-                                    transaction("c", "y", {{kSecond, {Offset(5)}}}, {{kFirst, {Offset(1)}}})});
+  const auto anomaly = findAnomaly({transaction("a", "x", {{kLeft, {Offset(0)}}}, {{kRight, {Offset(5)}}}),
+                                    transaction("b", "x", {{kLeft, {Offset(1)}}}),
+                                    transaction("c", "y", {{kRight, {Offset(5)}}}, {{kLeft, {Offset(1)}}})});
   ASSERT_TRUE(anomaly);
   EXPECT_EQ(anomaly->kind, "G1c");
   EXPECT_NE(anomaly->text.find("b wrote after a"), std::string::npos) << anomaly->text;

@@ -47,10 +47,10 @@ RoleStep<Tasks> roleStep(const Tasks& current, const TaskSet& target, const Gran
 }
 
 /// One step of one member.
-class Reconciliation {
+class StreamsReconciliation {
  public:
-  Reconciliation(const StreamsMember& member, int32_t targetEpoch, const StreamsTasks& target,
-                 const std::optional<StreamsTasks>& owned, const TaskOwners& owners)
+  StreamsReconciliation(const StreamsMember& member, int32_t targetEpoch, const StreamsTasks& target,
+                        const std::optional<StreamsTasks>& owned, const TaskOwners& owners)
       : member_(member), targetEpoch_(targetEpoch), target_(target), owned_(owned), owners_(owners) {}
 
   bool hasNotReleased(const AssignedTasks& tasks) const {
@@ -234,7 +234,7 @@ bool TaskOwners::hasWarmup(const TaskId& task, const std::string& processId) con
 
 Result<StreamsMember> reconciled(const StreamsMember& member, int32_t targetEpoch, const StreamsTasks& target,
                                  const std::optional<StreamsTasks>& owned, const TaskOwners& owners) {
-  const Reconciliation step(member, targetEpoch, target, owned, owners);
+  const StreamsReconciliation step(member, targetEpoch, target, owned, owners);
   switch (member.state) {
     case StreamsMemberState::Stable:
       return member.epoch != targetEpoch ? step.next(member.epoch) : member;

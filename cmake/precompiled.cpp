@@ -1,1 +1,0 @@
-// A library must have a source: this one carries precompiled headers (Tidemark.cmake).
