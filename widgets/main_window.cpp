@@ -40,26 +40,27 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
     : QMainWindow(parent),
       m_settings(settings),
       m_bridge(source),
-      m_travel(m_bridge),
-      m_topBar(new TopBar(m_bridge)),
-      m_pages(new QStackedWidget),
-      m_launchPage(new LaunchPage(m_bridge)),
-      m_clusterPage(new ClusterPage(m_bridge, m_travel)),
-      m_filesPage(new SegmentsPage(m_bridge, true)),
-      m_status(new StatusLine(m_bridge)) {
+      m_travel(m_bridge) {
+  // Before there is anything that would have to change them.
+  restoreColours();
   setWindowTitle(QStringLiteral("Tidemark"));
   setWindowIcon(QIcon(QStringLiteral(":/tidemark/icons/tidemark.svg")));
   setDockOptions(AnimatedDocks | AllowNestedDocks);
   resize(1400, 850);
   // Below that, views would hide each other.
   setMinimumSize(800, 500);
+  // Who is put into a parent only later is styled again, and so are all that are inside.
+  m_topBar = new TopBar(m_bridge, this);
   setMenuWidget(m_topBar);
+  m_pages = new QStackedWidget(this);
+  m_launchPage = new LaunchPage(m_bridge, m_pages);
+  m_clusterPage = new ClusterPage(m_bridge, m_travel, m_pages);
   m_pages->addWidget(m_launchPage);
   m_pages->addWidget(m_clusterPage);
-  m_pages->addWidget(m_filesPage);
   setAcceptDrops(true);
   setCentralWidget(m_pages);
-  auto* bar = new QStatusBar;
+  auto* bar = new QStatusBar(this);
+  m_status = new StatusLine(m_bridge, bar);
   bar->setSizeGripEnabled(false);
   bar->setFixedHeight(26);
   bar->setContentsMargins(0, 0, 0, 0);
@@ -92,10 +93,7 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
     if (showsCluster()) m_layouts->take();
   });
   connect(m_clusterPage, &ClusterPage::otherPartitionPicked, this, &MainWindow::showPartition);
-  connect(m_filesPage, &SegmentsPage::backWanted, this, &MainWindow::closeFiles);
-  connect(m_filesPage, &SegmentsPage::pathOpened, this, &MainWindow::rememberFiles);
-  for (SegmentsPage* page : {m_filesPage, &m_clusterPage->segments()})
-    connect(page, &SegmentsPage::told, this, [this](const QString& text) { m_status->say(text); });
+  connect(&m_clusterPage->segments(), &SegmentsPage::told, this, [this](const QString& text) { m_status->say(text); });
   connect(m_topBar, &TopBar::topicWanted, this, &MainWindow::openTopicDialog);
   connect(m_topBar, &TopBar::produceWanted, this, &MainWindow::openProduceDialog);
   connect(m_topBar, &TopBar::consumeWanted, this, &MainWindow::openConsumeDialog);
@@ -116,28 +114,30 @@ MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWid
 MainWindow::~MainWindow() = default;
 
 void MainWindow::makeDocks() {
-  const auto makeDock = [this](const QString& name, const QString& title, QWidget* inside, QWidget* titleBar) {
+  const auto makeDock = [this](const QString& name, const QString& title) {
     auto* dock = new QDockWidget(title, this);
     dock->setObjectName(name);
-    dock->setTitleBarWidget(titleBar);
-    dock->setWidget(inside);
     return dock;
   };
-  m_tree = new ClusterTree(m_bridge);
-  m_treeDock = makeDock(QStringLiteral("cluster"), tr("Cluster"), m_tree, new DockTitle(tr("CLUSTER"), 16, 46));
+  m_treeDock = makeDock(QStringLiteral("cluster"), tr("Cluster"));
+  m_tree = new ClusterTree(m_bridge, m_treeDock);
+  m_treeDock->setTitleBarWidget(new DockTitle(tr("CLUSTER"), 16, 46, m_treeDock));
+  m_treeDock->setWidget(m_tree);
   addDockWidget(Qt::LeftDockWidgetArea, m_treeDock);
 
-  m_inspector = new Inspector(m_bridge, m_travel);
-  m_inspectorDock =
-      makeDock(QStringLiteral("inspector"), tr("Inspector"), m_inspector, new DockTitle(tr("INSPECTOR"), 18, 38));
+  m_inspectorDock = makeDock(QStringLiteral("inspector"), tr("Inspector"));
+  m_inspector = new Inspector(m_bridge, m_travel, m_inspectorDock);
+  m_inspectorDock->setTitleBarWidget(new DockTitle(tr("INSPECTOR"), 18, 38, m_inspectorDock));
+  m_inspectorDock->setWidget(m_inspector);
   addDockWidget(Qt::RightDockWidgetArea, m_inspectorDock);
 
-  auto* bottom = new QWidget;
+  m_eventDock = makeDock(QStringLiteral("events"), tr("Events"));
+  auto* head = new DockHead(m_eventDock);
+  auto* bottom = new QWidget(m_eventDock);
   bottom->setProperty("kind", QStringLiteral("panel"));
   bottom->setAttribute(Qt::WA_StyledBackground);
-  m_events = new EventPanel(m_bridge, bottom);
-  m_strip = new IsrStrip(m_bridge, m_travel);
-  auto* head = new DockHead;
+  m_events = new EventPanel(m_bridge, head, bottom);
+  m_strip = new IsrStrip(m_bridge, m_travel, head);
   auto* headRow = new QHBoxLayout(head);
   headRow->setContentsMargins(0, 0, 0, 0);
   headRow->setSpacing(0);
@@ -147,7 +147,8 @@ void MainWindow::makeDocks() {
   auto* down = new QVBoxLayout(bottom);
   down->setContentsMargins(0, 0, 0, 0);
   down->addWidget(m_events->table());
-  m_eventDock = makeDock(QStringLiteral("events"), tr("Events"), bottom, head);
+  m_eventDock->setTitleBarWidget(head);
+  m_eventDock->setWidget(bottom);
   addDockWidget(Qt::BottomDockWidgetArea, m_eventDock);
   setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
   setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
@@ -172,16 +173,28 @@ bool MainWindow::showsCluster() const {
 }
 
 bool MainWindow::showsFiles() const {
-  return m_pages->currentWidget() == m_filesPage;
+  return m_filesPage != nullptr && m_pages->currentWidget() == m_filesPage;
+}
+
+SegmentsPage& MainWindow::files() {
+  if (m_filesPage != nullptr) return *m_filesPage;
+  m_filesPage = new SegmentsPage(m_bridge, true, m_pages);
+  m_pages->addWidget(m_filesPage);
+  connect(m_filesPage, &SegmentsPage::backWanted, this, &MainWindow::closeFiles);
+  connect(m_filesPage, &SegmentsPage::pathOpened, this, &MainWindow::rememberFiles);
+  connect(m_filesPage, &SegmentsPage::told, this, [this](const QString& text) { m_status->say(text); });
+  if (m_settings != nullptr) m_filesPage->restore(*m_settings);
+  return *m_filesPage;
 }
 
 void MainWindow::openFiles(const QString& path) {
   if (showsCluster()) m_layouts->keep();
   m_layouts->hideAll();
-  m_pages->setCurrentWidget(m_filesPage);
-  m_filesPage->setActive(true);
-  m_filesPage->openPath(path);
-  m_filesPage->setFocus();
+  SegmentsPage& page = files();
+  m_pages->setCurrentWidget(&page);
+  page.setActive(true);
+  page.openPath(path);
+  page.setFocus();
 }
 
 void MainWindow::closeFiles() {
@@ -293,7 +306,7 @@ void MainWindow::launch(const observe::LaunchOptions& options, double loadPerSec
 
 void MainWindow::enterCluster() {
   if (showsCluster()) return;
-  m_filesPage->setActive(false);
+  if (m_filesPage != nullptr) m_filesPage->setActive(false);
   m_pages->setCurrentWidget(m_clusterPage);
   m_topBar->setRunning(true);
   m_layouts->take();
@@ -372,13 +385,16 @@ void MainWindow::restore() {
   const QByteArray geometry = m_settings->value(QStringLiteral("geometry")).toByteArray();
   if (!geometry.isEmpty() && !restoreGeometry(geometry)) m_settings->remove(QStringLiteral("geometry"));
   m_layouts->restore(*m_settings);
-  m_filesPage->restore(*m_settings);
   m_clusterPage->segments().restore(*m_settings);
   m_clusterPage->cleaner().restore(*m_settings);
   const int view = m_settings->value(QStringLiteral("view"), 0).toInt();
   if (view >= 0 && view < ClusterPage::kViews) m_clusterPage->showView(static_cast<ClusterPage::View>(view));
   m_launchPage->setFolder(m_settings->value(QStringLiteral("folder")).toString(),
                           m_settings->value(QStringLiteral("folderChosen"), false).toBool());
+}
+
+void MainWindow::restoreColours() {
+  if (m_settings == nullptr) return;
   const int theme = m_settings->value(QStringLiteral("theme"), 0).toInt();
   if (theme >= 0 && theme <= 2) Theme::instance().setChoice(static_cast<ThemeChoice>(theme));
 }
@@ -390,7 +406,7 @@ void MainWindow::save() {
   m_layouts->save(*m_settings);
   m_settings->setValue(QStringLiteral("view"), static_cast<int>(m_clusterPage->view()));
   m_clusterPage->cleaner().save(*m_settings);
-  (showsFiles() ? *m_filesPage : m_clusterPage->segments()).save(*m_settings);
+  (showsFiles() ? files() : m_clusterPage->segments()).save(*m_settings);
   m_settings->setValue(QStringLiteral("folder"), m_launchPage->folder());
   m_settings->setValue(QStringLiteral("folderChosen"), m_launchPage->isFolderChosen());
   m_settings->setValue(QStringLiteral("theme"), static_cast<int>(Theme::instance().choice()));

@@ -59,7 +59,8 @@ class MainWindow : public QMainWindow {
   ProducerLoad& load() noexcept { return m_load; }
   void setLoadStarter(LoadStarter starter) { m_startLoad = std::move(starter); }
   bool showsCluster() const;
-  SegmentsPage& files() noexcept { return *m_filesPage; }
+  /// The page of files from disk, made when it is first asked for.
+  SegmentsPage& files();
   /// Files from disk are in sight, whether a cluster runs or not.
   bool showsFiles() const;
 
@@ -121,6 +122,7 @@ class MainWindow : public QMainWindow {
   /// False: the reader would rather keep what would be lost.
   bool mayLoseData(const QString& title, const QString& verb);
   void restore();
+  void restoreColours();
   void save();
   void step(int by);
   void openTopicDialog();
@@ -144,12 +146,13 @@ class MainWindow : public QMainWindow {
   bool m_cancelled = false;
   bool m_closing = false;
 
-  TopBar* m_topBar;
-  QStackedWidget* m_pages;
-  LaunchPage* m_launchPage;
-  ClusterPage* m_clusterPage;
-  SegmentsPage* m_filesPage;
-  StatusLine* m_status;
+  TopBar* m_topBar = nullptr;
+  QStackedWidget* m_pages = nullptr;
+  LaunchPage* m_launchPage = nullptr;
+  ClusterPage* m_clusterPage = nullptr;
+  /// Null until files are opened.
+  SegmentsPage* m_filesPage = nullptr;
+  StatusLine* m_status = nullptr;
   ClusterTree* m_tree = nullptr;
   Inspector* m_inspector = nullptr;
   EventPanel* m_events = nullptr;

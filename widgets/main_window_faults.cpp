@@ -27,10 +27,10 @@ namespace tidemark::widgets {
 void MainWindow::makeFaults() {
   m_faultActions = new FaultActions(m_bridge, this);
   connect(m_faultActions, &FaultActions::said, this, [this](const QString& text) { m_status->say(text); });
-  m_faults = new FaultsPanel(m_bridge, *m_faultActions);
   m_faultDock = new QDockWidget(tr("Faults"), this);
   m_faultDock->setObjectName(QStringLiteral("faults"));
-  m_faultDock->setTitleBarWidget(new DockTitle(tr("ACTIVE FAULTS"), 18, 38));
+  m_faults = new FaultsPanel(m_bridge, *m_faultActions, m_faultDock);
+  m_faultDock->setTitleBarWidget(new DockTitle(tr("ACTIVE FAULTS"), 18, 38, m_faultDock));
   m_faultDock->setWidget(m_faults);
   addDockWidget(Qt::RightDockWidgetArea, m_faultDock);
 

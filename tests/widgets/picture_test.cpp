@@ -28,7 +28,11 @@ using namespace std::chrono_literals;
 class PictureTest : public WindowTest, public ::testing::WithParamInterface<ThemeChoice> {
  protected:
   void SetUp() override { Theme::instance().setChoice(GetParam()); }
-  void TearDown() override { Theme::instance().setChoice(ThemeChoice::Automatic); }
+  void TearDown() override {
+    // Nobody looks at it in other colours any more.
+    window.reset();
+    Theme::instance().setChoice(ThemeChoice::Automatic);
+  }
   void keep(QWidget& widget, const char* name) const {
     const QString folder = qEnvironmentVariable("TIDEMARK_SHOTS");
     if (folder.isEmpty()) return;

@@ -28,7 +28,11 @@ using ::testing::Not;
 class StatesPictureTest : public SegmentsTest, public ::testing::WithParamInterface<ThemeChoice> {
  protected:
   void SetUp() override { Theme::instance().setChoice(GetParam()); }
-  void TearDown() override { Theme::instance().setChoice(ThemeChoice::Automatic); }
+  void TearDown() override {
+    // Nobody looks at it in other colours any more.
+    window.reset();
+    Theme::instance().setChoice(ThemeChoice::Automatic);
+  }
   void keep(QWidget& widget, const char* name) {
     const QString theme = GetParam() == ThemeChoice::Dark ? QStringLiteral("dark") : QStringLiteral("light");
     const QString scale = widget.devicePixelRatio() > 1 ? QStringLiteral("@2x") : QString();

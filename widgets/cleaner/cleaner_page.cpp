@@ -164,15 +164,19 @@ void PassCard::paintEvent(QPaintEvent*) {
 CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
     : QWidget(parent),
       m_bridge(bridge),
-      m_note(new QLabel),
+      m_head(new QWidget(this)),
+      m_note(new QLabel(m_head)),
       m_brokerRow(new QHBoxLayout),
       m_brokers(new QButtonGroup(this)),
-      m_empty(new QCheckBox(tr("empty ones too"))),
-      m_stack(new QStackedWidget),
-      m_nothing(new QLabel),
-      m_list(new CleanerList),
-      m_pass(new PassCard(bridge)),
-      m_table(new QTableView) {
+      m_empty(new QCheckBox(tr("empty ones too"), m_head)),
+      m_stack(new QStackedWidget(this)),
+      m_picture(new QWidget(m_stack)),
+      m_card(new Card(m_picture)),
+      m_list(new CleanerList(m_card)),
+      m_pass(new PassCard(bridge, m_picture)),
+      m_tables(new QWidget(m_stack)),
+      m_table(new QTableView(m_tables)),
+      m_nothing(new QLabel(m_stack)) {
   const auto number = [](int64_t value) { return grouped(value); };
   const auto bytes = [number](int64_t observe::CleanerSnapshot::* which) {
     return [number, which](const CleanerRow& row, int) { return number(row.log.*which); };
@@ -203,8 +207,7 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
        {tr("tombstones kept"), ofPass([](const Pass& pass) { return grouped(pass.tombstonesKept); }), true},
        {tr("tombstones dropped"), ofPass([](const Pass& pass) { return grouped(pass.tombstonesDropped); }), true}},
       this);
-  auto* head = new QWidget;
-  auto* row = new QHBoxLayout(head);
+  auto* row = new QHBoxLayout(m_head);
   row->setContentsMargins(24, 14, 24, 14);
   row->setSpacing(14);
   auto* title = new QLabel(tr("Cleaner"));
@@ -217,8 +220,7 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
   row->addStretch(1);
   row->addWidget(m_empty);
 
-  auto* card = new Card;
-  auto* cardDown = new QVBoxLayout(card);
+  auto* cardDown = new QVBoxLayout(m_card);
   cardDown->setContentsMargins(2, 10, 2, 2);
   cardDown->setSpacing(8);
   auto* cardHead = new QHBoxLayout;
@@ -230,11 +232,10 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
   cardHead->addWidget(new Legend, 1);
   cardDown->addLayout(cardHead);
   cardDown->addWidget(m_list, 1);
-  auto* picture = new QWidget;
-  auto* pictureRow = new QHBoxLayout(picture);
+  auto* pictureRow = new QHBoxLayout(m_picture);
   pictureRow->setContentsMargins(24, 0, 24, 18);
   pictureRow->setSpacing(16);
-  pictureRow->addWidget(card, 1);
+  pictureRow->addWidget(m_card, 1);
   pictureRow->addWidget(m_pass);
   m_pass->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Maximum);
   pictureRow->setAlignment(m_pass, Qt::AlignTop);
@@ -243,19 +244,18 @@ CleanerPage::CleanerPage(EngineBridge& bridge, QWidget* parent)
   m_table->horizontalHeader()->setDefaultSectionSize(104);
   m_table->setColumnWidth(0, 190);
   m_table->setColumnWidth(2, 240);
-  auto* tables = new QWidget;
-  auto* tablesDown = new QVBoxLayout(tables);
+  auto* tablesDown = new QVBoxLayout(m_tables);
   tablesDown->setContentsMargins(24, 0, 24, 16);
   tablesDown->addWidget(m_table);
 
   placeNothing(*m_nothing);
-  m_stack->addWidget(picture);
-  m_stack->addWidget(tables);
+  m_stack->addWidget(m_picture);
+  m_stack->addWidget(m_tables);
   m_stack->addWidget(m_nothing);
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
-  down->addWidget(head);
+  down->addWidget(m_head);
   down->addWidget(m_stack, 1);
   setFocusProxy(m_list);
 

@@ -16,6 +16,7 @@ class QTableView;
 
 namespace tidemark::widgets {
 
+class Card;
 class CleanerList;
 
 /// The last pass over a log: records kept and dropped as a bar, tombstones, horizon, bytes and segments. Painted.
@@ -73,16 +74,20 @@ class CleanerPage : public QWidget {
   bool m_active = false;
   bool m_asTable = false;
   NodeId m_broker = kNoNode;
+  QWidget* m_head;
   QLabel* m_note;
   QHBoxLayout* m_brokerRow;
   QButtonGroup* m_brokers;
   std::vector<NodeId> m_known;
   QCheckBox* m_empty;
   QStackedWidget* m_stack;
-  QLabel* m_nothing;
+  QWidget* m_picture;
+  Card* m_card;
   CleanerList* m_list;
   PassCard* m_pass;
+  QWidget* m_tables;
   QTableView* m_table;
+  QLabel* m_nothing;
   RowsModel<CleanerRow>* m_model;
 };
 

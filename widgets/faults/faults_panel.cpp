@@ -41,12 +41,12 @@ FaultsPanel::FaultsPanel(EngineBridge& bridge, FaultActions& actions, QWidget* p
       m_model(new FaultModel(this)),
       m_overModel(new FaultOverModel(this)),
       m_down(new QVBoxLayout(this)),
-      m_list(new QListView),
-      m_none(new QLabel),
-      m_fold(new QPushButton),
-      m_overList(new QListView),
-      m_add(new QPushButton(tr("Fault…"))),
-      m_healAll(new QPushButton(tr("Heal all"))) {
+      m_add(new QPushButton(tr("Fault…"), this)),
+      m_healAll(new QPushButton(tr("Heal all"), this)),
+      m_none(new QLabel(this)),
+      m_list(new QListView(this)),
+      m_fold(new QPushButton(this)),
+      m_overList(new QListView(this)) {
   setProperty("kind", QStringLiteral("panel"));
   setAttribute(Qt::WA_StyledBackground);
   setMinimumWidth(240);

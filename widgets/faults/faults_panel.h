@@ -56,12 +56,12 @@ class FaultsPanel : public QWidget {
   FaultModel* m_model;
   FaultOverModel* m_overModel;
   QVBoxLayout* m_down;
-  QListView* m_list;
-  QLabel* m_none;
-  QPushButton* m_fold;
-  QListView* m_overList;
   QPushButton* m_add;
   QPushButton* m_healAll;
+  QLabel* m_none;
+  QListView* m_list;
+  QPushButton* m_fold;
+  QListView* m_overList;
 };
 
 }  // namespace tidemark::widgets

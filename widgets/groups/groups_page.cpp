@@ -42,8 +42,8 @@ QString piecesCell(const std::vector<TopicPartition>& partitions,
   return names.join(QStringLiteral(", "));
 }
 
-QTableView* groupTable(QAbstractItemModel* model, const QString& name) {
-  auto* table = new QTableView;
+QTableView* groupTable(QAbstractItemModel* model, const QString& name, QWidget* parent) {
+  auto* table = new QTableView(parent);
   frameTwin(*table, model, name);
   table->horizontalHeader()->setStretchLastSection(true);
   return table;
@@ -63,8 +63,6 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
       m_note(new QLabel),
       m_offsets(new QPushButton(tr("Offsets…"))),
       m_delete(new QPushButton(tr("Delete…"))),
-      m_stack(new QStackedWidget),
-      m_detail(new QStackedWidget),
       m_nothing(new QLabel),
       m_view(new GroupView) {
   m_listModel = new RowsModel<GroupListRow>(
@@ -118,23 +116,26 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
        {tr("what happened"), [](const HappeningTableRow& row, int) { return row.what; }}},
       this);
 
-  QWidget* head = pageHead(tr("Groups"), m_note, {m_offsets, m_delete});
+  QWidget* head = pageHead(this, tr("Groups"), m_note, {m_offsets, m_delete});
 
-  m_list = groupTable(m_listModel, tr("Groups"));
+  m_stack = new QStackedWidget(this);
+  auto* inside = new QWidget(m_stack);
+  m_list = groupTable(m_listModel, tr("Groups"), inside);
   m_list->setSelectionMode(QAbstractItemView::SingleSelection);
   m_list->setColumnWidth(0, 260);
   m_list->setColumnWidth(1, 100);
   m_list->setColumnWidth(2, 200);
   m_list->setColumnWidth(3, 90);
   m_list->setColumnWidth(4, 110);
-  auto* scroll = new QScrollArea;
+  m_detail = new QStackedWidget(inside);
+  auto* scroll = new QScrollArea(m_detail);
   scrollDown(*scroll, m_view);
-  m_membersTable = groupTable(m_memberModel, tr("Members"));
+  auto* tables = new QWidget(m_detail);
+  m_membersTable = groupTable(m_memberModel, tr("Members"), tables);
   m_membersTable->setColumnWidth(0, 230);
-  m_lagTable = groupTable(m_lagModel, tr("Offsets and lag"));
-  m_pastTable = groupTable(m_pastModel, tr("What happened"));
+  m_lagTable = groupTable(m_lagModel, tr("Offsets and lag"), tables);
+  m_pastTable = groupTable(m_pastModel, tr("What happened"), tables);
   m_pastTable->setColumnWidth(0, 110);
-  auto* tables = new QWidget;
   auto* tablesDown = new QVBoxLayout(tables);
   tablesDown->setContentsMargins(0, 0, 0, 0);
   tablesDown->setSpacing(6);
@@ -146,7 +147,6 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   tablesDown->addWidget(m_pastTable, 2);
   m_detail->addWidget(scroll);
   m_detail->addWidget(tables);
-  auto* inside = new QWidget;
   auto* down = new QVBoxLayout(inside);
   down->setContentsMargins(24, 0, 24, 16);
   down->setSpacing(12);

@@ -47,12 +47,14 @@ constexpr int kTwoColumns = 1120;
 LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(parent), m_bridge(bridge) {
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
-  m_inside = new QWidget;
+  m_inside = new QWidget(viewport());
   m_inside->setProperty("kind", QStringLiteral("clear"));
+  // While it is empty: it is asked for its size.
+  setWidget(m_inside);
   auto* across = new QHBoxLayout(m_inside);
   across->setContentsMargins(40, 28, 40, 32);
   across->addStretch(1);
-  auto* page = new QWidget;
+  auto* page = new QWidget(m_inside);
   m_page = page;
   page->setMaximumWidth(1380);
   across->addWidget(page, 100);
@@ -81,7 +83,7 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   columns->addLayout(left, 800);
   left->addWidget(makeLabel(QStringLiteral("head"), tr("CLUSTER")));
   left->addSpacing(10);
-  m_form = makeCard();
+  m_form = makeCard(page);
   left->addWidget(m_form);
   left->addSpacing(20);
   auto* startRow = new QHBoxLayout;
@@ -140,7 +142,6 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   m_picture = new LaunchPicture;
   right->addWidget(m_picture);
   right->addStretch();
-  setWidget(m_inside);
 
   m_checkSoon.setSingleShot(true);
   m_checkSoon.setInterval(150);
@@ -158,8 +159,8 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   changed();
 }
 
-QWidget* LaunchPage::makeRow(const QString& name, QLayout* content, bool last) {
-  auto* row = new QWidget;
+QWidget* LaunchPage::makeRow(QWidget* card, const QString& name, QLayout* content, bool last) {
+  auto* row = new QWidget(card);
   row->setProperty("kind", last ? QStringLiteral("lastrow") : QStringLiteral("row"));
   row->setAttribute(Qt::WA_StyledBackground);
   auto* layout = new QHBoxLayout(row);
@@ -172,8 +173,8 @@ QWidget* LaunchPage::makeRow(const QString& name, QLayout* content, bool last) {
   return row;
 }
 
-QWidget* LaunchPage::makeCard() {
-  auto* card = new QFrame;
+QWidget* LaunchPage::makeCard(QWidget* parent) {
+  auto* card = new QFrame(parent);
   card->setProperty("kind", QStringLiteral("card"));
   auto* rows = new QVBoxLayout(card);
   rows->setContentsMargins(20, 4, 20, 6);
@@ -196,7 +197,7 @@ QWidget* LaunchPage::makeCard() {
   brokers->addSpacing(12);
   m_quorumNote = makeLabel(QStringLiteral("muted"));
   brokers->addWidget(m_quorumNote, 1);
-  rows->addWidget(makeRow(tr("Brokers"), brokers));
+  rows->addWidget(makeRow(card, tr("Brokers"), brokers));
 
   auto* ports = new QHBoxLayout;
   ports->setSpacing(8);
@@ -221,7 +222,7 @@ QWidget* LaunchPage::makeCard() {
   ports->addSpacing(8);
   ports->addWidget(m_portNote, 1);
   ports->addWidget(m_hostNote);
-  rows->addWidget(makeRow(tr("Ports"), ports));
+  rows->addWidget(makeRow(card, tr("Ports"), ports));
 
   auto* storage = new QVBoxLayout;
   storage->setSpacing(6);
@@ -236,7 +237,7 @@ QWidget* LaunchPage::makeCard() {
   m_chosen->setFixedWidth(160);
   m_folder = QDir::homePath() + QStringLiteral("/Tidemark/cluster");
   m_folderNote = new ElidedLabel(Qt::ElideMiddle);
-  setStyled(m_folderNote, "kind", QStringLiteral("muted"));
+  m_folderNote->setProperty("kind", QStringLiteral("muted"));
   m_choose = new QPushButton(tr("Choose…"));
   m_choose->setProperty("kind", QStringLiteral("link"));
   m_choose->setAutoDefault(false);
@@ -245,7 +246,7 @@ QWidget* LaunchPage::makeCard() {
   chosenRow->addWidget(m_choose);
   storage->addLayout(temporaryRow);
   storage->addLayout(chosenRow);
-  rows->addWidget(makeRow(tr("Storage"), storage));
+  rows->addWidget(makeRow(card, tr("Storage"), storage));
 
   auto* topic = new QVBoxLayout;
   topic->setSpacing(10);
@@ -282,10 +283,10 @@ QWidget* LaunchPage::makeCard() {
   loadRow->addWidget(loadNote, 1);
   topic->addLayout(topicRow);
   topic->addLayout(loadRow);
+  rows->addWidget(makeRow(card, tr("First topic"), topic));
   const int checkWidth = std::max(m_withTopic->sizeHint().width(), m_withLoad->sizeHint().width());
   m_withTopic->setFixedWidth(checkWidth + 4);
   m_withLoad->setFixedWidth(checkWidth + 4);
-  rows->addWidget(makeRow(tr("First topic"), topic));
 
   auto* settings = new QVBoxLayout;
   settings->setSpacing(8);
@@ -294,7 +295,7 @@ QWidget* LaunchPage::makeCard() {
   m_settings = new SettingChips;
   settings->addWidget(m_settingsNote);
   settings->addWidget(m_settings);
-  rows->addWidget(makeRow(tr("Settings"), settings, true));
+  rows->addWidget(makeRow(card, tr("Settings"), settings, true));
 
   connect(m_brokers, &QButtonGroup::idClicked, this, &LaunchPage::changed);
   connect(m_host, &QLineEdit::textChanged, this, &LaunchPage::changed);

@@ -62,8 +62,8 @@ class LaunchPage : public QScrollArea {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  QWidget* makeCard();
-  QWidget* makeRow(const QString& name, QLayout* content, bool last = false);
+  QWidget* makeCard(QWidget* parent);
+  QWidget* makeRow(QWidget* card, const QString& name, QLayout* content, bool last = false);
   void changed();
   /// Says what follows from the choices.
   void describe();

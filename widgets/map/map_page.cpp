@@ -107,10 +107,10 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
     : QWidget(parent),
       m_bridge(bridge),
       m_note(new QLabel),
-      m_stack(new QStackedWidget),
-      m_map(new MapView),
-      m_consequences(new Consequences),
-      m_table(new QTableView) {
+      m_stack(new QStackedWidget(this)),
+      m_map(new MapView(m_stack)),
+      m_consequences(new Consequences(this)),
+      m_table(new QTableView(m_stack)) {
   m_model = new RowsModel<MapLink>(
       {{tr("one end"), [](const MapLink& link, int) { return tr("broker %1").arg(link.broker.value()); }},
        {tr("other end"),

@@ -60,18 +60,19 @@ QTableWidget* tableOfHeaders(const BatchPicture& batch, const std::vector<Header
 BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
     : Card(parent),
       m_controller(controller),
-      m_title(new QLabel),
-      m_note(new QLabel),
-      m_warning(new QLabel),
-      m_before(new QPushButton(QStringLiteral("◂"))),
-      m_after(new QPushButton(QStringLiteral("▸"))),
-      m_switch(new QPushButton),
-      m_scroll(new QScrollArea),
-      m_fields(new FieldFlow),
-      m_bytes(new HexView),
-      m_table(new QTableView),
-      m_splitter(new QSplitter(Qt::Horizontal)),
-      m_leftOut(new QLabel) {
+      m_title(new QLabel(this)),
+      m_note(new QLabel(this)),
+      m_warning(new QLabel(this)),
+      m_switch(new QPushButton(this)),
+      m_before(new QPushButton(QStringLiteral("◂"), this)),
+      m_after(new QPushButton(QStringLiteral("▸"), this)),
+      m_splitter(new QSplitter(Qt::Horizontal, this)),
+      m_left(new QWidget(m_splitter)),
+      m_scroll(new QScrollArea(m_left)),
+      m_fields(new FieldFlow(m_scroll->viewport())),
+      m_table(new QTableView(m_left)),
+      m_leftOut(new QLabel(m_left)),
+      m_bytes(new HexView(m_splitter)) {
   m_model = new RowsModel<RecordRow>(
       {{tr("offset"), [](const RecordRow& row, int) { return grouped(row.entry().offset); }},
        {tr("timestamp"), [](const RecordRow& row, int) { return momentText(row.entry().timestampMs); }},
@@ -116,8 +117,8 @@ BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
   steps->addWidget(m_after);
   head->addLayout(steps);
 
-  scrollDown(*m_scroll, m_fields);
   m_scroll->setProperty("kind", QStringLiteral("onpanel"));
+  scrollDown(*m_scroll, m_fields);
   m_scroll->setFocusPolicy(Qt::NoFocus);
   // What is cut off is cut between two rows: of one that is in sight the names and values are as well.
   const auto fitFields = [this](int height) {
@@ -139,15 +140,14 @@ BatchPanel::BatchPanel(SegmentsController& controller, QWidget* parent)
   m_table->viewport()->installEventFilter(this);
   copyRowsOnShortcut(*m_table);
 
-  auto* left = new QWidget;
-  auto* leftDown = new QVBoxLayout(left);
+  auto* leftDown = new QVBoxLayout(m_left);
   leftDown->setContentsMargins(0, 0, 10, 0);
   leftDown->setSpacing(8);
   // The fields take what they need, the records the rest.
   leftDown->addWidget(m_scroll, 100);
   leftDown->addWidget(m_table, 1);
   leftDown->addWidget(m_leftOut);
-  m_splitter->addWidget(left);
+  m_splitter->addWidget(m_left);
   m_splitter->addWidget(m_bytes);
   m_splitter->setChildrenCollapsible(false);
   m_splitter->setStretchFactor(0, 1);

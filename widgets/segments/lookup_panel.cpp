@@ -188,8 +188,8 @@ LookupPanel::LookupPanel(SegmentsController& controller, QWidget* parent)
       m_empty(new QLabel),
       m_explained(
           new QLabel(tr("An entry names the last offset of a batch\nand the position where that batch starts."))),
-      m_table(new QTableView),
-      m_result(new LookupResult) {
+      m_table(new QTableView(this)),
+      m_result(new LookupResult(this)) {
   m_model = new RowsModel<LookupRow>(
       {{tr("probe"),
         [](const LookupRow& row, int) { return row.number > 0 ? QString::number(row.number) : QString(); }},

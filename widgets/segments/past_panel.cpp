@@ -34,8 +34,8 @@ PastPanel::PastPanel(EngineBridge& bridge, SegmentsController& controller, QWidg
       m_controller(controller),
       m_none(pastLabel(tr("Up to this moment it neither rolled nor lost a segment, as far as it is remembered."),
                        "muted")),
-      m_table(new QTableView),
-      m_facts(new FactList) {
+      m_table(new QTableView(this)),
+      m_facts(new FactList(this)) {
   m_model = new RowsModel<LogDeed>({{tr("time"), [](const LogDeed& row, int) { return timeText(row.at); }},
                                     {tr("event"), [](const LogDeed& row, int) { return row.what; }},
                                     {tr("detail"), [](const LogDeed& row, int) { return row.detail; }}},

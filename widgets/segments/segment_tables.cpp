@@ -30,7 +30,7 @@ QString sizeOrNone(int64_t bytes) {
 }  // namespace
 
 SegmentTables::SegmentTables(SegmentsController& controller, QWidget* parent)
-    : QWidget(parent), m_controller(controller), m_choice(new QButtonGroup(this)), m_stack(new QStackedWidget) {
+    : QWidget(parent), m_controller(controller), m_choice(new QButtonGroup(this)), m_stack(new QStackedWidget(this)) {
   const auto bad = [](const SegmentEntry& row) { return row.findings > 0 ? QVariant(colors().badText) : QVariant(); };
   const auto side = [](SideFile which) {
     return [which](const SegmentEntry& row, int) { return sizeOrNone(row.sideBytes[static_cast<size_t>(which)]); };
@@ -147,16 +147,16 @@ SegmentTables::SegmentTables(SegmentsController& controller, QWidget* parent)
       {tr("Lookup"), m_lookup},     {tr("Batches"), m_batches},      {tr("Fields"), m_fields},
       {tr("Records"), m_records},   {tr("Findings"), m_findings}};
   int id = 0;
-  for (const auto& [name, model] : tables) {
-    auto* button = new QPushButton(name);
+  for (const auto& one : tables) {
+    auto* button = new QPushButton(one.first, this);
     button->setProperty("kind", QStringLiteral("pill"));
     button->setCheckable(true);
     button->setMinimumWidth(28);
     button->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     m_choice->addButton(button, id++);
     choice->addWidget(button);
-    m_views.push_back(add(name, model));
   }
+  for (const auto& [name, model] : tables) m_views.push_back(add(name, model));
   choice->addStretch(1);
   m_choice->button(0)->setChecked(true);
   auto* down = new QVBoxLayout(this);
@@ -186,7 +186,7 @@ SegmentTables::SegmentTables(SegmentsController& controller, QWidget* parent)
 }
 
 QTableView* SegmentTables::add(const QString& name, QAbstractItemModel* model) {
-  auto* table = new QTableView;
+  auto* table = new QTableView(m_stack);
   frameTwin(*table, model, name);
   table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
   table->horizontalHeader()->setStretchLastSection(true);
@@ -204,6 +204,13 @@ void SegmentTables::show(Table table) {
 
 SegmentTables::Table SegmentTables::shown() const {
   return static_cast<Table>(m_stack->currentIndex());
+}
+
+std::vector<QWidget*> SegmentTables::inTabOrder() const {
+  std::vector<QWidget*> all;
+  for (QAbstractButton* button : m_choice->buttons()) all.push_back(button);
+  all.insert(all.end(), m_views.begin(), m_views.end());
+  return all;
 }
 
 void SegmentTables::setActive(bool active) {

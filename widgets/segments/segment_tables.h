@@ -27,6 +27,8 @@ class SegmentTables : public QWidget {
   void show(Table table);
   Table shown() const;
   QTableView& view(Table table) { return *m_views[static_cast<size_t>(table)]; }
+  /// All that takes the Tab key.
+  std::vector<QWidget*> inTabOrder() const;
   /// Filled only while it is in sight.
   void setActive(bool active);
 

@@ -28,12 +28,6 @@ namespace tidemark::widgets {
 
 namespace {
 
-QLabel* label(const QString& text, const char* kind) {
-  auto* one = new QLabel(text);
-  one->setProperty("kind", QLatin1String(kind));
-  return one;
-}
-
 QString segmentAge(int64_t milliseconds) {
   const int64_t seconds = milliseconds / 1000;
   if (seconds < 120) return SegmentsPage::tr("%1 s").arg(seconds);
@@ -49,24 +43,7 @@ SegmentsPage::SegmentsPage(EngineBridge& bridge, bool fromDisk, QWidget* parent)
       m_bridge(bridge),
       m_fromDisk(fromDisk),
       m_controller(bridge),
-      m_title(label({}, "title")),
-      m_place(new QPushButton),
-      m_checked(new CheckLine(m_controller.check())),
-      m_searchBox(new QFrame),
-      m_searchName(label({}, "muted")),
-      m_search(new QLineEdit),
-      m_stack(new QStackedWidget),
-      m_findings(new FindingsBar(m_controller)),
-      m_strip(new SegmentStrip),
-      m_indexTitle(label({}, "cardtitle")),
-      m_indexNote(label({}, "muted")),
-      m_indexChoice(new QButtonGroup(this)),
-      m_plot(new IndexPlot),
-      m_lookup(new LookupPanel(m_controller)),
-      m_batch(new BatchPanel(m_controller)),
-      m_past(new PastPanel(bridge, m_controller)),
-      m_tables(new SegmentTables(m_controller)),
-      m_nothing(label({}, "muted")) {
+      m_indexChoice(new QButtonGroup(this)) {
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
@@ -75,23 +52,30 @@ SegmentsPage::SegmentsPage(EngineBridge& bridge, bool fromDisk, QWidget* parent)
   auto* findingMargins = new QHBoxLayout;
   findingMargins->setContentsMargins(24, 0, 24, 8);
   findingMargins->setSpacing(0);
+  m_findings = new FindingsBar(m_controller, this);
   findingMargins->addWidget(m_findings);
   down->addLayout(findingMargins);
 
-  m_nothing->setAlignment(Qt::AlignCenter);
-  m_nothing->setWordWrap(true);
-  m_nothing->setContentsMargins(20, 0, 20, 60);
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(makeBody());
+  m_stack = new QStackedWidget(this);
+  auto* scroll = new QScrollArea(m_stack);
+  auto* body = new QWidget(scroll->viewport());
+  body->setProperty("kind", QStringLiteral("clear"));
+  // While it is empty: it is asked for its size.
+  scroll->setWidget(body);
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setFocusPolicy(Qt::NoFocus);
-  auto* tables = new QWidget;
-  auto* tablesDown = new QVBoxLayout(tables);
+  makeBody(body);
+  m_tablesPage = new QWidget(m_stack);
+  auto* tablesDown = new QVBoxLayout(m_tablesPage);
   tablesDown->setContentsMargins(24, 6, 24, 16);
-  tablesDown->addWidget(m_tables);
+  m_nothing = new QLabel(m_stack);
+  m_nothing->setProperty("kind", QStringLiteral("muted"));
+  m_nothing->setAlignment(Qt::AlignCenter);
+  m_nothing->setWordWrap(true);
+  m_nothing->setContentsMargins(20, 0, 20, 60);
   m_stack->addWidget(scroll);
-  m_stack->addWidget(tables);
+  m_stack->addWidget(m_tablesPage);
   m_stack->addWidget(m_nothing);
   down->addWidget(m_stack, 1);
   setFocusPolicy(Qt::StrongFocus);
@@ -183,7 +167,22 @@ void SegmentsPage::openPath(const QString& path) {
 
 void SegmentsPage::setActive(bool active) {
   m_controller.setActive(active);
-  m_tables->setActive(active && showsTable());
+  if (m_tables != nullptr) m_tables->setActive(active && showsTable());
+}
+
+SegmentTables& SegmentsPage::tables() {
+  if (m_tables != nullptr) return *m_tables;
+  // The Tab key comes to them after the rest of the page, not after all that the window had before them.
+  QWidget* before = this;
+  for (QWidget* one = nextInFocusChain(); isAncestorOf(one); one = one->nextInFocusChain())
+    if (one->focusPolicy() & Qt::TabFocus) before = one;
+  m_tables = new SegmentTables(m_controller, m_tablesPage);
+  m_tablesPage->layout()->addWidget(m_tables);
+  for (QWidget* one : m_tables->inTabOrder()) {
+    setTabOrder(before, one);
+    before = one;
+  }
+  return *m_tables;
 }
 
 void SegmentsPage::onFrame(const Frame& frame) {

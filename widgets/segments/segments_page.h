@@ -69,7 +69,8 @@ class SegmentsPage : public QWidget {
   LookupPanel& lookupPanel() noexcept { return *m_lookup; }
   BatchPanel& batchPanel() noexcept { return *m_batch; }
   PastPanel& pastPanel() noexcept { return *m_past; }
-  SegmentTables& tables() noexcept { return *m_tables; }
+  /// Made when they are first asked for.
+  SegmentTables& tables();
   CheckLine& checkLine() noexcept { return *m_checked; }
   FindingsBar& findingsBar() noexcept { return *m_findings; }
   QLineEdit& searchField() noexcept { return *m_search; }
@@ -90,11 +91,12 @@ class SegmentsPage : public QWidget {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
+  // In their parents from the first: a part that is moved into one later is styled twice.
   QWidget* makeHead();
   /// Of the partition, in the menu of `m_place`.
   void listCopies();
-  QWidget* makeBody();
-  QWidget* makePlotCard();
+  void makeBody(QWidget* body);
+  QWidget* makePlotCard(QWidget* parent);
   void takeOpened();
   void takePartition();
   void takeSegment();
@@ -115,29 +117,31 @@ class SegmentsPage : public QWidget {
   bool m_asTable = false;
   Offset m_shownSegment;
 
-  QLabel* m_title;
-  QPushButton* m_place;
+  QLabel* m_title = nullptr;
+  QPushButton* m_place = nullptr;
   /// Of files from disk only: which of the partitions that were found.
   FolderPicker* m_picker = nullptr;
-  CheckLine* m_checked;
-  QFrame* m_searchBox;
-  QLabel* m_searchName;
-  QLineEdit* m_search;
+  CheckLine* m_checked = nullptr;
+  QFrame* m_searchBox = nullptr;
+  QLabel* m_searchName = nullptr;
+  QLineEdit* m_search = nullptr;
   QPushButton* m_back = nullptr;
-  QStackedWidget* m_stack;
-  FindingsBar* m_findings;
-  SegmentStrip* m_strip;
-  QLabel* m_indexTitle;
-  QLabel* m_indexNote;
+  QStackedWidget* m_stack = nullptr;
+  FindingsBar* m_findings = nullptr;
+  SegmentStrip* m_strip = nullptr;
+  QLabel* m_indexTitle = nullptr;
+  QLabel* m_indexNote = nullptr;
   QButtonGroup* m_indexChoice;
-  IndexPlot* m_plot;
-  LookupPanel* m_lookup;
-  BatchPanel* m_batch;
+  IndexPlot* m_plot = nullptr;
+  LookupPanel* m_lookup = nullptr;
+  BatchPanel* m_batch = nullptr;
   /// In its place while a moment of the past is shown.
-  PastPanel* m_past;
+  PastPanel* m_past = nullptr;
   QStackedWidget* m_below = nullptr;
-  SegmentTables* m_tables;
-  QLabel* m_nothing;
+  /// Where the tables come.
+  QWidget* m_tablesPage = nullptr;
+  SegmentTables* m_tables = nullptr;
+  QLabel* m_nothing = nullptr;
   QSplitter* m_rows = nullptr;
   QSplitter* m_columns = nullptr;
 };

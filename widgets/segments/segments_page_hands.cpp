@@ -45,11 +45,11 @@ void SegmentsPage::focusSearch() {
 
 void SegmentsPage::showTable(bool table) {
   m_asTable = table;
-  m_tables->setActive(table);
+  if (table || m_tables != nullptr) tables().setActive(table);
   if (!m_controller.partition()) return;
   m_stack->setCurrentIndex(table ? 1 : 0);
   if (table)
-    m_tables->view(m_tables->shown()).setFocus();
+    tables().view(tables().shown()).setFocus();
   else
     setFocus();
 }

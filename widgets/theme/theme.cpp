@@ -1,5 +1,7 @@
 #include "theme/theme.h"
 
+#include <utility>
+
 #include <QApplication>
 #include <QEvent>
 #include <QFile>
@@ -104,7 +106,7 @@ bool Theme::eventFilter(QObject* watched, QEvent* event) {
 
 void Theme::apply() {
   const bool dark = m_choice == ThemeChoice::Dark || (m_choice == ThemeChoice::Automatic && m_systemIsDark);
-  m_palette = dark ? &Palette::darkOne() : &Palette::light();
+  const Palette* before = std::exchange(m_palette, dark ? &Palette::darkOne() : &Palette::light());
   const Palette& p = *m_palette;
   QPalette palette;
   palette.setColor(QPalette::Window, p.background);
@@ -126,10 +128,14 @@ void Theme::apply() {
   palette.setColor(QPalette::Dark, p.line);
   for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
     palette.setColor(QPalette::Disabled, role, p.muted);
-  m_application.setFont(body(13));
-  QApplication::setPalette(palette);
-  m_application.setStyleSheet(styleSheet(p));
-  Q_EMIT changed();
+  // Each of them goes through all widgets there are, even if it is the one that they have.
+  if (const QFont font = body(13); QApplication::font() != font) m_application.setFont(font);
+  if (m_palette != before || QApplication::palette() != m_given) {
+    QApplication::setPalette(palette);
+    m_given = QApplication::palette();
+  }
+  if (const QString sheet = styleSheet(p); m_application.styleSheet() != sheet) m_application.setStyleSheet(sheet);
+  if (m_palette != before) Q_EMIT changed();
 }
 
 QString Theme::styleSheet(const Palette& p) {

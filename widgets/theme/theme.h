@@ -2,6 +2,7 @@
 
 #include <QFont>
 #include <QObject>
+#include <QPalette>
 #include <QVariant>
 
 #include "theme/palette.h"
@@ -50,6 +51,8 @@ class Theme : public QObject {
   QApplication& m_application;
   ThemeChoice m_choice = ThemeChoice::Automatic;
   const Palette* m_palette = nullptr;
+  /// The application's palette as it was once ours was set; another one came from the desktop.
+  QPalette m_given;
   bool m_systemIsDark = false;
 };
 

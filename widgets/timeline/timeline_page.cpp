@@ -42,15 +42,17 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
       m_past(travel.past()),
       m_title(new QLabel),
       m_note(new ElidedLabel),
-      m_spans(new QComboBox),
-      m_goLive(new QPushButton(tr("Follow ▸"))),
-      m_stack(new QStackedWidget),
-      m_picture(new QWidget),
-      m_lanes(new TimelineLanes(m_axis, m_past)),
-      m_plot(new TimelinePlot(m_axis, m_past)),
+      m_spans(new QComboBox(this)),
+      m_goLive(new QPushButton(tr("Follow ▸"), this)),
+      m_stack(new QStackedWidget(this)),
+      m_scroll(new QScrollArea(m_stack)),
+      m_picture(new QWidget(m_scroll->viewport())),
+      m_lanes(new TimelineLanes(m_axis, m_past, m_picture)),
+      m_plot(new TimelinePlot(m_axis, m_past, m_picture)),
       m_card(new CauseCard(m_picture)),
-      m_foot(new ElidedLabel),
-      m_table(new QTableView) {
+      m_tables(new QWidget(m_stack)),
+      m_table(new QTableView(m_tables)),
+      m_foot(new ElidedLabel) {
   setFocusPolicy(Qt::StrongFocus);
   setAccessibleName(tr("Timeline"));
   m_model = new RowsModel<TimelineRow>(
@@ -90,17 +92,15 @@ TimelinePage::TimelinePage(EngineBridge& bridge, TimeTravel& travel, QWidget* pa
   m_table->setColumnWidth(0, 120);
   m_table->setColumnWidth(1, 230);
   m_table->horizontalHeader()->setSectionResizeMode(2, QHeaderView::Stretch);
-  auto* tables = new QWidget;
-  auto* tablesDown = new QVBoxLayout(tables);
+  auto* tablesDown = new QVBoxLayout(m_tables);
   tablesDown->setContentsMargins(24, 0, 24, 0);
   tablesDown->addWidget(m_table);
   // On a low window the lower half is scrolled to.
-  auto* scroll = new QScrollArea;
-  scrollDown(*scroll, m_picture);
-  scroll->setFocusPolicy(Qt::NoFocus);
   m_picture->setProperty("kind", QStringLiteral("clear"));
-  m_stack->addWidget(scroll);
-  m_stack->addWidget(tables);
+  scrollDown(*m_scroll, m_picture);
+  m_scroll->setFocusPolicy(Qt::NoFocus);
+  m_stack->addWidget(m_scroll);
+  m_stack->addWidget(m_tables);
   m_foot->setProperty("kind", QStringLiteral("note"));
   m_foot->setContentsMargins(26, 6, 24, 8);
   auto* down = new QVBoxLayout(this);

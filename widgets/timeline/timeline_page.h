@@ -14,6 +14,7 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QScrollArea;
 class QStackedWidget;
 class QTableView;
 
@@ -90,12 +91,14 @@ class TimelinePage : public QWidget {
   QComboBox* m_spans;
   QPushButton* m_goLive;
   QStackedWidget* m_stack;
+  QScrollArea* m_scroll;
   QWidget* m_picture;
   TimelineLanes* m_lanes;
   TimelinePlot* m_plot;
   CauseCard* m_card;
-  QLabel* m_foot;
+  QWidget* m_tables;
   QTableView* m_table;
+  QLabel* m_foot;
   RowsModel<TimelineRow>* m_model;
 };
 

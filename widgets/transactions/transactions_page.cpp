@@ -30,11 +30,8 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
       m_note(new QLabel),
       m_spans(new QComboBox),
       m_abort(new QPushButton(tr("Abort…"))),
-      m_stack(new QStackedWidget),
       m_nothing(new QLabel),
-      m_view(new TransactionsView),
-      m_table(new QTableView),
-      m_fencingTable(new QTableView) {
+      m_view(new TransactionsView) {
   m_model = new RowsModel<TransactionRow>(
       {{tr("transaction"), [](const TransactionRow& row, int) { return QStringLiteral("T%1").arg(row.number); }},
        {tr("transactional id"), [](const TransactionRow& row, int) { return row.id; }},
@@ -56,15 +53,18 @@ TransactionsPage::TransactionsPage(EngineBridge& bridge, QWidget* parent)
     m_spans->addItem(text, static_cast<qlonglong>(span.count()));
   m_spans->setCurrentIndex(2);
   m_spans->setAccessibleName(tr("Time that is shown"));
-  QWidget* head = pageHead(tr("Transactions"), m_note, {m_spans, m_abort});
+  QWidget* head = pageHead(this, tr("Transactions"), m_note, {m_spans, m_abort});
 
-  auto* scroll = new QScrollArea;
+  m_stack = new QStackedWidget(this);
+  auto* drawn = new QWidget(m_stack);
+  auto* scroll = new QScrollArea(drawn);
   scrollDown(*scroll, m_view);
-  auto* drawn = new QWidget;
   auto* drawnDown = new QVBoxLayout(drawn);
   drawnDown->setContentsMargins(24, 0, 24, 16);
   drawnDown->addWidget(scroll);
-  auto* tables = new QWidget;
+  auto* tables = new QWidget(m_stack);
+  m_table = new QTableView(tables);
+  m_fencingTable = new QTableView(tables);
   auto* tablesDown = new QVBoxLayout(tables);
   tablesDown->setContentsMargins(24, 0, 24, 16);
   tablesDown->setSpacing(8);

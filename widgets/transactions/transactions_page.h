@@ -69,11 +69,11 @@ class TransactionsPage : public QWidget {
   QLabel* m_note;
   QComboBox* m_spans;
   QPushButton* m_abort;
-  QStackedWidget* m_stack;
+  QStackedWidget* m_stack = nullptr;
   QLabel* m_nothing;
   TransactionsView* m_view;
-  QTableView* m_table;
-  QTableView* m_fencingTable;
+  QTableView* m_table = nullptr;
+  QTableView* m_fencingTable = nullptr;
   RowsModel<TransactionRow>* m_model;
   RowsModel<FencingRow>* m_fencingModel;
 };

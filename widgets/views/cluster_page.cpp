@@ -34,6 +34,7 @@ namespace {
 /// Columns wide enough for their heads and what stands in them; the room that is left is shared.
 class FittedTable : public QTableView {
  public:
+  using QTableView::QTableView;
   void fit() {
     const int columns = model()->columnCount();
     const QFontMetrics heads(Theme::body(11, QFont::Bold));
@@ -70,25 +71,27 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
     : QWidget(parent),
       m_bridge(bridge),
       m_travel(travel),
-      m_tabs(new QTabBar),
-      m_lost(new QPushButton),
-      m_moment(new MomentPill(travel)),
-      m_timeBar(new TimeBar(travel)),
-      m_asTable(new QPushButton(tr("Table"))),
-      m_header(new PartitionHeader(bridge)),
-      m_views(new QStackedWidget),
-      m_stack(new QStackedWidget),
-      m_scroll(new QScrollArea),
-      m_belts(new BeltsView(bridge, travel)),
-      m_tables(new QWidget),
+      m_bar(new QWidget(this)),
+      m_tabs(new QTabBar(m_bar)),
+      m_lost(new QPushButton(m_bar)),
+      m_moment(new MomentPill(travel, m_bar)),
+      m_asTable(new QPushButton(tr("Table"), m_bar)),
+      m_timeBar(new TimeBar(travel, this)),
+      m_views(new QStackedWidget(this)),
+      m_beltsPage(new QWidget(m_views)),
+      m_header(new PartitionHeader(bridge, m_beltsPage)),
+      m_stack(new QStackedWidget(m_beltsPage)),
+      m_scroll(new QScrollArea(m_stack)),
+      m_belts(new BeltsView(bridge, travel, m_scroll->viewport())),
+      m_tables(new QWidget(m_stack)),
       m_replicas(new ReplicaTableModel(this)),
       m_batches(new BatchTableModel(this)),
-      m_segments(new SegmentsPage(bridge, false)),
-      m_cleaner(new CleanerPage(bridge)),
-      m_map(new MapPage(bridge)),
-      m_timeline(new TimelinePage(bridge, travel)),
-      m_groups(new GroupsPage(bridge)),
-      m_transactions(new TransactionsPage(bridge)) {
+      m_segments(new SegmentsPage(bridge, false, m_views)),
+      m_cleaner(new CleanerPage(bridge, m_views)),
+      m_map(new MapPage(bridge, m_views)),
+      m_timeline(new TimelinePage(bridge, travel, m_views)),
+      m_groups(new GroupsPage(bridge, m_views)),
+      m_transactions(new TransactionsPage(bridge, m_views)) {
   m_tabs->addTab(tr("Belts"));
   m_tabs->addTab(tr("Segments"));
   m_tabs->addTab(tr("Cleaner"));
@@ -104,11 +107,10 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
   m_asTable->setCheckable(true);
   m_asTable->setToolTip(tr("The same as a table (T)"));
   m_asTable->setFocusPolicy(Qt::TabFocus);
-  auto* bar = new QWidget;
-  bar->setProperty("kind", QStringLiteral("tabrow"));
-  bar->setAttribute(Qt::WA_StyledBackground);
-  bar->setFixedHeight(41);
-  auto* barLayout = new QHBoxLayout(bar);
+  m_bar->setProperty("kind", QStringLiteral("tabrow"));
+  m_bar->setAttribute(Qt::WA_StyledBackground);
+  m_bar->setFixedHeight(41);
+  auto* barLayout = new QHBoxLayout(m_bar);
   barLayout->setContentsMargins(14, 0, 14, 0);
   barLayout->addWidget(m_tabs, 0, Qt::AlignBottom);
   barLayout->addStretch();
@@ -140,13 +142,12 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
 
   m_stack->addWidget(m_scroll);
   m_stack->addWidget(m_tables);
-  auto* belts = new QWidget;
-  auto* beltsDown = new QVBoxLayout(belts);
+  auto* beltsDown = new QVBoxLayout(m_beltsPage);
   beltsDown->setContentsMargins(0, 0, 0, 0);
   beltsDown->setSpacing(0);
   beltsDown->addWidget(m_header);
   beltsDown->addWidget(m_stack, 1);
-  m_views->addWidget(belts);
+  m_views->addWidget(m_beltsPage);
   m_views->addWidget(m_segments);
   m_views->addWidget(m_cleaner);
   m_views->addWidget(m_map);
@@ -156,7 +157,7 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
   auto* down = new QVBoxLayout(this);
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
-  down->addWidget(bar);
+  down->addWidget(m_bar);
   down->addWidget(m_timeBar);
   down->addWidget(m_views, 1);
 
@@ -207,7 +208,7 @@ ClusterPage::ClusterPage(EngineBridge& bridge, TimeTravel& travel, QWidget* pare
 }
 
 QTableView* ClusterPage::makeTable(QAbstractItemModel* model, const QString& name) {
-  auto* table = new FittedTable;
+  auto* table = new FittedTable(m_tables);
   frameTwin(*table, model, name);
   table->setMinimumHeight(40);
   table->verticalHeader()->setDefaultSectionSize(26);

@@ -86,13 +86,16 @@ class ClusterPage : public QWidget {
   std::optional<TopicPartition> m_lostIn;
   /// Losses that somebody has taken note of.
   std::set<std::pair<TopicPartition, LeaderEpoch>> m_noted;
+  // Each is made in its parent, in the order of the Tab key.
+  QWidget* m_bar;
   QTabBar* m_tabs;
   QPushButton* m_lost;
   MomentPill* m_moment;
-  TimeBar* m_timeBar;
   QPushButton* m_asTable;
-  PartitionHeader* m_header;
+  TimeBar* m_timeBar;
   QStackedWidget* m_views;
+  QWidget* m_beltsPage;
+  PartitionHeader* m_header;
   QStackedWidget* m_stack;
   QScrollArea* m_scroll;
   BeltsView* m_belts;

@@ -195,12 +195,12 @@ class EventPanel::LivePill : public QWidget {
   size_t m_held = 0;
 };
 
-EventPanel::EventPanel(EngineBridge& bridge, QWidget* owner)
+EventPanel::EventPanel(EngineBridge& bridge, QWidget* head, QWidget* owner)
     : QObject(owner),
       m_bridge(bridge),
       m_model(new EventModel(this)),
       m_filter(new EventFilterModel(this)),
-      m_controls(new QWidget(owner)),
+      m_controls(new QWidget(head)),
       m_live(new LivePill(m_controls)),
       m_words(new QLineEdit(m_controls)),
       m_kinds(new QPushButton(tr("All kinds ▾"), m_controls)),

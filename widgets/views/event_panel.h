@@ -22,7 +22,8 @@ class EventPanel : public QObject {
   Q_OBJECT
 
  public:
-  explicit EventPanel(EngineBridge& bridge, QWidget* owner);
+  /// The controls are made in `head`, the table in `owner`, which owns this.
+  EventPanel(EngineBridge& bridge, QWidget* head, QWidget* owner);
 
   QWidget* controls() const noexcept { return m_controls; }
   QTableView* table() const noexcept { return m_table; }

@@ -58,10 +58,8 @@ Inspector::Inspector(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
       m_title(new QLabel),
       m_pill(new StatePill),
       m_facts(new FactList),
-      m_plotBox(new QWidget),
       m_plotTitle(new QLabel),
       m_plotSpan(new QLabel),
-      m_plot(new LagPlot),
       m_commandBox(new QWidget(this)) {
   setWidgetResizable(true);
   // Below that its words and buttons would be cut.
@@ -70,8 +68,10 @@ Inspector::Inspector(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
   setFocusPolicy(Qt::NoFocus);
   setProperty("kind", QStringLiteral("panel"));
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  auto* inside = new QWidget;
+  auto* inside = new QWidget(viewport());
   inside->setProperty("kind", QStringLiteral("clear"));
+  // While it is empty: it is asked for its size.
+  setWidget(inside);
   auto* layout = new QVBoxLayout(inside);
   layout->setContentsMargins(18, 2, 18, 16);
   layout->setSpacing(0);
@@ -87,6 +87,8 @@ Inspector::Inspector(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
   layout->addSpacing(8);
   layout->addWidget(m_facts);
 
+  m_plotBox = new QWidget(inside);
+  m_plot = new LagPlot(m_plotBox);
   auto* plotLayout = new QVBoxLayout(m_plotBox);
   plotLayout->setContentsMargins(0, 10, 0, 0);
   plotLayout->setSpacing(8);
@@ -101,7 +103,6 @@ Inspector::Inspector(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
   layout->addWidget(m_plotBox);
 
   layout->addStretch();
-  setWidget(inside);
 
   using Command = EngineBridge::BrokerCommand;
   m_resume = makeButton(Command::Resume, tr("▶ Resume"), tr("Goes on where it was held, as after SIGCONT"));

@@ -74,10 +74,10 @@ class Inspector : public QScrollArea {
   QLabel* m_title;
   StatePill* m_pill;
   FactList* m_facts;
-  QWidget* m_plotBox;
+  QWidget* m_plotBox = nullptr;
   QLabel* m_plotTitle;
   QLabel* m_plotSpan;
-  LagPlot* m_plot;
+  LagPlot* m_plot = nullptr;
   QWidget* m_commandBox;
   QPushButton* m_resume;
   QPushButton* m_start;

@@ -7,8 +7,8 @@
 
 namespace tidemark::widgets {
 
-QWidget* pageHead(const QString& title, QLabel* note, std::initializer_list<QWidget*> actions) {
-  auto* head = new QWidget;
+QWidget* pageHead(QWidget* page, const QString& title, QLabel* note, std::initializer_list<QWidget*> actions) {
+  auto* head = new QWidget(page);
   auto* row = new QHBoxLayout(head);
   row->setContentsMargins(24, 14, 24, 12);
   row->setSpacing(14);

@@ -13,7 +13,7 @@ namespace tidemark::widgets {
 // What pages of the window are built of.
 
 /// The line at a page's top: its title, a note that gives way, and what acts on what is shown.
-QWidget* pageHead(const QString& title, QLabel* note, std::initializer_list<QWidget*> actions);
+QWidget* pageHead(QWidget* page, const QString& title, QLabel* note, std::initializer_list<QWidget*> actions);
 /// Shows `view` as wide as there is room for, and lets it be scrolled up and down.
 void scrollDown(QScrollArea& area, QWidget* view);
 /// A label that says why there is nothing to show, in the middle of where it would be.
