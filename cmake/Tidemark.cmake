@@ -36,7 +36,7 @@ else()
   if(CMAKE_UNITY_BUILD)
     # A source that is compiled jointly is an included file to g++, and its classes may have members of unnamed namespaces. g++
     # may take 0.75 GB before it looks for what it no longer needs, which is up to a tenth of its time. The largest source takes
-    # 1.3 GB in the end.
+    # 1.9 GB in the end.
     target_compile_options(tidemark_options INTERFACE -Wno-subobject-linkage --param=ggc-min-heapsize=750000)
   endif()
 endif()
