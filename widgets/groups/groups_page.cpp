@@ -49,12 +49,6 @@ QTableView* groupTable(QAbstractItemModel* model, const QString& name, QWidget* 
   return table;
 }
 
-QLabel* groupHead(const QString& text) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", QStringLiteral("head"));
-  return label;
-}
-
 }  // namespace
 
 GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
@@ -139,11 +133,11 @@ GroupsPage::GroupsPage(EngineBridge& bridge, QWidget* parent)
   auto* tablesDown = new QVBoxLayout(tables);
   tablesDown->setContentsMargins(0, 0, 0, 0);
   tablesDown->setSpacing(6);
-  tablesDown->addWidget(groupHead(tr("MEMBERS")));
+  tablesDown->addWidget(kindLabel("head", tr("MEMBERS"), tables));
   tablesDown->addWidget(m_membersTable, 2);
-  tablesDown->addWidget(groupHead(tr("OFFSETS AND LAG")));
+  tablesDown->addWidget(kindLabel("head", tr("OFFSETS AND LAG"), tables));
   tablesDown->addWidget(m_lagTable, 3);
-  tablesDown->addWidget(groupHead(tr("WHAT HAPPENED, NEWEST FIRST")));
+  tablesDown->addWidget(kindLabel("head", tr("WHAT HAPPENED, NEWEST FIRST"), tables));
   tablesDown->addWidget(m_pastTable, 2);
   m_detail->addWidget(scroll);
   m_detail->addWidget(tables);

@@ -28,16 +28,11 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "views/elided_label.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
 namespace {
-
-QLabel* makeLabel(const QString& kind, const QString& text = {}) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", kind);
-  return label;
-}
 
 /// Below this width the picture goes under the form.
 constexpr int kTwoColumns = 1120;
@@ -64,11 +59,11 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   down->setContentsMargins(0, 0, 0, 0);
   down->setSpacing(0);
   down->addStretch(1);
-  down->addWidget(makeLabel(QStringLiteral("page"), tr("Start a cluster")));
+  down->addWidget(kindLabel("page", tr("Start a cluster")));
   down->addSpacing(6);
-  auto* lead = makeLabel(QStringLiteral("lead"),
-                         tr("Real brokers inside this window. Any Kafka client can connect to their ports; when you "
-                            "close the window, they stop."));
+  auto* lead =
+      kindLabel("lead", tr("Real brokers inside this window. Any Kafka client can connect to their ports; when you "
+                           "close the window, they stop."));
   lead->setWordWrap(true);
   down->addWidget(lead);
   down->addSpacing(22);
@@ -81,7 +76,7 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   auto* left = new QVBoxLayout;
   left->setSpacing(0);
   columns->addLayout(left, 800);
-  left->addWidget(makeLabel(QStringLiteral("head"), tr("CLUSTER")));
+  left->addWidget(kindLabel("head", tr("CLUSTER")));
   left->addSpacing(10);
   m_form = makeCard(page);
   left->addWidget(m_form);
@@ -98,24 +93,24 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   m_cancel->setToolTip(tr("Ends what has started so far (Esc)"));
   m_cancel->hide();
   startRow->addWidget(m_cancel);
-  m_enter = makeLabel(QStringLiteral("key"), QStringLiteral("⏎"));
+  m_enter = kindLabel("key", QStringLiteral("⏎"));
   m_enter->setFixedSize(20, 18);
   m_enter->setAlignment(Qt::AlignCenter);
   startRow->addWidget(m_enter, 0, Qt::AlignVCenter);
-  m_startNote = makeLabel(QStringLiteral("muted"), tr("takes about a second"));
+  m_startNote = kindLabel("muted", tr("takes about a second"));
   m_startNote->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_startNote->setWordWrap(true);
   startRow->addWidget(m_startNote, 1);
   auto* same = new QVBoxLayout;
   same->setSpacing(2);
-  auto* sameNote = makeLabel(QStringLiteral("note"), tr("these brokers without a window, topic and load aside:"));
+  auto* sameNote = kindLabel("note", tr("these brokers without a window, topic and load aside:"));
   sameNote->setAlignment(Qt::AlignRight);
   auto* copy = new QPushButton(tr("copy"));
   copy->setProperty("kind", QStringLiteral("link"));
   copy->setAutoDefault(false);
   copy->setAccessibleName(tr("Copy the command"));
   connect(copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_commandText); });
-  m_command = makeLabel(QStringLiteral("command"));
+  m_command = kindLabel("command");
   m_command->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   m_command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   m_command->setFont(Theme::mono(12, QFont::Medium));
@@ -129,7 +124,7 @@ LaunchPage::LaunchPage(EngineBridge& bridge, QWidget* parent) : QScrollArea(pare
   startRow->addLayout(same);
   left->addLayout(startRow);
   left->addSpacing(10);
-  m_error = makeLabel(QStringLiteral("error"));
+  m_error = kindLabel("error");
   m_error->setWordWrap(true);
   m_error->hide();
   left->addWidget(m_error);
@@ -165,7 +160,7 @@ QWidget* LaunchPage::makeRow(QWidget* card, const QString& name, QLayout* conten
   row->setAttribute(Qt::WA_StyledBackground);
   auto* layout = new QHBoxLayout(row);
   layout->setContentsMargins(0, 11, 0, 11);
-  auto* label = makeLabel(QStringLiteral("rowname"), name);
+  auto* label = kindLabel("rowname", name);
   label->setFixedWidth(170);
   layout->addWidget(label, 0, Qt::AlignTop);
   label->setFixedHeight(28);
@@ -195,7 +190,7 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
   }
   m_brokers->button(3)->setChecked(true);
   brokers->addSpacing(12);
-  m_quorumNote = makeLabel(QStringLiteral("muted"));
+  m_quorumNote = kindLabel("muted");
   brokers->addWidget(m_quorumNote, 1);
   rows->addWidget(makeRow(card, tr("Brokers"), brokers));
 
@@ -213,10 +208,10 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
   m_port->setFixedWidth(86);
   m_port->setAccessibleName(tr("Port of broker 1"));
   m_port->setToolTip(tr("Broker i listens on this port + i − 1, its controller 100 higher. 0: free ports are picked."));
-  m_portNote = makeLabel(QStringLiteral("good"));
+  m_portNote = kindLabel("good");
   // What it says must not move the columns.
   m_portNote->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  m_hostNote = makeLabel(QStringLiteral("muted"));
+  m_hostNote = kindLabel("muted");
   ports->addWidget(m_host);
   ports->addWidget(m_port);
   ports->addSpacing(8);
@@ -231,7 +226,7 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
   m_temporary->setChecked(true);
   m_temporary->setFixedWidth(160);
   temporaryRow->addWidget(m_temporary);
-  temporaryRow->addWidget(makeLabel(QStringLiteral("muted"), tr("removed at the end")), 1);
+  temporaryRow->addWidget(kindLabel("muted", tr("removed at the end")), 1);
   auto* chosenRow = new QHBoxLayout;
   m_chosen = new QRadioButton(tr("A folder"));
   m_chosen->setFixedWidth(160);
@@ -262,10 +257,10 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
   m_partitions->setValue(3);
   m_partitions->setFixedWidth(68);
   m_partitions->setAccessibleName(tr("Partitions"));
-  m_topicNote = makeLabel(QStringLiteral("muted"));
+  m_topicNote = kindLabel("muted");
   topicRow->addWidget(m_withTopic);
   topicRow->addWidget(m_topic);
-  topicRow->addWidget(makeLabel(QStringLiteral("muted"), tr("with")));
+  topicRow->addWidget(kindLabel("muted", tr("with")));
   topicRow->addWidget(m_partitions);
   topicRow->addWidget(m_topicNote, 1);
   auto* loadRow = new QHBoxLayout;
@@ -279,7 +274,7 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
   m_load->setAccessibleName(tr("Records a second"));
   loadRow->addWidget(m_withLoad);
   loadRow->addWidget(m_load);
-  auto* loadNote = makeLabel(QStringLiteral("muted"), tr("records a second into it, acks=all"));
+  auto* loadNote = kindLabel("muted", tr("records a second into it, acks=all"));
   loadRow->addWidget(loadNote, 1);
   topic->addLayout(topicRow);
   topic->addLayout(loadRow);
@@ -290,7 +285,7 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
 
   auto* settings = new QVBoxLayout;
   settings->setSpacing(8);
-  m_settingsNote = makeLabel(QStringLiteral("plain"));
+  m_settingsNote = kindLabel("plain");
   m_settingsNote->setFixedHeight(28);
   m_settings = new SettingChips;
   settings->addWidget(m_settingsNote);

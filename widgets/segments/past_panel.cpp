@@ -13,6 +13,7 @@
 #include "theme/tables.h"
 #include "theme/theme.h"
 #include "views/fact_list.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
@@ -20,20 +21,14 @@ namespace {
 
 constexpr int kFactsWidth = 320;
 
-QLabel* pastLabel(const QString& text, const char* kind) {
-  auto* label = new QLabel(text);
-  label->setProperty("kind", QLatin1String(kind));
-  return label;
-}
-
 }  // namespace
 
 PastPanel::PastPanel(EngineBridge& bridge, SegmentsController& controller, QWidget* parent)
     : Card(parent),
       m_bridge(bridge),
       m_controller(controller),
-      m_none(pastLabel(tr("Up to this moment it neither rolled nor lost a segment, as far as it is remembered."),
-                       "muted")),
+      m_none(kindLabel(
+          "muted", tr("Up to this moment it neither rolled nor lost a segment, as far as it is remembered."), this)),
       m_table(new QTableView(this)),
       m_facts(new FactList(this)) {
   m_model = new RowsModel<LogDeed>({{tr("time"), [](const LogDeed& row, int) { return timeText(row.at); }},
@@ -42,8 +37,8 @@ PastPanel::PastPanel(EngineBridge& bridge, SegmentsController& controller, QWidg
                                    this);
   auto* head = new QHBoxLayout;
   head->setSpacing(12);
-  head->addWidget(pastLabel(tr("What this log did"), "cardtitle"));
-  head->addWidget(pastLabel(tr("newest first · Enter: all views at that event"), "muted"));
+  head->addWidget(kindLabel("cardtitle", tr("What this log did"), this));
+  head->addWidget(kindLabel("muted", tr("newest first · Enter: all views at that event"), this));
   head->addStretch(1);
   m_none->setWordWrap(true);
   m_none->setAlignment(Qt::AlignTop | Qt::AlignLeft);
@@ -65,15 +60,16 @@ PastPanel::PastPanel(EngineBridge& bridge, SegmentsController& controller, QWidg
   connect(enter, &QShortcut::activated, this, [this, go] { go(m_table->currentIndex()); });
 
   // The bytes are what is missed here, so it is said where they would stand.
-  auto* missing = pastLabel(tr("A recording holds what was told of the log, not its files: no bytes, no records, no "
+  auto* missing = kindLabel("note",
+                            tr("A recording holds what was told of the log, not its files: no bytes, no records, no "
                                "time index, and of the offset index what was added while it was recorded."),
-                            "note");
+                            this);
   missing->setWordWrap(true);
   missing->setFixedWidth(kFactsWidth);
   m_facts->setFixedWidth(kFactsWidth);
   auto* right = new QVBoxLayout;
   right->setSpacing(8);
-  right->addWidget(pastLabel(tr("How it stood"), "cardtitle"));
+  right->addWidget(kindLabel("cardtitle", tr("How it stood"), this));
   right->addWidget(m_facts);
   right->addStretch(1);
   right->addWidget(missing);

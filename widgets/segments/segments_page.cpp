@@ -23,6 +23,7 @@
 #include "text/format.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
+#include "views/page_parts.h"
 
 namespace tidemark::widgets {
 
@@ -70,9 +71,7 @@ SegmentsPage::SegmentsPage(EngineBridge& bridge, bool fromDisk, QWidget* parent)
   auto* tablesDown = new QVBoxLayout(m_tablesPage);
   tablesDown->setContentsMargins(24, 6, 24, 16);
   m_nothing = new QLabel(m_stack);
-  m_nothing->setProperty("kind", QStringLiteral("muted"));
-  m_nothing->setAlignment(Qt::AlignCenter);
-  m_nothing->setWordWrap(true);
+  placeNothing(*m_nothing);
   m_nothing->setContentsMargins(20, 0, 20, 60);
   m_stack->addWidget(scroll);
   m_stack->addWidget(m_tablesPage);

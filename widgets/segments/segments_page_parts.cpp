@@ -22,20 +22,11 @@
 #include "theme/card.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
+#include "views/page_parts.h"
 
 // What the Segments view is made of.
 
 namespace tidemark::widgets {
-
-namespace {
-
-QLabel* kindLabel(const char* kind, QWidget* parent) {
-  auto* one = new QLabel(parent);
-  one->setProperty("kind", QLatin1String(kind));
-  return one;
-}
-
-}  // namespace
 
 void SegmentsPage::listCopies() {
   QMenu* menu = m_place->menu();
@@ -65,7 +56,7 @@ QWidget* SegmentsPage::makeHead() {
     connect(m_back, &QPushButton::clicked, this, &SegmentsPage::backWanted);
     row->addWidget(m_back);
   }
-  m_title = kindLabel("title", head);
+  m_title = kindLabel("title", {}, head);
   m_title->setTextFormat(Qt::PlainText);
   // In a small window they give way to the search.
   m_title->setMinimumWidth(30);
@@ -96,7 +87,7 @@ QWidget* SegmentsPage::makeHead() {
   auto* inside = new QHBoxLayout(m_searchBox);
   inside->setContentsMargins(12, 0, 4, 0);
   inside->setSpacing(8);
-  m_searchName = kindLabel("muted", m_searchBox);
+  m_searchName = kindLabel("muted", {}, m_searchBox);
   m_search = new QLineEdit(m_searchBox);
   m_search->setProperty("kind", QStringLiteral("inside"));
   m_search->setFont(Theme::mono(13, QFont::DemiBold));
@@ -132,8 +123,8 @@ QWidget* SegmentsPage::makePlotCard(QWidget* parent) {
   down->setSpacing(4);
   auto* head = new QHBoxLayout;
   head->setSpacing(12);
-  m_indexTitle = kindLabel("cardtitle", card);
-  m_indexNote = kindLabel("muted", card);
+  m_indexTitle = kindLabel("cardtitle", {}, card);
+  m_indexNote = kindLabel("muted", {}, card);
   head->addWidget(m_indexTitle);
   head->addWidget(m_indexNote, 1);
   m_indexNote->setMinimumWidth(20);

@@ -7,16 +7,20 @@
 
 namespace tidemark::widgets {
 
+QLabel* kindLabel(const char* kind, const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  label->setProperty("kind", QLatin1String(kind));
+  return label;
+}
+
 QWidget* pageHead(QWidget* page, const QString& title, QLabel* note, std::initializer_list<QWidget*> actions) {
   auto* head = new QWidget(page);
   auto* row = new QHBoxLayout(head);
   row->setContentsMargins(24, 14, 24, 12);
   row->setSpacing(14);
-  auto* name = new QLabel(title);
-  name->setProperty("kind", QStringLiteral("title"));
   note->setProperty("kind", QStringLiteral("muted"));
   note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  row->addWidget(name);
+  row->addWidget(kindLabel("title", title, head));
   row->addWidget(note, 1);
   for (QWidget* action : actions) {
     action->setFocusPolicy(Qt::TabFocus);
