@@ -37,10 +37,7 @@
 namespace tidemark::widgets {
 
 MainWindow::MainWindow(observe::ClusterSource& source, QSettings* settings, QWidget* parent)
-    : QMainWindow(parent),
-      m_settings(settings),
-      m_bridge(source),
-      m_travel(m_bridge) {
+    : QMainWindow(parent), m_settings(settings), m_bridge(source), m_travel(m_bridge) {
   // Before there is anything that would have to change them.
   restoreColours();
   setWindowTitle(QStringLiteral("Tidemark"));
@@ -229,18 +226,18 @@ void MainWindow::onFrame(const Frame& frame) {
   // The first topic that appears is shown; one that is gone is not.
   const auto& shown = m_clusterPage->partition();
   if (shown && observe::findPartition(*frame.snapshot, *shown) != nullptr) return pickFirst();
-  const observe::TopicSnapshot* first = nullptr;
-  for (const observe::TopicSnapshot& topic : frame.snapshot->topics)
-    if (!topic.internal && !topic.partitions.empty()) {
-      first = &topic;
-      break;
-    }
-  if (first == nullptr) {
-    if (shown) m_clusterPage->setPartition(std::nullopt);
-    return;
+  if (const auto first = firstPartition(*frame.snapshot)) {
+    showPartition(*first);
+    pickFirst();
+  } else if (shown) {
+    m_clusterPage->setPartition(std::nullopt);
   }
-  showPartition({first->name, first->partitions.front().index});
-  pickFirst();
+}
+
+std::optional<TopicPartition> MainWindow::firstPartition(const observe::ClusterSnapshot& cluster) {
+  for (const observe::TopicSnapshot& topic : cluster.topics)
+    if (!topic.internal && !topic.partitions.empty()) return TopicPartition{topic.name, topic.partitions.front().index};
+  return std::nullopt;
 }
 
 void MainWindow::pickFirst() {

@@ -118,6 +118,8 @@ class MainWindow : public QMainWindow {
   void rememberFiles(const QString& path);
   /// Somebody is looked at as soon as there is somebody.
   void pickFirst();
+  /// Of the first topic that is not the brokers' own.
+  static std::optional<TopicPartition> firstPartition(const observe::ClusterSnapshot& cluster);
   void stopCluster();
   /// False: the reader would rather keep what would be lost.
   bool mayLoseData(const QString& title, const QString& verb);

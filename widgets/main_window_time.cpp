@@ -59,12 +59,15 @@ void MainWindow::enterRecording() {
   axis.show(m_travel.begin(), axis.now());
   // Before there was a topic there is little to be seen.
   const auto& snapshots = m_bridge.recording().snapshots();
-  const auto first = std::ranges::find_if(snapshots, [](const observe::Recording::Kept& kept) {
-    return std::ranges::any_of(kept.cluster->topics, [](const observe::TopicSnapshot& topic) {
-      return !topic.internal && !topic.partitions.empty();
-    });
-  });
+  const auto first = std::ranges::find_if(
+      snapshots, [](const observe::Recording::Kept& kept) { return firstPartition(*kept.cluster).has_value(); });
   m_travel.lookAt(first == snapshots.end() ? m_travel.begin() : first->cluster->wall);
+  // What there is at its end need not be there yet.
+  const auto& shown = m_clusterPage->partition();
+  if (first == snapshots.end() || (shown && observe::findPartition(*m_bridge.snapshot(), *shown) != nullptr)) return;
+  m_picked = {};
+  showPartition(*firstPartition(*first->cluster));
+  pickFirst();
 }
 
 MainWindow* MainWindow::openRecording(const QString& path, QString* error) {

@@ -224,6 +224,23 @@ TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
 }
 
 // Its writer was killed, or its disk was full.
+TEST_F(TimeTest, ARecordingOpensAtAPartitionThatIsThereWhereItBegins) {
+  // By name it comes first, and is there at the end only.
+  cluster.createTopic({.name = "audit", .partitions = 1}, [](const Result<void>&) {});
+  pass(3s);
+  ASSERT_NE(observe::findTopic(*window->bridge().newest(), "audit"), nullptr);
+  ASSERT_EQ(window->bridge().newest()->topics.front().name, "audit");
+  QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("a.jsonl"));
+  ASSERT_EQ(window->saveRecording(path), QString());
+  QString error;
+  const std::unique_ptr<MainWindow> replay(MainWindow::openRecording(path, &error));
+  ASSERT_NE(replay, nullptr) << error.toStdString();
+  ASSERT_TRUE(replay->clusterPage().partition());
+  EXPECT_EQ(*replay->clusterPage().partition(), kFirstOfOrders);
+  EXPECT_NE(observe::findPartition(*replay->bridge().snapshot(), kFirstOfOrders), nullptr);
+}
+
 TEST_F(TimeTest, ARecordingThatBreaksOffIsOpenedUpToThere) {
   pass(2s);
   QTemporaryDir folder;

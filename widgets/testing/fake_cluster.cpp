@@ -365,6 +365,9 @@ observe::ClusterSnapshot FakeCluster::take() const {
   cluster.dataFolder = m_options.dataFolder;
   cluster.settings = profile(m_options.brokers);
   cluster.topics = m_topics;
+  std::ranges::sort(cluster.topics, {}, [](const observe::TopicSnapshot& topic) {
+    return std::pair(topic.internal, std::string_view(topic.name));
+  });
   for (const auto& [id, broker] : m_brokers) {
     observe::BrokerSnapshot shown = broker.shown;
     shown.inState = m_now - broker.changed;
