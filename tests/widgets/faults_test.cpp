@@ -16,6 +16,7 @@
 #include <QTest>
 
 #include "faults/fault_actions.h"
+#include "faults/fault_cards.h"
 #include "faults/fault_dialog.h"
 #include "faults/fault_form.h"
 #include "faults/fault_json.h"
@@ -77,6 +78,18 @@ TEST_F(FaultsTest, TheListTellsWhatWhereHowLongAndHowOften) {
       << model().index(0, FaultModel::Left).data().toString().toStdString();
   run(7s);
   EXPECT_EQ(model().rowCount(), 0) << "its time is over";
+}
+
+TEST_F(FaultsTest, ALongTitleStandsInLinesAndHealStaysBelowThem) {
+  FaultRow row{.title = QStringLiteral("Link 1 → 3 +80 ms"), .left = QStringLiteral("52.0 s left"), .part = 52};
+  const QRectF place(0, 0, 236, 86);
+  const QStringList lines = FaultCards::titleLines(row, place.width());
+  EXPECT_GT(lines.size(), 1);
+  EXPECT_EQ(lines.join(QLatin1Char(' ')), row.title) << "nothing is left out";
+  const double below = FaultCards::healArea(row, place).top();
+  row.title = QStringLiteral("Cut");
+  EXPECT_EQ(FaultCards::titleLines(row, place.width()).size(), 1);
+  EXPECT_GT(below, FaultCards::healArea(row, place).top());
 }
 
 TEST_F(FaultsTest, AFaultThatWaitsSaysWhenItBegins) {

@@ -25,6 +25,8 @@ constexpr double kInside = 12;
 /// Of an icon and what follows it.
 constexpr double kIndent = 15;
 constexpr int kMostNoteLines = 3;
+constexpr int kMostTitleLines = 3;
+constexpr double kTitlePitch = 17;
 
 QRectF cardOf(const QRectF& row) {
   return row.adjusted(14.5, 3.5, -14.5, -4.5);
@@ -46,6 +48,15 @@ QStringList noteLines(const QString& note, double rowWidth) {
 
 QFont strongFont() {
   return Theme::body(11.5, QFont::DemiBold);
+}
+
+QFont titleFont() {
+  return Theme::body(13, QFont::DemiBold);
+}
+
+/// What lines of a title behind the first one add to a card.
+double titleGrowth(const FaultRow& row, double rowWidth) {
+  return static_cast<double>(FaultCards::titleLines(row, rowWidth).size() - 1) * kTitlePitch;
 }
 
 QString lastingText(const FaultOverRow& row) {
@@ -85,19 +96,29 @@ double drawNoted(QPainter& painter, double left, double baseline, StateShape sha
 
 }  // namespace
 
+QStringList FaultCards::titleLines(const FaultRow& row, double width) {
+  double room = roomIn(width) - 20 - textWidth(row.left, strongFont()) - 10;
+  if (row.part >= 0) room -= kRing + 8;
+  QStringList lines = wrappedLines(row.title, titleFont(), room, kMostTitleLines);
+  if (lines.isEmpty()) lines << QString();
+  return lines;
+}
+
 QSize FaultCards::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const FaultRow& row = m_model.rows()[static_cast<size_t>(index.row())];
-  const auto lines = static_cast<double>(noteLines(row.note, widthOf(option)).size());
-  return {200, kCardHeight + (lines > 0 ? qRound(kNoteAbove + lines * kLinePitch) : 0)};
+  const double width = widthOf(option);
+  const auto lines = static_cast<double>(noteLines(row.note, width).size());
+  return {200,
+          kCardHeight + qRound(titleGrowth(row, width)) + (lines > 0 ? qRound(kNoteAbove + lines * kLinePitch) : 0)};
 }
 
-QRectF FaultCards::healArea(const QRectF& row) {
-  const QRectF card = cardOf(row);
-  return {card.right() - 70, card.top() + 48, 64, 26};
+QRectF FaultCards::healArea(const FaultRow& row, const QRectF& place) {
+  const QRectF card = cardOf(place);
+  return {card.right() - 70, card.top() + 48 + titleGrowth(row, place.width()), 64, 26};
 }
 
-QRectF FaultCards::stepArea(const QRectF& row) {
-  const QRectF heal = healArea(row);
+QRectF FaultCards::stepArea(const FaultRow& row, const QRectF& place) {
+  const QRectF heal = healArea(row, place);
   return {heal.left() - 52, heal.top(), 52, heal.height()};
 }
 
@@ -124,14 +145,17 @@ void FaultCards::paint(QPainter* painter, const QStyleOptionViewItem& option, co
   }
   drawLine(*painter, titleRight, card.top() + 22, row.left, strong, row.part >= 0 ? row.textColor : p.muted,
            Qt::AlignRight);
-  titleRight -= textWidth(row.left, strong) + 10;
-  const QFont title = Theme::body(13, QFont::DemiBold);
-  drawLine(*painter, left + 20, card.top() + 22, elidedIn(row.title, title, titleRight - left - 20), title, p.ink);
-  drawLine(*painter, left, card.top() + 44, elidedIn(row.when, smallFont(), right - left), smallFont(), p.muted);
+  double baseline = card.top() + 22;
+  for (const QString& line : titleLines(row, option.rect.width())) {
+    drawLine(*painter, left + 20, baseline, line, titleFont(), p.ink);
+    baseline += kTitlePitch;
+  }
+  baseline += 22 - kTitlePitch;
+  drawLine(*painter, left, baseline, elidedIn(row.when, smallFont(), right - left), smallFont(), p.muted);
   const QString met = row.fired.isEmpty()       ? row.occasions
                       : row.occasions.isEmpty() ? row.fired
                                                 : CardNames::tr("%1 · %2").arg(row.fired, row.occasions);
-  const double foot = card.top() + 65;
+  const double foot = baseline + 21;
   drawLine(*painter, left, foot, elidedIn(met.isEmpty() ? row.target : met, smallFont(), right - left - 110),
            smallFont(), p.ink);
   drawLine(*painter, right, foot, CardNames::tr("heal"), strong, p.accent, Qt::AlignRight);

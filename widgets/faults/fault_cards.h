@@ -16,9 +16,11 @@ class FaultCards : public QStyledItemDelegate {
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
-  /// Where the words stand that heal and step the fault of a row.
-  static QRectF healArea(const QRectF& row);
-  static QRectF stepArea(const QRectF& row);
+  /// Where the words stand that heal and step the fault whose card is in that place.
+  static QRectF healArea(const FaultRow& row, const QRectF& place);
+  static QRectF stepArea(const FaultRow& row, const QRectF& place);
+  /// Its title as it stands on a card that is so wide with its margins.
+  static QStringList titleLines(const FaultRow& row, double width);
 
  private:
   const FaultModel& m_model;

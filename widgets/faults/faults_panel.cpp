@@ -244,9 +244,9 @@ void FaultsPanel::click(const QPointF& at) {
   if (!index.isValid()) return;
   const QRectF area = m_list->visualRect(index);
   const FaultRow row = m_model->rows()[static_cast<size_t>(index.row())];
-  if (FaultCards::healArea(area).contains(at))
+  if (FaultCards::healArea(row, area).contains(at))
     m_actions.heal(row.id);
-  else if (row.steps && FaultCards::stepArea(area).contains(at))
+  else if (row.steps && FaultCards::stepArea(row, area).contains(at))
     m_actions.step(row.id);
 }
 
