@@ -10,7 +10,10 @@
 #include "faults/fault_json.h"
 #include "models/event_model.h"
 #include "models/timeline_past.h"
+#include "theme/draw.h"
+#include "theme/theme.h"
 #include "timeline/cause_card.h"
+#include "timeline/moment_steps.h"
 #include "timeline/time_axis.h"
 #include "timeline/timeline_lanes.h"
 #include "timeline/timeline_page.h"
@@ -363,6 +366,17 @@ TEST(TimelinePast, AnElectionCountsFromItsEventAndNotFromTheNextSnapshot) {
   past.add(cluster, {});
   EXPECT_EQ(told.copies.at(after).stretches.back().begin, elected.event.wall);
   EXPECT_EQ(told.copies.at(before).stretches.size(), 2u);
+}
+
+TEST(MomentSteps, LabelsDifferAndHaveRoom) {
+  for (const double range : {20.0, 2e3, 9e3, 120e3, 900e3, 86400e3}) {
+    for (const double pixels : {220.0, 600.0, 1400.0}) {
+      const double step = momentStep(range, pixels);
+      const QString one = momentText(step * 1000, step);
+      EXPECT_NE(one, momentText(step * 1001, step)) << range << " ms on " << pixels;
+      EXPECT_GT(step / range * pixels, textWidth(one, Theme::mono(11.5)) + 6) << range << " ms on " << pixels;
+    }
+  }
 }
 
 }  // namespace

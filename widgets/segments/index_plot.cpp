@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QDateTime>
 #include <QVBoxLayout>
 
 #include <qcustomplot.h>
@@ -16,6 +15,7 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "theme/tool_tips.h"
+#include "timeline/moment_ticker.h"
 
 namespace tidemark::widgets {
 
@@ -46,34 +46,6 @@ class ByteTicker : public QCPAxisTicker {
     double step = m_step;
     for (; step >= 1024 && unit < 3; step /= 1024) ++unit;
     return grouped(std::llround(tick / std::pow(1024.0, static_cast<double>(unit)))) + QLatin1String(kUnits[unit]);
-  }
-
- private:
-  double m_step = 1;
-};
-
-/// Milliseconds since 1970, at steps that clocks have.
-class MomentTicker : public QCPAxisTicker {
- protected:
-  double getTickStep(const QCPRange& range) override {
-    static constexpr double kSteps[] = {1,     2,     5,      10,     20,     50,      100,     200,     500,
-                                        1e3,   2e3,   5e3,    10e3,   15e3,   30e3,    60e3,    120e3,   300e3,
-                                        600e3, 900e3, 1800e3, 3600e3, 7200e3, 10800e3, 21600e3, 43200e3, 86400e3};
-    const double least = range.size() / 6;
-    m_step = std::ceil(least / 86400e3) * 86400e3;
-    for (const double step : kSteps)
-      if (step >= least) {
-        m_step = step;
-        break;
-      }
-    return m_step;
-  }
-  int getSubTickCount(double) override { return 0; }
-  QString getTickLabel(double tick, const QLocale&, QChar, int) override {
-    const QDateTime moment = QDateTime::fromMSecsSinceEpoch(std::llround(tick));
-    if (m_step < 1000) return moment.toString(QStringLiteral("HH:mm:ss.zzz"));
-    if (m_step < 60e3) return moment.toString(QStringLiteral("HH:mm:ss"));
-    return moment.toString(m_step < 86400e3 ? QStringLiteral("HH:mm") : QStringLiteral("yyyy-MM-dd"));
   }
 
  private:
@@ -142,7 +114,7 @@ void IndexPlot::setWhich(Which which) {
   m_which = which;
   const bool offsets = which == Which::Offsets;
   m_plot->xAxis->setTicker(offsets ? QSharedPointer<QCPAxisTicker>(new OffsetTicker)
-                                   : QSharedPointer<QCPAxisTicker>(new MomentTicker));
+                                   : QSharedPointer<QCPAxisTicker>(new MomentTicker(*m_plot->xAxis, 1)));
   m_plot->yAxis->setTicker(offsets ? QSharedPointer<QCPAxisTicker>(new ByteTicker)
                                    : QSharedPointer<QCPAxisTicker>(new OffsetTicker));
   m_plot->xAxis->setLabel(offsets ? tr("offset") : tr("timestamp"));

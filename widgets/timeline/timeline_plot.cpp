@@ -11,9 +11,11 @@
 
 #include <qcustomplot.h>
 
+#include "belts/belt_viewport.h"
 #include "text/format.h"
 #include "theme/draw.h"
 #include "theme/theme.h"
+#include "timeline/moment_ticker.h"
 #include "timeline/time_mouse.h"
 
 namespace tidemark::widgets {
@@ -40,6 +42,7 @@ QPen penOf(NodeId broker) {
 /// Offsets in groups of three; nothing between whole numbers.
 class CountTicker : public QCPAxisTicker {
  protected:
+  double getTickStep(const QCPRange& range) override { return niceStep(range.size() / mTickCount); }
   QString getTickLabel(double tick, const QLocale&, QChar, int) override {
     return std::abs(tick - std::round(tick)) > 0.01 || tick < 0 ? QString()
                                                                 : grouped(static_cast<int64_t>(std::llround(tick)));
@@ -170,10 +173,7 @@ void TimelinePlot::makeRect(QCPAxisRect* rect, bool withTimes) {
       {static_cast<int>(kTimelineLeft) - 1, kTopMargin, static_cast<int>(kTimelineRight) - 1, withTimes ? 34 : 6});
   QCPAxis* keys = rect->axis(QCPAxis::atBottom);
   QCPAxis* values = rect->axis(QCPAxis::atLeft);
-  const auto times = QSharedPointer<QCPAxisTickerDateTime>::create();
-  times->setDateTimeFormat(QStringLiteral("HH:mm:ss"));
-  times->setTickCount(8);
-  keys->setTicker(times);
+  keys->setTicker(QSharedPointer<MomentTicker>::create(*keys, 1e-3));
   keys->setTickLabels(withTimes);
   keys->setTicks(withTimes);
   keys->setSubTicks(false);
