@@ -143,8 +143,8 @@ TEST_P(NetworkTest, whatIsWrittenArrivesInOrderAndThenTheEnd) {
     all.insert(all.end(), part.begin(), part.end());
     pieces.push_back(SharedBytes(part));
   }
-  clientThread_->post([&] {
-    here_->write(std::move(pieces), [&](Result<void> done) {
+  clientThread_->post([this, pieces = std::move(pieces)]() mutable {
+    here_->write(std::move(pieces), [this](Result<void> done) {
       EXPECT_TRUE(done);
       here_->close();
     });
