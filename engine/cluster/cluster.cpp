@@ -82,8 +82,15 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
       ready.logDirectories = topology_->logDirectories;
       ready.port = topology_->nodes.front().port;
       ready.clusterId = topology_->clusterId;
-      for (const NodePlace& node : topology_->nodes)
+      bool first = true;
+      for (const NodePlace& node : topology_->nodes) {
         if (node.isBroker) ready.brokers.push_back(node.id.value());
+        const bool isMissing =
+            slots_.at(node.id)->state == observe::BrokerState::Stopped && !slots_.at(node.id)->diedOf.empty();
+        if (isMissing) ready.missing.push_back(node.id.value());
+        if (!isMissing && node.isBroker && std::exchange(first, false))
+          ready.bootstrap = fmt::format("{}", platform::Endpoint{topology_->advertisedHost, node.port});
+      }
     }
     for (const auto& [key, value] : settings_)
       ready.profile += fmt::format("{}{}={}", ready.profile.empty() ? "" : ", ", key, value);

@@ -29,6 +29,7 @@ class FailedDirectories;
 
 /// What a launched cluster tells whoever wants to use it.
 struct Ready {
+  /// Of the first broker that runs.
   std::string bootstrap;
   /// What the brokers listen on and what clients are told; of the folder, if that held a cluster already.
   std::string host;
@@ -38,6 +39,8 @@ struct Ready {
   /// Of each broker.
   int logDirectories = 1;
   std::vector<int> brokers;
+  /// Nodes of a stored cluster that could not start, which the others do without.
+  std::vector<int> missing;
   std::string clusterId;
   /// "key=value, …" of what differs from Kafka's defaults.
   std::string profile;
@@ -159,6 +162,11 @@ class Cluster final : public observe::ClusterSource {
   bool hasMajority() const;
   /// `inOrder`: partition i is led by broker i + 1, and so on, as the first page draws it.
   void createTopicNow(const observe::TopicOptions& topic, bool inOrder, Handler done);
+  /// Whether a stored cluster starts although these nodes do not: they are damaged, and a majority of the voters is
+  /// not.
+  bool canDoWithout(const std::map<NodeId, Error>& failed) const;
+  /// Says so, and what to do about it.
+  void leaveOut(NodeId id, const Error& error);
   void createFirstTopic(const std::optional<observe::TopicOptions>& topic);
   /// Calls back once it holds, asked again whenever a broker has taken up metadata; with an error if it takes too long.
   void awaitMetadata(std::function<bool()> holds, Handler done);

@@ -1,6 +1,7 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,9 @@ namespace tidemark::cluster {
 namespace {
 
 using observe::BrokerState;
+
+/// So far above the brokers' ports are those of the controllers.
+constexpr size_t kControllersAbove = 100;
 
 }  // namespace
 
@@ -107,11 +111,15 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
     if (options.port == 0) {
       TIDEMARK_ASSIGN(ports, platform_->pickPorts(options.host, 2 * count));
     } else {
-      if (options.port + 100 + count > 65536)
-        return fail(ErrorCode::InvalidConfig,
-                    fmt::format("port {} leaves no room for the controllers' ports above it", options.port));
+      if (options.port + kControllersAbove + count > 65536)
+        return fail(
+            ErrorCode::InvalidConfig,
+            fmt::format("port {} is too high: {} node{} take the ports from it on, and as many from {} above it; "
+                        "up to {} they fit, and 0 takes free ones",
+                        options.port, count, count == 1 ? "" : "s", kControllersAbove,
+                        65536 - kControllersAbove - count));
       for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + i));
-      for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + 100 + i));
+      for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + kControllersAbove + i));
     }
     for (size_t i = 0; i < count; ++i)
       topology.nodes.push_back({.id = NodeId(static_cast<int32_t>(i + 1)),
@@ -154,25 +162,34 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
 
   struct Launch {
     size_t left;
-    std::optional<Error> error;
+    std::map<NodeId, Error> failed;
+    bool over = false;
     std::optional<observe::TopicOptions> topic;
   };
   auto launch =
-      std::make_shared<Launch>(Launch{.left = slots_.size(), .error = {}, .topic = std::move(options.firstTopic)});
+      std::make_shared<Launch>(Launch{.left = slots_.size(), .failed = {}, .topic = std::move(options.firstTopic)});
   launching_ = std::move(done);
   for (auto& [id, slot] : slots_) {
     startNode(*slot, [this, launch, broker = id](Result<void> started) {
+      // A launch that was ended meanwhile has been answered.
+      if (launch->over || !launching_) return;
       // Who kills a broker while it starts wants to see the others go on.
       if (const auto slotOf = slots_.find(broker); slotOf != slots_.end() && wasHarmed(broker)) started = {};
-      if (!started && !launch->error) launch->error = started.error();
-      // A launch that was ended meanwhile has been answered.
-      if (--launch->left > 0 || !launching_) return;
-      if (launch->error) {
+      if (!started) launch->failed.emplace(broker, started.error());
+      --launch->left;
+      // Without them the others would wait for a quorum for ever.
+      const bool hopeless = !launch->failed.empty() && !canDoWithout(launch->failed);
+      if (launch->left > 0 && !hopeless) return;
+      launch->over = true;
+      if (hopeless) {
+        // It is this that is answered, and not that the cluster ends.
+        Handler answer = std::exchange(launching_, nullptr);
         killAll(BrokerState::Killed);
         removeFresh();
         forgetCluster();
-        finishLaunch(fail(*std::move(launch->error)));
+        answer(fail(launch->failed.begin()->second));
       } else {
+        for (const auto& [node, error] : launch->failed) leaveOut(node, error);
         // Whoever bootstraps from one of them finds all. A partition that stays without a leader does not hold the
         // launch up.
         awaitMetadata([this] { return isSettled(); },
@@ -184,6 +201,34 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
       }
     });
   }
+  changed();
+}
+
+bool Cluster::canDoWithout(const std::map<NodeId, Error>& failed) const {
+  // In a new folder it is not what the folder holds; and who has the ports of one may have those of the others.
+  const auto isOfThePlace = [](const auto& each) { return each.second.code == ErrorCode::NetworkException; };
+  if (fresh_ || std::ranges::any_of(failed, isOfThePlace)) return false;
+  size_t voters = 0;
+  size_t votersLeft = 0;
+  bool brokerLeft = false;
+  for (const auto& [id, slot] : slots_) {
+    const bool starts = !failed.contains(id);
+    voters += slot->place.isController ? 1 : 0;
+    votersLeft += slot->place.isController && starts ? 1 : 0;
+    brokerLeft |= slot->place.isBroker && starts;
+  }
+  return brokerLeft && 2 * votersLeft > voters;
+}
+
+void Cluster::leaveOut(NodeId id, const Error& error) {
+  std::string folders;
+  for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, id)) folders += " " + directory;
+  lab_->log().error(
+      "cluster",
+      "broker {} does not start, the others do without it: {}; mend that (`tidemark verify{}` says what else "
+      "is damaged), or empty its folder, so that it has a copy made of what the others have; then `restart {}`",
+      id, error.message, folders, id);
+  slots_.at(id)->diedOf = error.message;
   changed();
 }
 

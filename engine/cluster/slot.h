@@ -21,7 +21,7 @@ struct Cluster::Slot {
   NodePlace place;
   observe::BrokerState state = observe::BrokerState::Stopped;
   platform::MonotonicTime since{};
-  /// Why the process died by itself.
+  /// Why the process died by itself, or, while it is stopped, why it did not start with the others.
   std::string diedOf;
   /// Another one at each start, so that news of an earlier life is told apart.
   uint64_t incarnation = 0;

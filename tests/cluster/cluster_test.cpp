@@ -39,6 +39,41 @@ TEST_F(ClusterTest, PickedPortsAreKeptAsWell) {
   EXPECT_EQ(ready().bootstrap, before);
 }
 
+TEST_F(ClusterTest, ADamagedBrokerDoesNotKeepTheOthersFromStarting) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(createTopic("orders"));
+  const Ready whole = ready();
+  EXPECT_THAT(whole.missing, testing::IsEmpty());
+  ASSERT_TRUE(shutdown());
+  const std::string path = fmt::format("{}/broker-1/meta.properties", kFolder);
+  const auto before = files("broker-1").readFile(path, 1000);
+  ASSERT_TRUE(before);
+  ASSERT_TRUE(files("broker-1").replaceFile(path, asBytes("rubbish")));
+  ASSERT_LAUNCHED(options(3));
+  const Ready now = ready();
+  EXPECT_THAT(now.missing, testing::ElementsAre(1));
+  EXPECT_THAT(now.brokers, testing::ElementsAre(1, 2, 3));
+  EXPECT_NE(now.bootstrap, whole.bootstrap) << "nobody listens there";
+  const auto refused = restart(1);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(path));
+  ASSERT_TRUE(files("broker-1").replaceFile(path, *before));
+  ASSERT_TRUE(restart(1));
+  EXPECT_THAT(ready().missing, testing::IsEmpty());
+  EXPECT_EQ(ready().bootstrap, whole.bootstrap);
+}
+
+TEST_F(ClusterTest, WithoutAMajorityOfTheVotersALaunchFails) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(shutdown());
+  for (const int broker : {2, 3})
+    ASSERT_TRUE(files(fmt::format("broker-{}", broker))
+                    .replaceFile(fmt::format("{}/broker-{}/meta.properties", kFolder, broker), asBytes("rubbish")));
+  const auto refused = launch(options(3));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("broker-2/meta.properties"));
+}
+
 TEST_F(ClusterTest, ATemporaryFolderIsRemovedAtTheEnd) {
   ASSERT_TRUE(launch(options(1, "")));
   EXPECT_THAT(names("lab", "/tmp"), testing::SizeIs(1));
