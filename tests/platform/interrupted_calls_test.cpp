@@ -2,10 +2,12 @@
 #include <cerrno>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "harness.h"
 #include "odd_calls.h"
+#include "platform/native/native.h"
 
 namespace tidemark::platform {
 namespace {
@@ -84,6 +86,49 @@ TEST_F(InterruptedCallsTest, aReadThatIsRefusedHalfWayIsAnErrorAndNoEnd) {
   const auto read = file_->readAt(0, bytes);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::KafkaStorageError);
+}
+
+TEST_F(InterruptedCallsTest, whoCannotAcceptSaysSoOnceAndTriesAgain) {
+  std::vector<std::string> lines;
+  const auto server = makeNativeProcess({.name = "server",
+                                         .level = Logger::Level::Warning,
+                                         .sink = [&](auto, std::string_view, std::string_view, std::string_view text) {
+                                           harness_->update([&] { lines.emplace_back(text); });
+                                         }});
+  const auto acceptors = server->createExecutor({.name = "acceptor"});
+  std::unique_ptr<Acceptor> acceptor;
+  std::unique_ptr<Connection> accepted;
+  Timer enough;
+  calls_ = {.error = EMFILE};
+  harness_->run(*acceptors, [&] {
+    oddCalls = &calls_;
+    acceptor = server->network().listen(*acceptors, {"127.0.0.1", 0}).value();
+    acceptor->accept(*acceptors, [&](Result<std::unique_ptr<Connection>> got) {
+      harness_->update([&] { accepted = std::move(got).value(); });
+    });
+    // It tries each tenth of a second.
+    enough = acceptors->schedule(std::chrono::milliseconds(450), [] { oddCalls = nullptr; });
+  });
+  const auto clients = process_->createExecutor({.name = "client"});
+  std::unique_ptr<Connection> connected;
+  harness_->run(*clients, [&] {
+    process_->network().connect(*clients, acceptor->endpoint(), {}, [&](Result<std::unique_ptr<Connection>> got) {
+      harness_->update([&] { connected = std::move(got).value(); });
+    });
+  });
+  EXPECT_TRUE(harness_->await([&] { return accepted != nullptr && connected != nullptr; }));
+  EXPECT_GE(calls_.made, 4);
+  EXPECT_EQ(lines, std::vector<std::string>{fmt::format(
+                       "cannot accept on {}: Too many open files; new clients wait: raise the limit of open files "
+                       "(ulimit -n), or close connections",
+                       acceptor->endpoint())});
+  harness_->run(*acceptors, [&] {
+    accepted.reset();
+    acceptor.reset();
+  });
+  harness_->run(*clients, [&] { connected.reset(); });
+  server->kill("done");
+  server->awaitStopped();
 }
 
 }  // namespace

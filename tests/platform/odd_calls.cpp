@@ -1,5 +1,6 @@
 #include "odd_calls.h"
 
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -20,6 +21,11 @@ extern "C" ssize_t pread(int descriptor, void* into, size_t bytes, off_t positio
     bytes = oddCalls->bounded(bytes);
   }
   return ::syscall(SYS_pread64, descriptor, into, bytes, position);
+}
+
+extern "C" int accept4(int descriptor, sockaddr* address, socklen_t* length, int flags) {
+  if (oddCalls != nullptr && oddCalls->fails()) return -1;
+  return static_cast<int>(::syscall(SYS_accept4, descriptor, address, length, flags));
 }
 
 extern "C" ssize_t pwritev(int descriptor, const iovec* pieces, int count, off_t position) {

@@ -2,6 +2,8 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
 #include <system_error>
 
 #include <boost/asio/ip/v6_only.hpp>
@@ -16,6 +18,8 @@ namespace {
 
 /// How long an acceptor waits that ran out of descriptors or memory.
 constexpr auto kAcceptBackOff = std::chrono::milliseconds(100);
+/// How often it says so, at most, while that lasts.
+constexpr auto kBetweenComplaints = std::chrono::seconds(10);
 
 std::unexpected<Error> networkError(std::string text) {
   return fail(ErrorCode::NetworkException, std::move(text));
@@ -100,9 +104,7 @@ class Listener final : public OpenSocket {
         case ENFILE:
         case ENOBUFS:
         case ENOMEM:
-          core_->process().log(
-              Logger::Level::Warning, "network",
-              fmt::format("cannot accept on {}: {}", endpoint_, std::generic_category().message(errno)));
+          complain(errno);
           backOff_.expires_after(kAcceptBackOff);
           return backOff_.async_wait(again());
         case EBADF:
@@ -113,6 +115,21 @@ class Listener final : public OpenSocket {
           break;  // that connection failed, not the listener
       }
     }
+  }
+
+  /// Clients wait meanwhile, and each try would be a line.
+  void complain(int error) {
+    ++failed_;
+    const auto now = std::chrono::steady_clock::now();
+    if (toldAt_ && now - *toldAt_ < kBetweenComplaints) return;
+    toldAt_ = now;
+    const bool ofFiles = error == EMFILE || error == ENFILE;
+    core_->process().log(
+        Logger::Level::Warning, "network",
+        fmt::format("cannot accept on {}: {}{}; new clients wait{}", endpoint_, std::generic_category().message(error),
+                    failed_ > 1 ? fmt::format(" ({} tries)", failed_) : "",
+                    ofFiles ? ": raise the limit of open files (ulimit -n), or close connections" : ""));
+    failed_ = 0;
   }
 
   void give(int accepted) {
@@ -144,6 +161,9 @@ class Listener final : public OpenSocket {
   bool closed_ = false;
   std::shared_ptr<ExecutorCore> owner_;
   Acceptor::AcceptHandler handler_;
+  /// Since it was told last.
+  int failed_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> toldAt_;
 };
 
 class NativeAcceptor final : public Acceptor {
