@@ -40,8 +40,15 @@ void refuse(const std::string& command, const std::string& why) {
   say(failure(command, {ErrorCode::InvalidRequest, why}));
 }
 
-void refuseTooLong() {
-  refuse("", fmt::format("the line is too long ({} bytes at most)", Console::kLongestLine));
+std::string tooLongText() {
+  return fmt::format("the line is too long ({} bytes at most)", Console::kLongestLine);
+}
+
+void InputEnd::look(std::atomic<bool>& now) {
+  now = true;
+  if (ended_ && ready_ && !told_.exchange(true))
+    Console::complain(
+        "tidemark: standard input has ended; what runs goes on until SIGTERM or Ctrl-C (with --until-eof it ends)");
 }
 
 bool Strangers::heard(bool command) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,8 +14,8 @@ namespace tidemark::app {
 void say(const nlohmann::json& answer);
 nlohmann::json failure(const std::string& command, const Error& error);
 void refuse(const std::string& command, const std::string& why);
-/// What came was longer than any command.
-void refuseTooLong();
+/// Why what came was no command: it was longer than any.
+std::string tooLongText();
 
 /// Counts lines that are no commands: so many in a row come from no person.
 class Strangers {
@@ -24,6 +25,21 @@ class Strangers {
 
  private:
   int inARow_ = 0;
+};
+
+/// Says once that nobody can ask anything any more and that the program goes on all the same: when both hold, that
+/// standard input is at its end and that what it serves is ready. Any thread.
+class InputEnd {
+ public:
+  void ended() { look(ended_); }
+  void ready() { look(ready_); }
+
+ private:
+  void look(std::atomic<bool>& now);
+
+  std::atomic<bool> ended_{false};
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> told_{false};
 };
 
 }  // namespace tidemark::app

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 
@@ -8,26 +7,20 @@
 
 namespace tidemark::app {
 
-/// A number above 0. (CLI11's own says in which range, whose end has 309 digits.)
-inline CLI::Validator aboveZero() {
-  return CLI::Validator(
-      [](std::string& text) {
-        double value = 0;
-        return CLI::detail::lexical_cast(text, value) && value > 0 ? std::string() : text + " is not a number above 0";
-      },
-      "", "above 0");
-}
+/// A whole number from `least` to `most`. (CLI11 takes what is negative or too large for another.)
+CLI::Validator wholeNumber(int64_t least, int64_t most);
+/// One that fits 64 bits without a sign, from `least` on.
+CLI::Validator wholeNumber(uint64_t least);
+/// A number from `least` to `most`.
+CLI::Validator number(double least, double most);
 
-/// A whole number from 0 on that fits 64 bits. (CLI11 takes what is negative or too large for another.)
-inline CLI::Validator wholeNumber() {
-  return CLI::Validator(
-      [](std::string& text) {
-        uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool whole = error == std::errc{} && end == text.data() + text.size();
-        return whole ? std::string() : text + " is not a whole number from 0 to 18446744073709551615";
-      },
-      "", "whole number");
-}
+/// The first option of `app` or of its commands that was given without a value (`--topic ''`, as a script writes whose
+/// variable is not set): nothing good is meant by it. Null if there is none.
+const CLI::Option* emptyOption(const CLI::App& app);
+
+/// Whether writing to both would mix them in one file, whatever they are called.
+bool isSameFile(const std::string& one, const std::string& other);
+/// Whether `path` lies in the folder or is it, also if it is not there yet.
+bool isInside(const std::string& path, const std::string& folder);
 
 }  // namespace tidemark::app

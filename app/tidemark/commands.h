@@ -30,6 +30,8 @@ struct ServeOptions {
   std::vector<std::string> settings;
   /// A file that a recording is written into; empty: none is.
   std::string record;
+  /// The end of standard input ends the brokers in control.
+  bool untilEof = false;
   bool json = false;
   bool verbose = false;
 };
@@ -38,8 +40,9 @@ struct ServeOptions {
 /// standard output, one line of JSON each.
 int serve(const ServeOptions& options);
 
-/// Runs one node from a Kafka configuration file until it is asked to end.
-int serveNode(const std::string& file, const std::vector<std::string>& settings, bool json, bool verbose);
+/// Runs one node from a Kafka configuration file until it is asked to end. Of the options the settings, and what is to
+/// be told and when to end.
+int serveNode(const std::string& file, const ServeOptions& options);
 
 struct FormatOptions {
   std::string file;

@@ -1,5 +1,6 @@
 #include "tidemark/console.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -32,6 +33,13 @@ constexpr int kLinesAtOnce = 64;
 constexpr int kPauseMs = 20;
 
 }  // namespace
+
+void Console::guardDescriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    // The lowest number that is free. It fails as a closed one does.
+    if (::fcntl(descriptor, F_GETFD) == -1 && ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+      return;
+}
 
 Console::Console() {
   sigset_t set;
@@ -78,7 +86,7 @@ bool Console::handOn(const std::function<bool(const std::string&)>& line, const 
 }
 
 void Console::run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong,
-                  const std::function<void()>& signal) {
+                  const std::function<void()>& ended, const std::function<void()>& signal) {
   std::array<pollfd, 3> watched{{{.fd = ended_, .events = POLLIN, .revents = 0},
                                  {.fd = signals_, .events = POLLIN, .revents = 0},
                                  {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}}};
@@ -100,6 +108,7 @@ void Console::run(const std::function<bool(const std::string&)>& line, const std
         // Nobody speaks any more; the signals remain.
         listening = false;
         if (!buffered_.empty()) line(std::exchange(buffered_, {}));
+        ended();
         continue;
       }
       buffered_.append(chunk.data(), static_cast<size_t>(count));

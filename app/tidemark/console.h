@@ -12,6 +12,11 @@ namespace tidemark::app {
 /// any other thread exists, so that all of them leave SIGINT and SIGTERM to it.
 class Console {
  public:
+  /// Whichever of standard input, output and error is closed is taken by what neither gives nor takes anything: else
+  /// the next file that is opened would get its number, and with it what is meant for a reader. Before anything is
+  /// opened.
+  static void guardDescriptors();
+
   Console();
   ~Console();
   Console(const Console&) = delete;
@@ -19,10 +24,11 @@ class Console {
 
   /// Waits (without using time) and calls back on this thread until end() was called: `line` for each line of standard
   /// input, without its end, at most some thousands a second; it returns whether further ones are wanted. `signal` for
-  /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup). Of a line of more than kLongestLine bytes
-  /// nothing is kept; `tooLong` is called in place of `line` as soon as it is known to be one.
+  /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup); `ended` once, when standard input is at
+  /// its end: nobody will ask anything any more. Of a line of more than kLongestLine bytes nothing is kept; `tooLong`
+  /// is called in place of `line` as soon as it is known to be one.
   void run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong,
-           const std::function<void()>& signal);
+           const std::function<void()>& ended, const std::function<void()>& signal);
   /// Longer ones are no command of anybody's.
   static constexpr size_t kLongestLine = 64 * 1024;
   /// Any thread.

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tidemark/checks.h"
 #include "tidemark/clusters/cluster_session.h"
 #include "tidemark/clusters/groups.h"
 #include "tidemark/clusters/transactions.h"
@@ -60,6 +61,15 @@ bool complainOfCommand(const std::string& typed, const CLI::App& app, const std:
   return true;
 }
 
+/// If an option was given an empty value says so.
+bool complainOfEmpty(const CLI::App& app) {
+  const CLI::Option* option = tidemark::app::emptyOption(app);
+  if (option == nullptr) return false;
+  tidemark::app::Console::complain("tidemark: " + option->get_name() + " is empty: give it a value" +
+                                   (option->get_required() ? "" : ", or leave it out"));
+  return true;
+}
+
 /// The first argument that is neither an option nor the address behind --bootstrap.
 std::string firstWord(char** arguments) {
   for (; *arguments != nullptr; ++arguments) {
@@ -92,16 +102,17 @@ int run(int argc, char** argv) {
       "Blank lines are passed over, lines of more than 64 KiB refused. With --config only help and quit are taken.\n"
       "Topics come into being at their first use; `tidemark topics create NAME` makes one with what you want.");
   serveCommand->add_option("--brokers", serving.brokers, "brokers, each also a controller: 1 to 7")
+      ->check(wholeNumber(1, 7))
       ->capture_default_str();
   serveCommand
       ->add_option("--separate-controllers", serving.separateControllers,
                    "controllers that are nodes of their own, numbered behind the brokers, which then are none: 0 to 5")
-      ->check(CLI::Range(0, 5))
+      ->check(wholeNumber(0, 5))
       ->capture_default_str();
   serveCommand
       ->add_option("--port", serving.port,
                    "port of broker 1, the others follow; controllers from PORT+100; 0: free ones")
-      ->check(CLI::Range(0, 65535))
+      ->check(wholeNumber(0, 65535))
       ->capture_default_str();
   serveCommand->add_option("--host", serving.host, "address to listen on")->capture_default_str();
   serveCommand->add_option(
@@ -111,13 +122,15 @@ int run(int argc, char** argv) {
                            "folder for the data, goes on with what is there; without: a temporary one");
   serveCommand
       ->add_option("--log-dirs", serving.logDirectories, "log directories of each broker, as if it had so many disks")
-      ->check(CLI::Range(1, 16))
+      ->check(wholeNumber(1, 16))
       ->capture_default_str();
   serveCommand->add_option("--set", serving.settings,
                            "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
   serveCommand->add_option("--record", serving.record,
                            "write what happens into this file, which the window opens and replays");
   serveCommand->add_option("--config", file, "run one node from this Kafka configuration file instead");
+  serveCommand->add_flag("--until-eof", serving.untilEof,
+                         "end when standard input does, as it does when the program at its other end is gone");
   serveCommand->add_flag("--json", serving.json, "print one line of JSON when all brokers are ready");
   serveCommand->add_flag("--verbose", serving.verbose, "tell on standard error what brokers do");
 
@@ -146,8 +159,10 @@ int run(int argc, char** argv) {
     return command;
   };
   CLI::App* create = action("create", "make a topic", true);
-  create->add_option("--partitions", topicOptions.partitions, "without: the cluster's default");
-  create->add_option("--replication-factor", topicOptions.replicationFactor, "without: the cluster's default");
+  create->add_option("--partitions", topicOptions.partitions, "without: the cluster's default")
+      ->check(wholeNumber(1, INT32_MAX));
+  create->add_option("--replication-factor", topicOptions.replicationFactor, "without: the cluster's default")
+      ->check(wholeNumber(1, INT16_MAX));
   create->add_option("--config", topicOptions.configs, "KEY=VALUE");
   action("list", "names of all topics", false);
   action("describe", "partitions, leaders, replicas and ISR", true);
@@ -168,11 +183,14 @@ int run(int argc, char** argv) {
       if (error.get_exit_code() != 0 && argv[1] == family->get_name() &&
           complainOfCommand(firstWord(argv + 2), *family, family->get_name() + " "))
         return kUsage;
+    // Rather than that it is no number.
+    if (error.get_exit_code() != 0 && complainOfEmpty(app)) return kUsage;
     std::ostringstream output;
     const int status = app.exit(error, output, std::cerr);
     Console::printText(output.str());
     return status == 0 ? kOk : kUsage;
   }
+  if (complainOfEmpty(app)) return kUsage;
   if (serveCommand->parsed()) {
     serving.portGiven = serveCommand->count("--port") > 0;
     serving.logDirectoriesGiven = serveCommand->count("--log-dirs") > 0;
@@ -183,7 +201,11 @@ int run(int argc, char** argv) {
         std::fprintf(stderr, "tidemark: %s and --config exclude each other: the file says it\n", lone);
         return kUsage;
       }
-    return serveNode(file, serving.settings, serving.json, serving.verbose);
+    if (!serving.record.empty()) {
+      std::fputs("tidemark: --record is for clusters of the lab, that is `tidemark serve` without --config\n", stderr);
+      return kUsage;
+    }
+    return serveNode(file, serving);
   }
   if (formatCommand->parsed()) return formatStorage(formatting);
   if (storage.parsed()) return storage.run();
@@ -196,5 +218,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tidemark::app::Console::guardDescriptors();
   return tidemark::app::Console::finish(run(argc, argv));
 }

@@ -80,6 +80,9 @@ class Total {
 /// So many seeds have a line of their own with what they cost.
 constexpr uint64_t kChunk = 500;
 
+/// Time is counted in nanoseconds; nobody simulates so long.
+constexpr std::chrono::duration<double> kLongestRun = std::chrono::hours(24 * 365);
+
 platform::Duration durationOf(double seconds) {
   return platform::Duration(std::llround(seconds * 1e9));
 }
@@ -90,20 +93,23 @@ SimCommand::SimCommand(CLI::App& app) {
   command_ = app.add_subcommand(
       "sim",
       "run simulated clusters from seeds: under load, with faults, then mended; ends with 1 if an invariant breaks");
-  command_->add_option("--seed", seed_, "the first seed")->check(wholeNumber())->capture_default_str();
-  command_->add_option("--seeds", seeds_, "how many, one after another")->check(aboveZero())->capture_default_str();
+  command_->add_option("--seed", seed_, "the first seed")->check(wholeNumber(0))->capture_default_str();
+  command_->add_option("--seeds", seeds_, "how many, one after another")->check(wholeNumber(1))->capture_default_str();
   command_->add_option("--minutes", minutes_, "how long things break in each run, in simulated minutes (without: 25 s)")
-      ->check(aboveZero());
-  command_->add_option("--until", until_, "end the run at this simulated second")->check(aboveZero());
+      ->check(number(0.001, kLongestRun.count() / 60));
+  command_->add_option("--until", until_, "end the run at this simulated second")
+      ->check(number(0.001, kLongestRun.count()));
   command_->add_option("--trace", trace_,
                        "write each task, file call and packet of the run into this file; with one seed");
   command_->add_option("--record", record_,
                        "write a recording into this file that the window opens and replays; with one seed");
-  command_->add_option("--brokers", brokers_, "instead of as many as the seed says")->check(CLI::Range(1, 7));
+  command_->add_option("--brokers", brokers_, "instead of as many as the seed says")->check(wholeNumber(1, 7));
   command_->add_option("--faults", faults_, "numbers of the faults that happen, the others are left out")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(wholeNumber(0));
   command_->add_flag("--no-shrink", noShrink_, "report a failure as it is, without looking for a smaller one");
-  command_->add_flag("--fewer-kinds", fewerKinds_, "no share groups, no streams groups, no clusters of transaction.version 0 and 1");
+  command_->add_flag("--fewer-kinds", fewerKinds_,
+                     "no share groups, no streams groups, no clusters of transaction.version 0 and 1");
   command_->add_flag("--brief", brief_, "no line for each seed that holds; every 500 have one in any case");
   command_->add_flag("--verbose", verbose_, "print what brokers and clients log");
   command_->add_flag("--list-mutations", listMutations_,
@@ -140,7 +146,7 @@ int SimCommand::run() {
     std::fprintf(stderr, "tidemark: from seed %llu on there are not so many\n", static_cast<unsigned long long>(seed_));
     return kUsage;
   }
-  if (!trace_.empty() && trace_ == record_) {
+  if (!trace_.empty() && !record_.empty() && isSameFile(trace_, record_)) {
     std::fputs("tidemark: --trace and --record need a file each\n", stderr);
     return kUsage;
   }

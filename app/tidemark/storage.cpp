@@ -102,7 +102,8 @@ StorageCommands::StorageCommands(CLI::App& app) {
   dumpLogCommand_->add_flag("--index-sanity-check,--verify-index-only", dumpLog_.onlyCheck, "only what is wrong");
   dumpLogCommand_->add_flag("--no-check", dumpLog_.noCheck, "do not check files against each other")
       ->excludes("--index-sanity-check");
-  dumpLogCommand_->add_option("--max-bytes", dumpLog_.maxBytes, "so many bytes of batches of each .log");
+  dumpLogCommand_->add_option("--max-bytes", dumpLog_.maxBytes, "so many bytes of batches of each .log")
+      ->check(wholeNumber(0));
   dumpLogCommand_->add_flag("--cluster-metadata-decoder", dumpLog_.metadata,
                             "records are those of the metadata log, whatever the folder's name");
   dumpLogCommand_->add_flag("--offsets-decoder", dumpLog_.offsets, "… of __consumer_offsets");
@@ -124,7 +125,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
   verifyCommand_
       ->add_option("--index-interval", verify_.indexInterval,
                    "index.interval.bytes of the topics: indexes must be as a rebuild has them")
-      ->check(aboveZero());
+      ->check(wholeNumber(1, INT32_MAX));
 
   repairCommand_ =
       app.add_subcommand("repair", "put right what verify finds; without --apply it only tells what it would do");
@@ -147,7 +148,7 @@ StorageCommands::StorageCommands(CLI::App& app) {
   repairCommand_
       ->add_option("--index-interval", repair_.indexInterval,
                    "index.interval.bytes for indexes that are built anew; without: Kafka's default")
-      ->check(aboveZero());
+      ->check(wholeNumber(1, INT32_MAX));
 }
 
 StorageCommands::~StorageCommands() = default;

@@ -60,16 +60,19 @@ std::string nearest(std::string_view typed, std::span<const std::string> names) 
   return found;
 }
 
-std::optional<uint16_t> freePort(const std::string& host, uint16_t port, int brokers) {
+bool canListen(const std::string& host) {
+  return isFree(host, 0);
+}
+
+std::optional<uint16_t> freePort(const std::string& host, uint16_t port, int nodes) {
   constexpr int kTries = 50;
   constexpr int kStep = 10;
   for (int i = 0; i < kTries; ++i) {
     const int from = port + i * kStep;
-    // As Cluster lays them out: brokers, and controllers a hundred above.
-    if (from + 100 + brokers > 65536) return std::nullopt;
+    // As Cluster lays them out: nodes, and their controllers a hundred above.
+    if (from + 100 + nodes > 65536) return std::nullopt;
     bool all = true;
-    for (int broker = 0; all && broker < brokers; ++broker)
-      all = isFree(host, from + broker) && isFree(host, from + 100 + broker);
+    for (int node = 0; all && node < nodes; ++node) all = isFree(host, from + node) && isFree(host, from + 100 + node);
     if (all) return static_cast<uint16_t>(from);
   }
   return std::nullopt;

@@ -295,7 +295,7 @@ Result<void> takeTrigger(Fault& fault, const json& trigger) {
 }  // namespace
 
 Result<Fault> parseFault(std::string_view source) {
-  if (source.find_first_not_of(" \t") == std::string_view::npos)
+  if (source.find_first_not_of(" \t\r") == std::string_view::npos)
     return bad(R"(write the fault as JSON: {"kind": "delay", "target": "link 1->3", "delayMs": 50})");
   // A parser that may throw says where it stopped, or which number is too large; its words are kept without its prefix.
   json object;

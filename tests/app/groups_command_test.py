@@ -136,7 +136,9 @@ class Commands(unittest.TestCase):
                                (["--topic", "orders", "--to-datetime", "yesterday"], "write YYYY-MM-DDThh:mm:ss.sss"),
                                (["--topic", "orders", "--to-datetime", "2026-02-30T00:00"], "write YYYY-MM-DDThh:mm:ss.sss"),
                                (["--topic", "orders", "--by-duration", "15M"], "write PnDTnHnMnS"),
-                               (["--topic", "orders", "--to-offset", "-3"], "offsets begin at 0")):
+                               (["--topic", "orders", "--by-duration", "P999999999999D"], "of a hundred years at most"),
+                               (["--topic", "orders", "--by-duration", "P36500DT999999999999H"], "of a hundred years at most"),
+                               (["--topic", "orders", "--to-offset", "-3"], "-3 is not a whole number from 0 to")):
             self.refused(why, "groups", "reset-offsets", "nightly", *arguments, status=2)
         self.refused("there is no command groups lits; the nearest is list", "groups", "lits", status=2)
         self.refused("group nightly has committed nothing for that", "groups", "delete-offsets", "nightly", "--topic", "elsewhere")

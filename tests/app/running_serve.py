@@ -11,6 +11,9 @@ class Serve:
         self.process = subprocess.Popen([TIDEMARK, "serve", *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.errors = b""
+        # What has come so far, and that more has.
+        self.told = b""
+        self.told_more = threading.Event()
         self.reader = threading.Thread(target=self.read_errors)
         self.reader.start()
         # A test that hangs is a test that failed.
@@ -18,7 +21,10 @@ class Serve:
         self.guard.start()
 
     def read_errors(self):
-        self.errors = self.process.stderr.read()
+        for line in self.process.stderr:
+            self.told += line
+            self.told_more.set()
+        self.errors = self.told
 
     def send(self, data):
         self.process.stdin.write(data if isinstance(data, bytes) else data.encode())

@@ -53,6 +53,14 @@ class Lab(unittest.TestCase):
         # Whatever is at once refused may come first.
         self.assertEqual({each["line"]: each["command"] for each in answers}, {line + 1: "fault", line + 3: "nonsense", line + 4: "heal"})
 
+    def test_lines_that_are_long_or_blank_count_as_one_each(self):
+        line = self.serve.ask("help")["line"]
+        # One that comes in parts, one that comes whole with its end, blank ones, one with blanks only.
+        self.serve.send("a" * 200000)
+        self.assertEqual(self.serve.answer()["line"], line + 1)
+        self.serve.send("a" * 1000 + "\n\n\n" + "b" * 65537 + "\n   \nhelp\n")
+        self.assertEqual([self.serve.answer()["line"] for _ in range(2)], [line + 4, line + 6])
+
     def test_help_names_the_faults_and_gives_an_example(self):
         answer = self.serve.ask("help")
         self.assertIn("isolate", answer["faults"])
@@ -68,8 +76,10 @@ class Lab(unittest.TestCase):
         self.assertIn("unknown command", self.serve.ask("x" * 65536)["error"])
         for length in (65537, 65536 + 4096, 1 << 20):
             answer = self.serve.ask("x" * length)
+            line = answer.pop("line")
             self.assertEqual(answer, {"ok": False, "command": "", "error": "the line is too long (65536 bytes at most)"})
-            self.assertTrue(self.serve.ask("faults")["ok"])
+            answer = self.serve.ask("faults")
+            self.assertEqual((answer["ok"], answer["line"]), (True, line + 1))
         # In parts, and with the next command right behind it.
         self.serve.send("y" * 70000)
         self.assertIn("too long", self.serve.answer()["error"])
@@ -206,6 +216,54 @@ class Refused(unittest.TestCase):
             self.assertIn(said, serve.errors.decode())
             self.assertEqual("does not apply" in serve.errors.decode(), bool(said))
 
+    def test_a_port_that_is_too_high_says_which_fit(self):
+        done = self.run_to_its_end("serve", "--port", 65434)
+        self.assertEqual((done.returncode, done.stderr), (2, "tidemark: port 65434 is too high: 3 nodes take the ports from it on, and as many from 100 above it; "
+                                                              "up to 65433 they fit, and 0 takes free ones\n"))
+
+    def test_a_host_that_is_not_here_is_not_blamed_on_the_port(self):
+        for host in ("nosuch.invalid", "192.0.2.1"):
+            done = self.run_to_its_end("serve", "--host", host)
+            self.assertIn(f"; --host {host}: that is no address of this machine; 127.0.0.1 is", done.stderr)
+            self.assertNotIn("--port", done.stderr)
+
+    def test_an_empty_value_is_refused_for_every_option(self):
+        for command in (["serve"], ["format"], ["sim"], ["topics"], ["topics", "create"], ["groups"], ["groups", "reset-offsets", "g"],
+                        ["groups", "list"], ["transactions"], ["transactions", "list"], ["transactions", "abort"], ["dump-log"], ["verify", "d"], ["repair", "d"]):
+            usage = subprocess.run([TIDEMARK, *(word for word in command if word not in ("g", "d")), "--help"], stdin=subprocess.DEVNULL,
+                                   capture_output=True, text=True, check=True, timeout=60).stdout
+            # Options that take something.
+            options = re.findall(r"^\s+(?:-\w,)?(--[a-z-]+)(?:,--[a-z-]+)* (?:TEXT|INT|UINT|FLOAT|whole number|number)", usage, re.M)
+            self.assertTrue(options, usage)
+            for option in options:
+                done = self.run_to_its_end(*command, option, "")
+                self.assertEqual(done.returncode, 2, (command, option, done.stderr))
+                self.assertRegex(done.stderr, r"^tidemark: (" + "|".join([option, "--bootstrap-server"]) + r") is empty: give it a value", (command, option))
+        for command in (["topics", "create", ""], ["groups", "describe", ""], ["transactions", "describe", ""], ["verify", ""], ["dump-log", ""]):
+            done = self.run_to_its_end(*command)
+            self.assertEqual((done.returncode, " is empty: give it a value" in done.stderr), (2, True), done.stderr)
+
+    def test_numbers_out_of_range_are_told_the_range(self):
+        for arguments, said in ((["serve", "--brokers", "8"], "8 is not a whole number from 1 to 7"),
+                                (["serve", "--brokers", "99999999999"], "99999999999 is not a whole number from 1 to 7"),
+                                (["topics", "create", "t", "--replication-factor", "65537"], "65537 is not a whole number from 1 to 32767"),
+                                (["topics", "create", "t", "--partitions", "-5"], "-5 is not a whole number from 1 to 2147483647"),
+                                (["dump-log", "--max-bytes", "-1", "x"], "-1 is not a whole number from 0 to"),
+                                (["groups", "reset-offsets", "g", "--all-topics", "--to-offset", "-1"], "-1 is not a whole number from 0 to"),
+                                (["groups", "reset-offsets", "g", "--all-topics", "--shift-by", "-9223372036854775808"], "is not a whole number from"),
+                                (["transactions", "abort", "--topic", "t", "--partition", "4294967296", "--start-offset", "0"], "4294967296 is not a whole number from 0 to 2147483647")):
+            done = self.run_to_its_end(*arguments)
+            self.assertEqual((done.returncode, said in done.stderr), (2, True), done.stderr)
+
+    def test_a_recording_is_kept_out_of_the_data_and_of_lone_nodes(self):
+        self.data.mkdir()
+        (self.data / "tidemark.json").write_text("kept")
+        done = self.run_to_its_end("serve", "--data", self.data, "--record", self.data / ".." / "data" / "tidemark.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is in the folder of the brokers' data: write it elsewhere", done.stderr)
+        self.assertEqual((self.data / "tidemark.json").read_text(), "kept")
+        self.assertIn("--record is for clusters of the lab", self.run_to_its_end("serve", "--config", "x", "--record", "y").stderr)
+
     def test_where_nobody_listens_topics_gives_up_soon(self):
         for action in (["list"], ["create", "t"]):
             began = time.monotonic()
@@ -213,6 +271,62 @@ class Refused(unittest.TestCase):
             self.assertLess(time.monotonic() - began, 8)
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"no broker answers at --bootstrap 127.0.0.1:{PORT}: ", done.stderr)
+
+
+class EndOfInput(unittest.TestCase):
+    def test_it_is_told_once_and_the_brokers_go_on(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--json")
+        bootstrap = serve.answer()["bootstrap"]
+        serve.process.stdin.close()
+        said = b"standard input has ended; what runs goes on until SIGTERM or Ctrl-C (with --until-eof it ends)\n"
+        while said not in serve.told:
+            self.assertTrue(serve.told_more.wait(60))
+            serve.told_more.clear()
+        subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "list"], stdin=subprocess.DEVNULL, check=True, timeout=60)
+        self.assertEqual(serve.end(), 0)
+        self.assertEqual(serve.errors.count(said), 1)
+
+    def test_with_until_eof_it_ends_them_in_control(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--json", "--until-eof")
+        serve.answer()
+        serve.process.stdin.close()
+        self.assertEqual(serve.process.wait(), 0)
+        serve.end()
+        self.assertIn(b"the brokers shut down in control", serve.errors)
+        self.assertNotIn(b"standard input has ended", serve.errors)
+
+    def test_what_is_closed_from_the_start_is_no_file_of_the_brokers(self):
+        # The answer goes nowhere, and not into what was opened first.
+        done = subprocess.run(["sh", "-c", 'exec "$0" serve --brokers 1 --port 0 >&-', TIDEMARK], input=b"quit\n", stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"the output could not be written: Bad file descriptor", done.stderr)
+        done = subprocess.run(["sh", "-c", 'exec "$0" serve --brokers 1 --port 0 --until-eof <&-', TIDEMARK], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Damaged(unittest.TestCase):
+    def test_a_damaged_broker_is_told_and_the_others_start(self):
+        with tempfile.TemporaryDirectory(prefix="tidemark-app-") as folder:
+            data = pathlib.Path(folder) / "data"
+            first = Serve("--port", 0, "--json", "--data", data)
+            self.assertNotIn("missing", first.answer())
+            self.assertEqual(first.end(), 0)
+            meta = data / "broker-2" / "meta.properties"
+            whole = meta.read_bytes()
+            meta.write_bytes(b"rubbish\0\xff")
+            serve = Serve("--port", 0, "--json", "--data", data)
+            try:
+                self.assertEqual(serve.answer()["missing"], [2])
+                node = serve.ask("status")["nodes"][1]
+                self.assertEqual((node["id"], node["state"]), (2, "stopped"))
+                self.assertIn(str(meta), node["diedOf"])
+                self.assertFalse(serve.ask("restart 2")["ok"])
+                meta.write_bytes(whole)
+                self.assertTrue(serve.ask("restart 2")["ok"])
+            finally:
+                self.assertEqual(serve.end(), 0)
+            self.assertIn(f"broker 2 does not start, the others do without it: {meta}: ", serve.errors.decode())
+            self.assertIn("then `restart 2`", serve.errors.decode())
 
 
 class SeparateControllers(unittest.TestCase):

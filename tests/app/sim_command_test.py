@@ -56,6 +56,20 @@ class Sim(unittest.TestCase):
         self.assertEqual(run("--record", "/no/such/folder/t")[0], 1)
         self.assertEqual(run("--brokers", "8")[0], 2)
         self.assertEqual(run("--record", "t", "--trace", "t")[0], 2)
+        for option in ("--until", "--minutes"):
+            for value in ("1e300", "inf", "nan", "1e-300", "31536001"):
+                status, _, errors = run(option, value)
+                self.assertEqual((status, f"{value} is not a number from 0.001 to " in errors), (2, True), errors)
+        for value in ("-1", "99999999999999999999"):
+            self.assertEqual(run("--faults", value)[0], 2)
+        self.assertEqual(run("--seeds", "99999999999999999999")[0], 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t"
+            (pathlib.Path(folder) / "link").symlink_to(path)
+            for other in (f"{folder}/./t", f"{folder}/link"):
+                status, _, errors = run("--until", "1", "--trace", str(path), "--record", other)
+                self.assertEqual((status, errors), (2, "tidemark: --trace and --record need a file each\n"))
+                self.assertFalse(path.exists())
         for seed in ("-3", "18446744073709551616", "1e3"):
             self.assertEqual(run("--seed", seed)[0], 2, seed)
         self.assertEqual(run("--seed", "18446744073709551615", "--seeds", "2")[0], 2, "there is one")

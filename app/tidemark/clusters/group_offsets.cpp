@@ -69,11 +69,7 @@ Result<client::ResetTo> GroupCommands::resetTo() const {
   if (toEarliest_) return client::ResetTo{Kind::Earliest, 0};
   if (toLatest_) return client::ResetTo{Kind::Latest, 0};
   if (toCurrent_) return client::ResetTo{Kind::Current, 0};
-  if (toOffset_ != INT64_MIN) {
-    if (toOffset_ < 0)
-      return fail(ErrorCode::InvalidRequest, fmt::format("--to-offset {}: offsets begin at 0", toOffset_));
-    return client::ResetTo{Kind::Offset, toOffset_};
-  }
+  if (toOffset_ != INT64_MIN) return client::ResetTo{Kind::Offset, toOffset_};
   if (shiftBy_ != INT64_MIN) return client::ResetTo{Kind::ShiftBy, shiftBy_};
   if (!toDatetime_.empty()) {
     const auto time = parseDatetime(toDatetime_);
@@ -86,8 +82,9 @@ Result<client::ResetTo> GroupCommands::resetTo() const {
   }
   const auto duration = parseDuration(byDuration_);
   if (!duration)
-    return fail(ErrorCode::InvalidRequest,
-                fmt::format("--by-duration {}: write PnDTnHnMnS, for example PT15M", byDuration_));
+    return fail(
+        ErrorCode::InvalidRequest,
+        fmt::format("--by-duration {}: write PnDTnHnMnS, for example PT15M, of a hundred years at most", byDuration_));
   const auto now =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
   return client::ResetTo{Kind::Datetime, now.count() - *duration};

@@ -1,4 +1,5 @@
 #include "tidemark/clusters/groups.h"
+#include "tidemark/checks.h"
 
 #include <algorithm>
 #include <map>
@@ -94,8 +95,10 @@ GroupCommands::GroupCommands(CLI::App& app)
   where->add_flag("--to-earliest", toEarliest_, "the beginning of each log");
   where->add_flag("--to-latest", toLatest_, "its end");
   where->add_flag("--to-current", toCurrent_, "what is committed; the end where nothing is");
-  where->add_option("--to-offset", toOffset_, "an offset, or the nearest that exists");
-  where->add_option("--shift-by", shiftBy_, "so many records on; back, if negative");
+  where->add_option("--to-offset", toOffset_, "an offset, or the nearest that exists")
+      ->check(wholeNumber(0, INT64_MAX));
+  where->add_option("--shift-by", shiftBy_, "so many records on; back, if negative")
+      ->check(wholeNumber(-INT64_MAX, INT64_MAX));
   where->add_option("--to-datetime", toDatetime_,
                     "the first record not older than YYYY-MM-DDThh:mm:ss.sss (UTC, or with a zone)");
   where->add_option("--by-duration", byDuration_, "the first record not older than that, as PnDTnHnMnS");

@@ -8,6 +8,9 @@
 namespace tidemark::app {
 namespace {
 
+/// No record of a log is older than a hundred years.
+constexpr int64_t kLongestMs = int64_t{100} * 366 * 86'400'000;
+
 /// Takes from the front of a text; fails for good at the first thing that is not there.
 class Scanner {
  public:
@@ -89,7 +92,7 @@ std::optional<int64_t> parseDuration(std::string_view text) {
   Scanner in(text);
   in.need('P');
   int64_t total = 0;
-  bool any = false, inTime = false;
+  bool any = false, inTime = false, isLong = false;
   while (in.ok() && !in.atEnd()) {
     if (!inTime && in.take('T')) {
       inTime = true;
@@ -98,7 +101,10 @@ std::optional<int64_t> parseDuration(std::string_view text) {
     const int64_t count = in.number(0);
     const int64_t thousandth = in.take('.') ? in.thousandths() : 0;
     const auto add = [&](int64_t milliseconds) {
-      total += count * milliseconds + thousandth * milliseconds / 1000;
+      // A number of so many digits has no place in milliseconds.
+      isLong |= count > kLongestMs / milliseconds;
+      if (!isLong) total += count * milliseconds + thousandth * milliseconds / 1000;
+      isLong |= total > kLongestMs;
       any = true;
     };
     if (!inTime && in.take('D'))
@@ -112,7 +118,7 @@ std::optional<int64_t> parseDuration(std::string_view text) {
     else
       return std::nullopt;
   }
-  return in.ok() && any ? std::optional(total) : std::nullopt;
+  return in.ok() && any && !isLong ? std::optional(total) : std::nullopt;
 }
 
 std::string datetimeText(int64_t millisecondsSince1970) {

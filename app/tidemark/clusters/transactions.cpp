@@ -11,6 +11,7 @@
 
 #include "client/admin.h"
 #include "tidemark/answers.h"
+#include "tidemark/checks.h"
 #include "tidemark/clusters/cluster_session.h"
 #include "tidemark/clusters/columns.h"
 #include "tidemark/clusters/time_text.h"
@@ -58,15 +59,16 @@ TransactionCommands::TransactionCommands(CLI::App& app)
       "For a transaction that find-hanging has found: one that its coordinator still knows ends by itself at its "
       "timeout.");
   aborting->add_option("--topic", topic_, "the topic")->required();
-  aborting->add_option("--partition", partition_, "the partition")->required()->check(CLI::NonNegativeNumber);
-  auto* start = aborting->add_option("--start-offset", startOffset_, "where the transaction begins");
-  aborting->add_option("--producer-id", producer_, "or whose it is")->excludes(start);
+  aborting->add_option("--partition", partition_, "the partition")->required()->check(wholeNumber(0, INT32_MAX));
+  auto* start = aborting->add_option("--start-offset", startOffset_, "where the transaction begins")
+                    ->check(wholeNumber(0, INT64_MAX));
+  aborting->add_option("--producer-id", producer_, "or whose it is")->check(wholeNumber(0, INT64_MAX))->excludes(start);
   CLI::App* hanging = addAction("find-hanging", "open transactions that no coordinator will end");
   hanging->add_option("--topic", topic_, "look at this topic; without: at all");
-  hanging->add_option("--partition", partition_, "only at this partition of it")->check(CLI::NonNegativeNumber);
+  hanging->add_option("--partition", partition_, "only at this partition of it")->check(wholeNumber(0, INT32_MAX));
   hanging
       ->add_option("--max-transaction-timeout", maxTransactionMinutes_, "minutes without a write after which it counts")
-      ->check(CLI::NonNegativeNumber)
+      ->check(wholeNumber(0, INT32_MAX))
       ->capture_default_str();
 }
 

@@ -61,7 +61,7 @@ bool LabCommands::run(const std::string& line) {
 
 bool LabCommands::refuseLong() {
   ++line_;
-  refuseTooLong();
+  Answer{.verb = "", .line = line_}.refuse(tooLongText());
   return strangers_.heard(false);
 }
 

@@ -93,11 +93,11 @@ Result<raft::VoterSet> parseControllers(const std::string& text, const std::stri
 
 }  // namespace
 
-int serveNode(const std::string& file, const std::vector<std::string>& settings, bool asJson, bool verbose) {
+int serveNode(const std::string& file, const ServeOptions& options) {
   Console console;
   platform::raiseFileLimit();
-  const auto process = makeProcess("node", verbose);
-  auto config = readConfig(*process, file, settings);
+  const auto process = makeProcess("node", options.verbose);
+  auto config = readConfig(*process, file, options.settings);
   if (!config) return complain(config.error());
   for (const std::string& key : config->unknownKeys())
     Console::complain(fmt::format("tidemark: {}: {} is no key of a broker's, it has no effect", file, key));
@@ -121,16 +121,18 @@ int serveNode(const std::string& file, const std::vector<std::string>& settings,
     finish();
     return code;
   }
+  InputEnd input;
   const auto announce = [&, id = config->nodeId()] {
     std::vector<std::string> addresses;
     for (const config::Listener& listener : config->advertisedListeners())
       addresses.push_back(fmt::format("{}", platform::Endpoint{listener.host, listener.port}));
     const std::string bootstrap = addresses.empty() ? std::string() : addresses.front();
     Console::print(
-        asJson
+        options.json
             ? json{{"bootstrap", bootstrap}, {"brokers", {id.value()}}, {"clusterId", node->shared().clusterId}}.dump(
                   -1, ' ', false, json::error_handler_t::replace)
             : fmt::format("node {} is ready{}", id, bootstrap.empty() ? "" : ": bootstrap " + bootstrap));
+    input.ready();
   };
   if (broker::BrokerServer* broker = node->broker())
     broker->onStateChanged([&announce](broker::LifecycleState state) {
@@ -149,10 +151,14 @@ int serveNode(const std::string& file, const std::vector<std::string>& settings,
   };
   Strangers strangers;
   const auto tooLong = [&strangers] {
-    refuseTooLong();
+    refuse("", tooLongText());
     return strangers.heard(false);
   };
-  console.run([&](const std::string& line) { return takeLine(line, strangers, stop); }, tooLong, stop);
+  const auto ended = [&] {
+    if (stopping) return;
+    options.untilEof ? stop() : input.ended();
+  };
+  console.run([&](const std::string& line) { return takeLine(line, strangers, stop); }, tooLong, ended, stop);
   finish();
   return status;
 }

@@ -10,11 +10,13 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cluster/cluster.h"
 #include "config/config_table.h"
 #include "tidemark/answers.h"
+#include "tidemark/checks.h"
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 #include "tidemark/serve/lab_commands.h"
@@ -61,13 +63,15 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
         ready.logDirectories == 1 ? "log directory" : fmt::format("{} log directories", ready.logDirectories),
         options.logDirectories));
   if (options.json) {
-    say({{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}});
+    nlohmann::json told{{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}};
+    if (!ready.missing.empty()) told["missing"] = ready.missing;
+    say(told);
     return;
   }
   Console::print(fmt::format(
-      "{}: bootstrap {}",
+      "{}{}: bootstrap {}",
       ready.brokers.size() == 1 ? "1 broker is ready" : fmt::format("{} brokers are ready", ready.brokers.size()),
-      ready.bootstrap));
+      ready.missing.empty() ? "" : fmt::format(" but {}", fmt::join(ready.missing, ", ")), ready.bootstrap));
   Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " + ready.profile);
   Console::print(
       fmt::format("Topics come into being at their first use, or by `tidemark topics --bootstrap {} create NAME`.",
@@ -76,11 +80,19 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
 }
 
 /// What to do about a launch that failed for want of a port; empty if that was not it.
-std::string portAdvice(const ServeOptions& options, const Error& error, bool stored) {
-  if (error.code != ErrorCode::NetworkException || options.port == 0) return {};
+std::string portAdvice(const ServeOptions& options, const Error& error,
+                       const std::optional<observe::StoredCluster>& stored) {
+  if (error.code != ErrorCode::NetworkException) return {};
+  if (stored && !canListen(stored->host))
+    return fmt::format("; the cluster in {} listens on {} since its first launch, which is no address of this machine",
+                       options.data, stored->host);
   if (stored)
     return fmt::format("; the cluster in {} has its ports from its first launch: end what uses them", options.data);
-  const auto free = freePort(options.host, options.port, options.brokers);
+  if (!canListen(options.host))
+    return fmt::format("; --host {}: that is no address of this machine; 127.0.0.1 is, and 0.0.0.0 is all of them",
+                       options.host);
+  if (options.port == 0) return {};
+  const auto free = freePort(options.host, options.port, options.brokers + options.separateControllers);
   // All are free: it was something else.
   if (free == options.port) return {};
   return fmt::format("; --port {}{}: {}--port 0 takes free ones", options.port,
@@ -133,6 +145,12 @@ int serve(const ServeOptions& options) {
     }
   }
 
+  if (!options.record.empty() && !options.data.empty() && isInside(options.record, options.data)) {
+    Console::complain(
+        fmt::format("tidemark: --record {} is in the folder of the brokers' data: write it elsewhere", options.record));
+    return kUsage;
+  }
+
   Console console;
   cluster::Cluster cluster(cluster::nativePlatform(options.verbose));
   cluster.setPatience(cluster::Cluster::kUsualPatience);
@@ -145,9 +163,10 @@ int serve(const ServeOptions& options) {
     }
   int status = kOk;
   std::atomic<bool> stopping{false};
+  InputEnd input;
   const auto stored =
       options.data.empty() ? Result<std::optional<observe::StoredCluster>>() : cluster.stored(options.data);
-  const bool goesOn = stored && stored->has_value();
+  const std::optional<observe::StoredCluster> goesOn = stored.value_or(std::nullopt);
   cluster.launch(std::move(launch), [&](const Result<void>& launched) {
     // Whoever ends it while it starts has not met an error.
     if (stopping) return;
@@ -163,9 +182,12 @@ int serve(const ServeOptions& options) {
         cluster.describeNow([&, ready](const observe::SnapshotPtr& now) {
           record->take(*now);
           announce(options, ready);
+          input.ready();
         });
-      else
+      else {
         announce(options, ready);
+        input.ready();
+      }
     });
   });
   const auto stop = [&] {
@@ -178,7 +200,12 @@ int serve(const ServeOptions& options) {
   };
   LabCommands commands(cluster, stop);
   console.run([&commands](const std::string& line) { return commands.run(line); },
-              [&commands] { return commands.refuseLong(); }, stop);
+              [&commands] { return commands.refuseLong(); },
+              [&] {
+                if (stopping) return;
+                options.untilEof ? stop() : input.ended();
+              },
+              stop);
   if (record)
     if (auto ended = record->end(); !ended) {
       Console::complain("tidemark: --record: " + ended.error().message);
