@@ -181,6 +181,7 @@ void IndexCheck::narrowInterval(const BatchHeader& header, uint64_t position) {
     lastEntryOffset_ = header.lastOffset();
   }
   bytesSinceEntry_ += static_cast<int64_t>(header.sizeInBytes());
+  largestBatch_ = std::max(largestBatch_, static_cast<int64_t>(header.sizeInBytes()));
 }
 
 // --- at the end ---
@@ -231,12 +232,12 @@ void IndexCheck::checkLastTime() {
 
 /// Without index.interval.bytes: some interval explains the batches that have entries.
 void IndexCheck::compareWithSomeInterval(const SegmentFacts& facts) {
-  // Each start may add an interval: many in one gap are none.
+  // Each start may add an interval and the batch that was behind the last entry: many in one gap are none.
   constexpr int64_t kStarts = 4;
   constexpr int64_t kLongWithoutAny = 1 << 20;
   const bool any = highestInterval_ < INT64_MAX;
   if (any ? lowestInterval_ <= highestInterval_ : lowestInterval_ < kLongWithoutAny) return;
-  const bool missing = !any || lowestInterval_ > kStarts * (highestInterval_ + 1);
+  const bool missing = !any || lowestInterval_ > kStarts * (highestInterval_ + 1 + largestBatch_);
   findings_.tell(
       {FindingKind::IndexNotAsRebuilt,
        missing ? Severity::Warning : Severity::Note,

@@ -76,6 +76,7 @@ class IndexCheck {
   int64_t lowestInterval_ = 0;
   uint64_t lowestAt_ = 0;
   int64_t highestInterval_ = INT64_MAX;
+  int64_t largestBatch_ = 0;
   Offset lastEntryOffset_ = kNoOffset;
   log::IndexRule rule_;
   std::vector<log::OffsetIndexEntry> rebuiltOffsets_;

@@ -184,6 +184,15 @@ void PartitionCheck::checkEpochs() {
   // It may be where the file says: nothing speaks against it.
   if (!options_.logStartKnown)
     logStart = entries.empty() ? facts_.logEnd : std::min(facts_.logEnd, entries.front().startOffset);
+  // A broker that is killed between writing the epochs and the log start has cut them where the log was to begin,
+  // inside the batches of the first that is left.
+  if (!options_.cleanStop && !options_.open && !entries.empty()) {
+    const EpochEntry& first = entries.front();
+    const bool isCut = std::ranges::any_of(ranges_, [&](const Range& range) {
+      return range.epoch == first.epoch && range.begin <= first.startOffset && first.startOffset < range.end;
+    });
+    if (isCut) logStart = std::max(logStart, first.startOffset);
+  }
   // Between which offsets an epoch may begin: behind the batches of lower ones, at or before its own first.
   for (size_t i = 0; i < entries.size(); ++i) {
     Offset lowest(0);

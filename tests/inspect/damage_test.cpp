@@ -209,6 +209,22 @@ TEST_F(DamageTest, theIndexOfAnotherSegmentIsFalse) {
   })) << textOf(findings);
 }
 
+TEST_F(DamageTest, aStartBehindALargeBatchIsNoDamageOfTheIndex) {
+  epoch_ = LeaderEpoch(3);
+  openLog();
+  append({.valueSize = 20'000, .firstTimestampMs = nextTimestampMs_});
+  closeLog();
+  // Whoever starts counts the bytes since the last entry from there on.
+  openLog();
+  appendMany(10);
+  closeLog();
+  for (const Finding& finding : verified()) {
+    if (finding.kind == FindingKind::IndexNotAsRebuilt) {
+      EXPECT_EQ(finding.severity, Severity::Note) << findingText(finding);
+    }
+  }
+}
+
 // --- .timeindex ---
 TEST_F(DamageTest, aTimeIndexEntryWithAnotherTimeIsFalse) {
   const auto entry = view()->timeIndex(Offset(kSecond), 4, 1)->entries[0];
@@ -305,6 +321,31 @@ TEST_F(DamageTest, aLeaderEpochFileThatLiesIsFound) {
   expectFound(FindingKind::EpochFileDamaged, path, 0, Severity::Warning);
   ASSERT_TRUE(process_->files().remove(path));
   expectFound(FindingKind::EpochFileDamaged, path, std::nullopt, Severity::Warning);
+}
+
+TEST_F(DamageTest, leaderEpochsThatWereCutBeforeABrokerWasKilledAreNoLie) {
+  const std::string path = "/data/orders-0/leader-epoch-checkpoint";
+  const auto lies = [&] {
+    return std::ranges::any_of(verified(),
+                               [](const Finding& each) { return each.kind == FindingKind::EpochFileFalse; });
+  };
+  // The log was to begin inside the second segment, or at the third: the old segments and the log start are as before.
+  const std::vector<std::string> cut{fmt::format("0\n2\n0 {}\n3 {}\n", kSecond + 2, third_),
+                                     fmt::format("0\n1\n3 {}\n", third_ + 4)};
+  for (const std::string& text : cut) {
+    writeText(path, text);
+    EXPECT_TRUE(lies()) << "a clean stop writes the log start: " << text;
+  }
+  ASSERT_TRUE(process_->files().remove("/data/.kafka_cleanshutdown"));
+  for (const std::string& text : cut) {
+    writeText(path, text);
+    EXPECT_FALSE(lies()) << text;
+  }
+  for (const std::string& text : {fmt::format("0\n2\n0 0\n3 {}\n", third_ - 2), std::string("0\n1\n0 0\n"),
+                                  fmt::format("0\n1\n2 {}\n", third_)}) {
+    writeText(path, text);
+    EXPECT_TRUE(lies()) << text;
+  }
 }
 
 // --- the directory's files ---
