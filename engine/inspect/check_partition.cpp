@@ -79,7 +79,8 @@ Result<void> PartitionCheck::list() {
 }
 
 void PartitionCheck::tellLeftOver(const std::string& name, std::string_view extra) {
-  const bool harmless = extra == log::kDeletedSuffix || extra == ".tmp";
+  // Of the cleaner's only what is about to be swapped in has a say.
+  const bool harmless = extra == log::kDeletedSuffix || extra == log::kCleanedSuffix || extra == ".tmp";
   tell(FindingKind::LeftOver, harmless ? Severity::Note : Severity::Warning, pathOf(name),
        "no files of a change that was interrupted", name,
        extra == ".tmp"             ? "nothing: it is overwritten when the file is written again"

@@ -309,6 +309,12 @@ TEST_F(DamageTest, whatAnInterruptedChangeLeftIsFound) {
               HasSubstr("puts it into its place"));
 }
 
+TEST_F(DamageTest, whatTheCleanerHadNotFinishedIsNoDamage) {
+  write(file(kSecond, ".log.cleaned"), bytes(file(kSecond, ".log")));
+  EXPECT_THAT(expectFound(FindingKind::LeftOver, file(kSecond, ".log.cleaned"), std::nullopt, Severity::Note).advice,
+              HasSubstr("removes it"));
+}
+
 // --- leader epochs ---
 TEST_F(DamageTest, aLeaderEpochFileThatLiesIsFound) {
   const std::string path = "/data/orders-0/leader-epoch-checkpoint";
