@@ -38,7 +38,11 @@ Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folde
   }
   if (!files.exists(folder)) return std::nullopt;
   TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(folder));
-  if (std::ranges::any_of(entries, [](const auto& entry) { return entry.name != log::kLockFile; }))
+  // A first launch may be at its beginning, or have been killed there.
+  const auto isOfALaunch = [](const platform::DirectoryEntry& entry) {
+    return entry.name == log::kLockFile || entry.name.starts_with(kTopologyFile);
+  };
+  if (!std::ranges::all_of(entries, isOfALaunch))
     return fail(ErrorCode::InvalidConfig,
                 fmt::format("{} is neither empty nor a cluster of Tidemark's: it has no {}", folder, kTopologyFile));
   return std::nullopt;

@@ -81,6 +81,13 @@ TEST_F(ClusterTest, ATemporaryFolderIsRemovedAtTheEnd) {
   EXPECT_THAT(names("lab", "/tmp"), testing::IsEmpty());
 }
 
+TEST_F(ClusterTest, AFolderWhoseFirstLaunchWasKilledIsLaunchedAnew) {
+  auto& disk = files("lab");
+  ASSERT_TRUE(disk.createDirectories(kFolder));
+  ASSERT_TRUE(disk.replaceFile(fmt::format("{}/tidemark.json.tmp", kFolder), asBytes("{")));
+  ASSERT_LAUNCHED(options(1));
+}
+
 TEST_F(ClusterTest, AFolderOfTheUsersStays) {
   ASSERT_TRUE(launch(options(1)));
   ASSERT_TRUE(shutdown());
