@@ -80,6 +80,21 @@ void addDirectories(CLI::App& command, std::vector<std::string>& directories) {
       ->required();
 }
 
+/// Whether a directory was named twice, by whatever names, or with the folder that it lies in: that is told. What is
+/// there once would be checked against itself, and repaired twice.
+bool complainOfTwice(const char* command, const std::vector<std::string>& directories) {
+  for (const std::string& one : directories)
+    for (const std::string& other : directories) {
+      if (&one == &other || !isInside(one, other)) continue;
+      Console::complain(
+          isInside(other, one)
+              ? fmt::format("tidemark: {}: {} and {} are the same directory: name it once", command, one, other)
+              : fmt::format("tidemark: {}: {} lies in {}: name one of them", command, one, other));
+      return true;
+    }
+  return false;
+}
+
 }  // namespace
 
 StorageCommands::StorageCommands(CLI::App& app) {
@@ -162,6 +177,7 @@ int StorageCommands::run() {
 }
 
 int StorageCommands::repair() {
+  if (complainOfTwice("repair", repair_.directories)) return kUsage;
   Files files("repair");
   LongWork work("checked");
   inspect::RepairOptions options;
@@ -209,6 +225,7 @@ int StorageCommands::repair() {
 }
 
 int StorageCommands::verify() {
+  if (complainOfTwice("verify", verify_.directories)) return kUsage;
   Files files("verify");
   LongWork work("checked");
   Lines lines;

@@ -64,6 +64,20 @@ class StorageCommands(unittest.TestCase):
         self.assertEqual((repaired.returncode, repaired.stdout), (0, "nothing to do\n"))
         self.assertEqual(contents(self.data), before)
 
+    def test_a_directory_that_is_named_twice_is_told(self):
+        d0, d1 = self.unpack("single-clean")
+        link = self.data / "link"
+        link.symlink_to(d0)
+        before = contents(self.data)
+        for command in (["verify"], ["repair"], ["repair", "--apply"]):
+            for other in (d0, f"{d0}/", link, d1 / ".." / d0.name):
+                done = run(*command, d0, other)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertEqual(done.stderr, f"tidemark: {command[0]}: {d0} and {other} are the same directory: name it once\n")
+            done = run(*command, self.data, d0)
+            self.assertEqual((done.returncode, done.stderr), (2, f"tidemark: {command[0]}: {d0} lies in {self.data}: name one of them\n"))
+        self.assertEqual(contents(self.data), before)
+
     def test_help_of_repair_tells_when_a_folder_may_be_removed(self):
         text = " ".join(run("repair", "--help").stdout.split())
         self.assertIn("while the other brokers of the cluster run, or with the marker removed as well", text)
