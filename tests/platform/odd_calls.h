@@ -5,8 +5,8 @@
 #include <cstddef>
 
 // The system's calls as they may be and rarely are: ended early, interrupted by a signal, refused half-way. A program
-// with odd_calls.cpp has its own pread, pwritev and accept4 for that; they do what the system's do unless a test on the same
-// thread says otherwise.
+// with odd_calls.cpp has its own pread, pwritev and accept4 for that; they do what the system's do unless a test on the
+// same thread says otherwise.
 
 namespace tidemark::platform {
 
