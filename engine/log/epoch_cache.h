@@ -13,7 +13,8 @@ namespace tidemark::log {
 
 /// Which leader epoch began at which offset (Kafka's LeaderEpochFileCache, KIP-101), rising strictly in both. Kept in
 /// memory; its owner writes encode() to `leader-epoch-checkpoint` when `dirty()`: the file can be rebuilt from the
-/// batches behind the recovery point, so it must be on disk before that point moves. Guarded by the log's lock.
+/// batches behind the recovery point, so it must be on disk before that point moves. Guarded by the log's lock,
+/// and in none of what the log publishes: whoever asks for an epoch waits for a change under way.
 class EpochCache {
  public:
   /// An epoch begins at `startOffset`. Entries that contradict it (same or later epoch, same or later offset) go.

@@ -153,6 +153,18 @@ struct SegmentInfo {
   bool active = false;
 };
 
+/// A log as its last change left it, for whoever may not wait for the disk.
+struct LogLook {
+  struct SegmentSize {
+    Offset baseOffset;
+    int64_t sizeInBytes = 0;
+  };
+  OffsetSnapshot ends;
+  int64_t sizeInBytes = 0;
+  /// The last is the active one.
+  std::vector<SegmentSize> segments;
+};
+
 /// An entry of the offset index: `offset` is the last offset of the batch that starts at byte `position`.
 struct OffsetIndexEntry {
   Offset offset;

@@ -61,7 +61,7 @@ PartitionLog::PartitionLog(Private, LogContext context, PartitionLogOptions opti
       recoveryPoint_(loaded.recoveryPoint),
       namesDirty_(true),
       cleanedTo_(options.cleanedTo) {
-  const Lock lock(mutex_);
+  const Changing lock(*this);
   const Segment& active = *segments_->active();
   logEnd_ = {loaded.nextOffset, active.baseOffset(), static_cast<int64_t>(active.size())};
   highWatermark_ = clamp({.offset = logStart_});
@@ -228,14 +228,14 @@ Result<void> PartitionLog::assignTopicId(const Uuid& id) {
 }
 
 std::shared_ptr<const LogConfig> PartitionLog::config() const {
-  const Lock lock(mutex_);
-  return config_;
+  const Lock lock(publishedMutex_);
+  return published_.config;
 }
 
 void PartitionLog::updateConfig(const LogConfig& config) {
   auto next = std::make_shared<const LogConfig>(config);
   {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     const bool flushesOtherwise = config_->flushMs != next->flushMs;
     config_ = std::move(next);
     if (flushesOtherwise) {

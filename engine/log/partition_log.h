@@ -82,9 +82,10 @@ struct PartitionLogOptions {
 ///
 /// Thread-safe: appends, truncations and moves of the offsets are serial under the log's own lock, which is held for
 /// the write into the page cache and not for a sync (but of the folder when a truncation drops segments, and of a
-/// segment that is closed where compaction leaves gaps). Reads take the lock only to learn their bounds. Errors carry
-/// the code a client is told. After a write or a sync failed every call answers KafkaStorageError. The destructor does
-/// no I/O: call close() for a clean stop.
+/// segment that is closed where compaction leaves gaps). Reads take the lock only to learn their bounds; who asks for
+/// the offsets, the size or a look() gets what was published last and waits for no disk. Errors carry the code a client
+/// is told. After a write or a sync failed every call answers KafkaStorageError. The destructor does no I/O: call
+/// close() for a clean stop.
 class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
  public:
   /// Opens or makes the log. After an unclean stop everything from the recovery point on is read again, cut at the
@@ -239,6 +240,9 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   std::shared_ptr<const LogConfig> config() const;
   void updateConfig(const LogConfig& config);
 
+  /// Ends, size and segments, true at one moment. Never waits for a file call, nor do the offsets but the recovery
+  /// point: an append that the disk holds up has not happened yet.
+  LogLook look() const;
   Offset firstSegmentBase() const;
   int64_t sizeInBytes() const;
   std::vector<SegmentInfo> segments() const;
@@ -261,7 +265,24 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
     std::span<const records::BatchHeader> headers;
   };
 
+  /// The log's lock for a change of what is published, which is published before others get the lock.
+  class TIDEMARK_THREAD_ANNOTATION(scoped_lockable) Changing {
+   public:
+    explicit Changing(const PartitionLog& log) ACQUIRE(log.mutex_) : log_(log) { log.mutex_.lock(); }
+    // The analysis does not see that log_ is the constructor's `log`.
+    ~Changing() RELEASE() NO_THREAD_SAFETY_ANALYSIS {
+      log_.publish();
+      log_.mutex_.unlock();
+    }
+    Changing(const Changing&) = delete;
+    Changing& operator=(const Changing&) = delete;
+
+   private:
+    const PartitionLog& log_;
+  };
+
   // Called with the lock held.
+  void publish() const REQUIRES(mutex_) EXCLUDES(publishedMutex_);
   Result<void> checkUsable() const REQUIRES(mutex_);
   /// Takes the log offline; returns what the caller answers.
   Error goOffline(Error error) REQUIRES(mutex_);
@@ -388,6 +409,21 @@ class PartitionLog : public std::enable_shared_from_this<PartitionLog> {
   Offset stableWanted_ GUARDED_BY(mutex_){INT64_MAX};
   /// Renamed, but readers may still come for them: removed when `file.delete.delay.ms` is over.
   std::vector<std::string> retired_ GUARDED_BY(mutex_);
+
+  /// What lookers get. The segments are replaced, never changed.
+  struct Published {
+    OffsetSnapshot ends;
+    std::shared_ptr<const std::vector<std::shared_ptr<Segment>>> segments;
+    uint64_t segmentsVersion = 0;
+    std::shared_ptr<const LogConfig> config;
+    std::optional<Offset> cleanedTo;
+    uint64_t truncations = 0;
+  };
+  Published published() const EXCLUDES(publishedMutex_);
+  /// A leaf, taken under mutex_ or alone and never held over a file call: mutex_ is held for as long as the disk lets
+  /// an append wait.
+  mutable Mutex publishedMutex_;
+  mutable Published published_ GUARDED_BY(publishedMutex_);
 
   // What became due under the lock and is done after it.
   struct Due {

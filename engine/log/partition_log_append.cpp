@@ -71,7 +71,7 @@ std::expected<AppendInfo, ProduceFailure> PartitionLog::appendAsLeader(MutableBy
                   .sizeInBytes = static_cast<int64_t>(bytes.size())};
   std::optional<Offset> flushTo;
   const auto result = [&]() -> Result<void> {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_TRY(checkUsable());
     info.logStartOffset = logStart_;
     header.baseOffset = logEnd_.offset;
@@ -148,7 +148,7 @@ Result<AppendInfo> PartitionLog::appendAsFollower(ByteView batches, LeaderEpoch 
 
   std::optional<Offset> flushTo;
   const auto result = [&]() -> Result<void> {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_TRY(checkUsable());
     info.logStartOffset = logStart_;
     if (info.firstOffset < logEnd_.offset)
@@ -275,7 +275,7 @@ Result<void> PartitionLog::maybeRoll(size_t bytes, int64_t maxTimestampMs, Offse
 
 Result<void> PartitionLog::roll() {
   const auto result = [&]() -> Result<void> {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_TRY(checkUsable());
     const auto rolled = rollTo(logEnd_.offset);
     if (!rolled) return fail(goOffline(rolled.error()));

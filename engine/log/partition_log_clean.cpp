@@ -10,26 +10,31 @@
 namespace tidemark::log {
 
 CleanView PartitionLog::cleanView(bool withProducers) const {
+  const auto viewOf = [](const Published& now) {
+    return CleanView{.segments = *now.segments,
+                     .logStart = now.ends.logStartOffset,
+                     .logEnd = now.ends.logEndOffset.offset,
+                     .lastStable = now.ends.lastStableOffset.offset,
+                     .cleanedTo = now.cleanedTo,
+                     .config = now.config,
+                     .truncations = now.truncations,
+                     .lastRecords = {}};
+  };
+  if (!withProducers) return viewOf(published());
+  // What the producers did last is true of the log as it is: no change comes between.
   const Lock lock(mutex_);
-  CleanView view{.segments = {segments_->begin(), segments_->end()},
-                 .logStart = logStart_,
-                 .logEnd = logEnd_.offset,
-                 .lastStable = lastStableMetadata().offset,
-                 .cleanedTo = cleanedTo_,
-                 .config = config_,
-                 .truncations = truncations_,
-                 .lastRecords = {}};
-  if (withProducers) view.lastRecords = producers_->lastRecords();
+  CleanView view = viewOf(published());
+  view.lastRecords = producers_->lastRecords();
   return view;
 }
 
 std::optional<Offset> PartitionLog::cleanedTo() const {
-  const Lock lock(mutex_);
-  return cleanedTo_;
+  const Lock lock(publishedMutex_);
+  return published_.cleanedTo;
 }
 
 void PartitionLog::setCleanedTo(Offset offset, uint64_t truncations) {
-  const Lock lock(mutex_);
+  const Changing lock(*this);
   if (truncations == truncations_) cleanedTo_ = offset;
 }
 
@@ -88,7 +93,7 @@ Result<bool> PartitionLog::replaceSegments(std::span<const std::shared_ptr<Segme
     TIDEMARK_TRY(cleaned->renameTo(kSwapSuffix));
     TIDEMARK_TRY(context_.files->syncDirectory(directory_));
     {
-      const Lock lock(mutex_);
+      const Changing lock(*this);
       const auto swapped = swapLocked(first, old, cleaned);
       // What is on the disk now is between two states; the next start finishes it.
       if (!swapped) return fail(goOffline(swapped.error()));

@@ -11,35 +11,70 @@
 
 namespace tidemark::log {
 
+// --- what is published ---
+void PartitionLog::publish() const {
+  const OffsetSnapshot ends{logStart_, logEnd_, highWatermark_, lastStableMetadata()};
+  const Lock lock(publishedMutex_);
+  published_.ends = ends;
+  published_.config = config_;
+  published_.cleanedTo = cleanedTo_;
+  published_.truncations = truncations_;
+  // A log without a segment failed in the middle of a truncation and is offline.
+  if (segments_->empty() || (published_.segments && published_.segmentsVersion == segments_->version())) return;
+  published_.segments =
+      std::make_shared<const std::vector<std::shared_ptr<Segment>>>(segments_->begin(), segments_->end());
+  published_.segmentsVersion = segments_->version();
+}
+
+PartitionLog::Published PartitionLog::published() const {
+  const Lock lock(publishedMutex_);
+  return published_;
+}
+
+LogLook PartitionLog::look() const {
+  const Published now = published();
+  LogLook look{.ends = now.ends, .sizeInBytes = 0, .segments = {}};
+  look.segments.reserve(now.segments->size());
+  for (const auto& segment : *now.segments) {
+    // The active one may have grown since.
+    const LogOffsetMetadata& end = now.ends.logEndOffset;
+    const auto size =
+        segment->baseOffset() == end.segmentBaseOffset ? end.position : static_cast<int64_t>(segment->size());
+    look.segments.push_back({segment->baseOffset(), size});
+    look.sizeInBytes += size;
+  }
+  return look;
+}
+
 // --- offsets ---
 Offset PartitionLog::logStartOffset() const {
-  const Lock lock(mutex_);
-  return logStart_;
+  const Lock lock(publishedMutex_);
+  return published_.ends.logStartOffset;
 }
 
 Offset PartitionLog::logEndOffset() const {
-  const Lock lock(mutex_);
-  return logEnd_.offset;
+  const Lock lock(publishedMutex_);
+  return published_.ends.logEndOffset.offset;
 }
 
 LogOffsetMetadata PartitionLog::logEndOffsetMetadata() const {
-  const Lock lock(mutex_);
-  return logEnd_;
+  const Lock lock(publishedMutex_);
+  return published_.ends.logEndOffset;
 }
 
 Offset PartitionLog::highWatermark() const {
-  const Lock lock(mutex_);
-  return highWatermark_.offset;
+  const Lock lock(publishedMutex_);
+  return published_.ends.highWatermark.offset;
 }
 
 Offset PartitionLog::lastStableOffset() const {
-  const Lock lock(mutex_);
-  return lastStableMetadata().offset;
+  const Lock lock(publishedMutex_);
+  return published_.ends.lastStableOffset.offset;
 }
 
 OffsetSnapshot PartitionLog::offsetSnapshot() const {
-  const Lock lock(mutex_);
-  return {logStart_, logEnd_, highWatermark_, lastStableMetadata()};
+  const Lock lock(publishedMutex_);
+  return published_.ends;
 }
 
 Offset PartitionLog::recoveryPoint() const {
@@ -84,7 +119,7 @@ Offset PartitionLog::updateHighWatermark(Offset offset) {
 Offset PartitionLog::updateHighWatermark(const LogOffsetMetadata& offset) {
   Offset result;
   {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     setHighWatermark(clamp(offset), kNoNode);
     result = highWatermark_.offset;
   }
@@ -94,7 +129,7 @@ Offset PartitionLog::updateHighWatermark(const LogOffsetMetadata& offset) {
 
 std::optional<Offset> PartitionLog::maybeUpdateHighWatermark(Offset offset) {
   {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     const LogOffsetMetadata target = clamp({.offset = offset});
     if (target.offset == highWatermark_.offset) return std::nullopt;
     if (target.offset < highWatermark_.offset && !isMutated(Mutation::HighWatermarkFalls)) return std::nullopt;
@@ -109,7 +144,7 @@ std::optional<LogOffsetMetadata> PartitionLog::maybeIncrementHighWatermark(const
                                                                            NodeId slowest) {
   std::optional<LogOffsetMetadata> before;
   {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_INVARIANT(offset.offset <= logEnd_.offset, fmt::format("{}: a high watermark of {} beyond the log end {}",
                                                                     directory_, offset.offset, logEnd_.offset));
     if (highWatermark_.offset < offset.offset ||

@@ -69,7 +69,7 @@ Result<ReadResult> PartitionLog::readBounded(Offset start, size_t maxBytes, std:
   }
   if (bound.offsetOnly() && start < bound.offset) {
     TIDEMARK_ASSIGN(bound, locateFrom(segmentOfBound, bound.offset));
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     if (highWatermark_.offset == bound.offset && highWatermark_.offsetOnly()) highWatermark_ = bound;
   }
   ReadResult result;
@@ -283,15 +283,11 @@ Result<std::optional<TimestampAndOffset>> PartitionLog::offsetForTimestamp(int64
 
 // --- for views ---
 Offset PartitionLog::firstSegmentBase() const {
-  const Lock lock(mutex_);
-  return segments_->first()->baseOffset();
+  return published().segments->front()->baseOffset();
 }
 
 int64_t PartitionLog::sizeInBytes() const {
-  const Lock lock(mutex_);
-  int64_t size = 0;
-  for (const auto& segment : *segments_) size += static_cast<int64_t>(segment->size());
-  return size;
+  return look().sizeInBytes;
 }
 
 std::vector<SegmentInfo> PartitionLog::segments() const {

@@ -16,7 +16,7 @@ Result<bool> PartitionLog::truncateTo(Offset offset) {
     const Lock syncLock(syncMutex_);
     Offset end;
     {
-      const Lock lock(mutex_);
+      const Changing lock(*this);
       TIDEMARK_TRY(checkUsable());
       end = logEnd_.offset;
       if (offset >= end) {
@@ -44,7 +44,7 @@ Result<void> PartitionLog::truncateFullyAndStartAt(Offset offset, std::optional<
   const auto result = [&]() -> Result<void> {
     const Lock syncLock(syncMutex_);
     {
-      const Lock lock(mutex_);
+      const Changing lock(*this);
       TIDEMARK_TRY(checkUsable());
       const Offset end = logEnd_.offset;
       const auto truncated = truncateFully(offset, logStartOffset);
@@ -144,7 +144,7 @@ bool PartitionLog::raiseLogStart(Offset offset) {
 Result<bool> PartitionLog::maybeIncrementLogStartOffset(Offset offset) {
   bool moved = false;
   {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_TRY(checkUsable());
     if (offset > highWatermark_.offset)
       return fail(ErrorCode::OffsetOutOfRange, fmt::format("{}: a log start of {} is above the high watermark {}",
@@ -158,7 +158,7 @@ Result<bool> PartitionLog::maybeIncrementLogStartOffset(Offset offset) {
 Result<Offset> PartitionLog::deleteRecords(Offset offset) {
   Offset start;
   {
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_TRY(checkUsable());
     const Offset target = offset.value() == -1 ? highWatermark_.offset : offset;
     if (target.value() < 0 || target > highWatermark_.offset)
@@ -217,7 +217,7 @@ Result<int> PartitionLog::removeFirstSegments(size_t count) {
 Result<int> PartitionLog::deleteOldSegments() {
   const auto result = [&]() -> Result<int> {
     const Lock syncLock(syncMutex_);
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_TRY(checkUsable());
     TIDEMARK_ASSIGN(const size_t count, countDeletable());
     auto removed = removeFirstSegments(count);
@@ -231,7 +231,7 @@ Result<int> PartitionLog::deleteOldSegments() {
 Result<int> PartitionLog::deleteSegmentsBelow(Offset offset) {
   const auto result = [&]() -> Result<int> {
     const Lock syncLock(syncMutex_);
-    const Lock lock(mutex_);
+    const Changing lock(*this);
     TIDEMARK_TRY(checkUsable());
     raiseLogStart(std::min(offset, highWatermark_.offset));
     size_t count = 0;

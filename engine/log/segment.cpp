@@ -408,6 +408,7 @@ std::shared_ptr<Segment> SegmentList::exactly(Offset base) const {
 }
 
 void SegmentList::add(std::shared_ptr<Segment> segment) {
+  ++version_;
   TIDEMARK_INVARIANT(
       segments_.empty() || segments_.back()->baseOffset() < segment->baseOffset(),
       fmt::format("segment {} is added behind {}", segment->baseOffset(), segments_.back()->baseOffset()));
@@ -415,20 +416,24 @@ void SegmentList::add(std::shared_ptr<Segment> segment) {
 }
 
 void SegmentList::removeFirst(size_t count) {
+  ++version_;
   segments_.erase(segments_.begin(), segments_.begin() + static_cast<ptrdiff_t>(count));
 }
 
 void SegmentList::replace(size_t first, size_t count, std::shared_ptr<Segment> segment) {
+  ++version_;
   const auto at = segments_.begin() + static_cast<ptrdiff_t>(first);
   *at = std::move(segment);
   segments_.erase(at + 1, at + static_cast<ptrdiff_t>(count));
 }
 
 void SegmentList::insert(size_t index, std::shared_ptr<Segment> segment) {
+  ++version_;
   segments_.insert(segments_.begin() + static_cast<ptrdiff_t>(index), std::move(segment));
 }
 
 void SegmentList::removeLast() {
+  ++version_;
   segments_.pop_back();
 }
 

@@ -237,10 +237,12 @@ class Segment {
   uint64_t preallocated_ = 0;
 };
 
-/// The segments of a log, in order. Guarded by the log's lock.
+/// The segments of a log, in order. Guarded by the log's lock; whoever only looks gets the copy that the log publishes.
 class SegmentList {
  public:
   bool empty() const noexcept { return segments_.empty(); }
+  /// Another one whenever a segment came or went.
+  uint64_t version() const noexcept { return version_; }
   size_t size() const noexcept { return segments_.size(); }
   const std::shared_ptr<Segment>& at(size_t index) const { return segments_[index]; }
   const std::shared_ptr<Segment>& first() const { return segments_.front(); }
@@ -260,12 +262,16 @@ class SegmentList {
   /// At `index`; those from there on move up.
   void insert(size_t index, std::shared_ptr<Segment> segment);
   void removeLast();
-  void clear() { segments_.clear(); }
+  void clear() {
+    segments_.clear();
+    ++version_;
+  }
   auto begin() const { return segments_.begin(); }
   auto end() const { return segments_.end(); }
 
  private:
   std::vector<std::shared_ptr<Segment>> segments_;
+  uint64_t version_ = 0;
 };
 
 }  // namespace tidemark::log
