@@ -23,8 +23,9 @@ constexpr platform::Duration kSilent = std::chrono::seconds(1);
 std::pair<int64_t, int> diskOf(const replication::ReplicaManager& replicas) {
   std::pair<int64_t, int> disk{0, 0};
   for (const auto& partition : replicas.all()) {
-    disk.first += partition->log()->sizeInBytes();
-    disk.second += static_cast<int>(partition->log()->segments().size());
+    const log::LogLook look = partition->log()->look();
+    disk.first += look.sizeInBytes;
+    disk.second += static_cast<int>(look.segments.size());
   }
   return disk;
 }

@@ -114,20 +114,22 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
   }
   const std::shared_ptr<const log::PartitionLog> held = partition->log();
   const log::PartitionLog& log = *held;
-  const log::OffsetSnapshot ends = log.offsetSnapshot();
+  // Of what follows only what is told of a watched partition's batches may wait for the disk.
+  const log::LogLook look = log.look();
+  const log::OffsetSnapshot& ends = look.ends;
   into.online = slot.state != observe::BrokerState::Paused;
   into.epoch = partition->leaderEpoch();
   into.logStart = ends.logStartOffset;
   into.logEnd = ends.logEndOffset.offset;
   into.highWatermark = ends.highWatermark.offset;
   into.lastStable = ends.lastStableOffset.offset;
-  into.sizeInBytes = log.sizeInBytes();
+  into.sizeInBytes = look.sizeInBytes;
   // Most logs of a cluster are empty: their files tell nothing.
   if (!watched && into.logEnd.value() <= 0) return;
-  const std::vector<log::SegmentInfo> infos = log.segments();
-  into.segmentCount = static_cast<int>(infos.size());
-  const size_t older = watched ? 0 : infos.size() - std::min(infos.size(), observe::ReplicaSnapshot::kSegmentsKept);
-  for (const log::SegmentInfo& segment : std::span(infos).subspan(older))
+  into.segmentCount = static_cast<int>(look.segments.size());
+  const size_t older =
+      watched ? 0 : look.segments.size() - std::min(look.segments.size(), observe::ReplicaSnapshot::kSegmentsKept);
+  for (const log::LogLook::SegmentSize& segment : std::span(look.segments).subspan(older))
     into.segments.push_back({segment.baseOffset, segment.sizeInBytes});
   if (!watched) return;
   // The newest batches: from so far back that as many as are shown surely fit, at one record a batch; and if batches
@@ -165,6 +167,7 @@ void Cluster::describeReplica(const Slot& slot, const TopicPartition& name, bool
   }
   if (into.batches.empty()) return;
   tellFates(log, into.batches);
+  const std::vector<log::SegmentInfo> infos = log.segments();
   for (const observe::SegmentSnapshot& segment : into.segments) {
     const bool shown =
         &segment == &into.segments.back() || std::next(&segment)->baseOffset > into.batches.front().baseOffset;
