@@ -81,7 +81,7 @@ class TransactionalProducer::Core : public Running {
   /// `goesOn`: it has the id already, and takes the next epoch (KIP-360).
   void begin(bool goesOn, Done done);
   void send(ProducerRecord record, Producer::Handler handler);
-  void sendOffsets(std::string group, Offsets offsets, Done done);
+  void sendOffsets(const std::string& group, Offsets offsets, Done done);
   void end(bool commit, Done done);
   void stop() override {
     Running::stop();
@@ -249,7 +249,7 @@ void TransactionalProducer::Core::addOffsets(protocol::TxnOffsetCommitRequest co
 
 // --- Offsets ---------------------------------------------------------------------------------------------------------
 
-void TransactionalProducer::Core::sendOffsets(std::string group, Offsets offsets, Done done) {
+void TransactionalProducer::Core::sendOffsets(const std::string& group, Offsets offsets, Done done) {
   if (!group_ || group_->key() != group) {
     if (group_) group_->stop();
     group_ = calls(CoordinatorKind::Group, group);
@@ -257,7 +257,7 @@ void TransactionalProducer::Core::sendOffsets(std::string group, Offsets offsets
   used_ = true;
   protocol::TxnOffsetCommitRequest request;
   sign(request);
-  request.groupId = std::move(group);
+  request.groupId = group;
   for (const auto& [where, offset] : offsets) {
     if (request.topics.empty() || request.topics.back().name != where.topic) {
       request.topics.emplace_back().name = where.topic;
@@ -348,8 +348,8 @@ void TransactionalProducer::send(ProducerRecord record, Producer::Handler handle
   core_->send(std::move(record), std::move(handler));
 }
 
-void TransactionalProducer::sendOffsets(std::string group, Offsets offsets, Done done) {
-  core_->sendOffsets(std::move(group), std::move(offsets), std::move(done));
+void TransactionalProducer::sendOffsets(const std::string& group, Offsets offsets, Done done) {
+  core_->sendOffsets(group, std::move(offsets), std::move(done));
 }
 
 void TransactionalProducer::end(bool commit, Done done) {

@@ -44,7 +44,7 @@ class TransactionalProducer {
   void begin(Done done);
   void send(ProducerRecord record, Producer::Handler handler = {});
   /// Offsets of a group, which count if the transaction is committed.
-  void sendOffsets(std::string group, Offsets offsets, Done done);
+  void sendOffsets(const std::string& group, Offsets offsets, Done done);
   /// Waits for what was sent, then commits; if some of it failed, the commit is refused with that error. An abort gives
   /// up what has no result yet. RequestTimedOut: nobody knows how it ended.
   void end(bool commit, Done done);

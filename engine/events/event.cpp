@@ -43,7 +43,7 @@ struct FieldWriter {
   void operator()(std::string_view, TopicTag) {}
   template <class Value>
   void operator()(std::string_view name, const Value& what) {
-    if (out.size() != 0) out.push_back(' ');
+    if (!out.empty()) out.push_back(' ');
     out += name;
     out += '=';
     value(what);

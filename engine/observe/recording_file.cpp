@@ -104,9 +104,7 @@ struct ToJson {
   void operator()(std::string_view, events::TopicTag) {}
   template <class T>
   void operator()(std::string_view name, const T& v) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      if (v == T{}) return;
-    } else if constexpr (Wrapped<T>) {
+    if constexpr (std::is_arithmetic_v<T> || Wrapped<T>) {
       if (v == T{}) return;
     } else if constexpr (requires { v.empty(); }) {
       if (v.empty()) return;
