@@ -223,7 +223,6 @@ TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
   keepPicture(*replay, QStringLiteral("recording"));
 }
 
-// Its writer was killed, or its disk was full.
 TEST_F(TimeTest, ARecordingOpensAtAPartitionThatIsThereWhereItBegins) {
   // By name it comes first, and is there at the end only.
   cluster.createTopic({.name = "audit", .partitions = 1}, [](const Result<void>&) {});
@@ -241,6 +240,7 @@ TEST_F(TimeTest, ARecordingOpensAtAPartitionThatIsThereWhereItBegins) {
   EXPECT_NE(observe::findPartition(*replay->bridge().snapshot(), kFirstOfOrders), nullptr);
 }
 
+// Its writer was killed, or its disk was full.
 TEST_F(TimeTest, ARecordingThatBreaksOffIsOpenedUpToThere) {
   pass(2s);
   QTemporaryDir folder;
