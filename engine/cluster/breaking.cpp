@@ -244,7 +244,7 @@ Result<Cluster::SetFault> Cluster::setNow(const faults::Fault& fault) {
   if (!place && (fault.trigger.isNow() || place.error().code == ErrorCode::InvalidRequest))
     return fail(std::move(place).error());
   const NodeId node = place ? place->node : kNoNode;
-  TIDEMARK_TRY(checkPath(fault, node));
+  TIDEMARK_TRY(checkNames(fault, node));
   const int id = faults_->add(fault, lab_->clock().monotonic());
   if (fault.trigger.isNow()) {
     if (auto begun = beginFault(id, fault); !begun) {

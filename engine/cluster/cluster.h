@@ -229,7 +229,7 @@ class Cluster final : public observe::ClusterSource {
 
   // In unmatched.cpp.
   /// InvalidRequest if none of their files can have that path; `node`: whose, if that is known.
-  Result<void> checkPath(const faults::Fault& fault, NodeId node) const;
+  Result<void> checkNames(const faults::Fault& fault, NodeId node) const;
   bool isConnected(std::string_view client) const;
   std::vector<faults::Unmatched> unmatched(const faults::Fault& fault, NodeId node);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "broker/auto_topics.h"
 #include "cluster/cluster.h"
 #include "cluster/file_listing.h"
 #include "cluster/slot.h"
@@ -55,7 +56,16 @@ struct NamesOfTarget {
 
 }  // namespace
 
-Result<void> Cluster::checkPath(const faults::Fault& fault, NodeId node) const {
+Result<void> Cluster::checkNames(const faults::Fault& fault, NodeId node) const {
+  const auto checkTopic = [](const std::string& topic) -> Result<void> {
+    if (topic.empty() || broker::isValidTopicName(topic)) return {};
+    return fail(
+        ErrorCode::InvalidRequest,
+        fmt::format("\"{}\" can be no topic's name: that is 1 to 249 letters, digits, '.', '_' and '-'", topic));
+  };
+  TIDEMARK_TRY(checkTopic(fault.topic));
+  TIDEMARK_TRY(checkTopic(fault.trigger.about.topic));
+  for (const TopicPartition& each : NamesOfTarget(fault.target).partitions) TIDEMARK_TRY(checkTopic(each.topic));
   if (!fault.path.starts_with('/')) return {};
   // Only its beginning is certain.
   const std::string_view sure = std::string_view(fault.path).substr(0, fault.path.find('*'));

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "faults/named.h"
 #include "faults/refusals.h"
+#include "protocol/api.h"
 
 namespace tidemark::faults {
 namespace {
@@ -94,9 +96,9 @@ Result<void> checkTarget(const Fault& fault) {
 
 Result<void> checkTimes(const Fault& fault) {
   if (fault.duration < Duration{} || fault.duration > kLongest)
-    return impossible(fault, "durationMs is out of range: 0 to a year");
+    return impossible(fault, fmt::format("durationMs is from 1 to {}, a year", kLongest.count()));
   if (fault.trigger.after < Duration{} || fault.trigger.after > kLongest)
-    return impossible(fault, "afterMs is out of range: 0 to a year");
+    return impossible(fault, fmt::format("afterMs is from 0 to {}, a year", kLongest.count()));
   if (fault.duration > Duration{} && !(parametersOf(fault.kind) & kDuration))
     return impossible(fault, "it is over at once and takes no durationMs");
   if (fault.trigger.which == Trigger::Which::Each) return {};
@@ -108,9 +110,42 @@ Result<void> checkTimes(const Fault& fault) {
   return {};
 }
 
+/// What no request could ever be.
+Result<void> checkRequests(const Fault& fault) {
+  if (!fault.api.empty()) {
+    const protocol::ApiInfo* api = protocol::findApi(fault.api);
+    if (api == nullptr || (!api->onBroker && !api->onController) || api->versions.empty())
+      return impossible(fault, fmt::format("no broker and no controller takes {} requests", fault.api));
+    if (fault.api == "ApiVersions") return impossible(fault, "ApiVersions is answered before requests are handed out");
+    if (!fault.topic.empty() && !namesTopics(fault.api))
+      return impossible(fault, fmt::format("{} requests name no topic: leave \"topic\" out", fault.api));
+    if (fault.partition && !namesPartitions(fault.api))
+      return impossible(fault, fmt::format("{} requests name no partitions: leave \"partition\" out", fault.api));
+  }
+  if (fault.partition && fault.topic.empty()) return impossible(fault, "\"partition\" needs \"topic\"");
+  return {};
+}
+
+/// Files are named by the end of their path.
+Result<void> checkPath(const Fault& fault) {
+  if ((requiredOf(fault.kind) & kPath) && fault.path.empty()) return impossible(fault, "\"path\" says which file");
+  if (fault.path.ends_with('/'))
+    return impossible(fault, "\"path\" ends with a slash, which no file's or folder's does");
+  const std::string framed = fmt::format("/{}/", fault.path);
+  for (const std::string_view step : {"/../", "/./", "//"})
+    if (!fault.path.empty() && framed.find(step, fault.path.starts_with('/') ? 1 : 0) != std::string::npos)
+      return impossible(
+          fault, fmt::format("\"path\" is {}: the path of a file has no empty part, no . and no ..", fault.path));
+  return {};
+}
+
 Result<void> checkGroups(const Fault& fault) {
   if (fault.left.empty() || fault.right.empty())
     return impossible(fault, "\"left\" and \"right\" each name at least one broker");
+  for (const auto* group : {&fault.left, &fault.right})
+    for (auto at = group->begin(); at != group->end(); ++at)
+      if (std::find(group->begin(), at, *at) != at)
+        return impossible(fault, fmt::format("broker {} is named twice in one half", *at));
   for (const NodeId node : fault.left)
     if (std::ranges::find(fault.right, node) != fault.right.end())
       return impossible(fault, fmt::format("broker {} cannot be in both halves", node));
@@ -156,34 +191,34 @@ Result<void> check(const Fault& fault) {
   TIDEMARK_TRY(checkTimes(fault));
   const uint32_t required = requiredOf(fault.kind);
   if ((required & kDelay) && fault.delay <= milliseconds{}) return impossible(fault, "delayMs is at least 1");
-  if (fault.delay > kLongest || fault.jitter < milliseconds{} || fault.jitter > kLongest)
-    return impossible(fault, "delayMs and jitterMs are at most a year");
+  for (const auto& [name, value] : {std::pair("delayMs", fault.delay), std::pair("jitterMs", fault.jitter)}) {
+    if (value < milliseconds{}) return impossible(fault, fmt::format("{} is not negative", name));
+    if (value > kLongest) return impossible(fault, fmt::format("{} is at most {}, a year", name, kLongest.count()));
+  }
   if ((required & kBytesPerSecond) && fault.bytesPerSecond < 1)
     return impossible(fault, "bytesPerSecond is at least 1");
   if (required & kGroups) TIDEMARK_TRY(checkGroups(fault));
-  if ((required & kPath) && fault.path.empty()) return impossible(fault, "\"path\" says which file");
-  if (fault.path.ends_with('/'))
-    return impossible(fault, "\"path\" ends with a slash, which no file's or folder's does");
+  TIDEMARK_TRY(checkPath(fault));
   if ((parametersOf(fault.kind) & kFileCalls) && fault.fileCalls == 0)
     return impossible(fault, "\"calls\" names at least one of read, write, sync");
   if ((required & kOffset) && fault.offset == milliseconds{}) return impossible(fault, "offsetMs is not 0");
-  if (fault.offset > kLongest || fault.offset < -kLongest) return impossible(fault, "offsetMs is at most a year");
+  if (fault.offset > kLongest || fault.offset < -kLongest)
+    return impossible(fault, fmt::format("offsetMs is at most {}, a year, also backwards", kLongest.count()));
   if ((parametersOf(fault.kind) & kClocks) && fault.clocks == 0)
     return impossible(fault, "\"clocks\" names wall, monotonic or both");
   if ((required & kOffset) && (fault.clocks & kMonotonic) && fault.offset < milliseconds{})
     return impossible(fault, "the monotonic clock never goes back: only the wall clock can");
   if ((required & kRate) && !(fault.rate >= kSlowest && fault.rate <= kFastest))
     return impossible(fault, fmt::format("rate is from {} to {}", kSlowest, kFastest));
+  if ((required & kRate) && fault.rate == 1) return impossible(fault, "at a rate of 1 the clock is right");
   if ((required & kApi) && fault.api.empty()) return impossible(fault, "\"api\" says which requests");
-  if (areaOf(fault.kind) == Area::Requests && fault.api == "ApiVersions")
-    return impossible(fault, "ApiVersions is answered before requests are handed out");
+  TIDEMARK_TRY(checkRequests(fault));
   if ((required & kError) && !canRefuse(fault.api))
     return impossible(
         fault,
         fmt::format("answers to {} have no place for an error of ours; delay, drop or disconnect them", fault.api));
   if ((required & kError) && fault.error == ErrorCode::None)
     return impossible(fault, "\"error\" is a name of Kafka's, as NOT_LEADER_OR_FOLLOWER");
-  if (fault.partition && fault.topic.empty()) return impossible(fault, "\"partition\" needs \"topic\"");
   return {};
 }
 

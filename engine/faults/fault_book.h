@@ -48,6 +48,15 @@ struct LinkVerdict {
   int64_t bytesPerSecond = 0;
 };
 
+/// A call of a disk, as faults tell it from others.
+struct FileCall {
+  FileCalls kind{};
+  /// A write that needs room.
+  bool grows = false;
+  /// Bytes go into a file. Opening, renaming, removing, cutting off count as writes too, but have none to tear.
+  bool hasBytes = false;
+};
+
 /// What becomes of one file call.
 struct FileVerdict {
   Duration delay{};
@@ -169,8 +178,8 @@ class FaultBook {
   uint64_t newTicket() EXCLUDES(mutex_);
   /// Whoever had the ticket is gone.
   void forget(uint64_t ticket) EXCLUDES(mutex_);
-  /// `path` as the call names it; `grows`: a write that needs room.
-  FileVerdict fileCall(NodeId node, FileCalls call, const std::string& path, bool grows) EXCLUDES(mutex_);
+  /// `path` as the call names it.
+  FileVerdict fileCall(NodeId node, FileCall call, const std::string& path) EXCLUDES(mutex_);
   /// `named`: the topics and partitions that the request is about.
   RequestVerdict request(NodeId node, std::string_view api, std::string_view client,
                          const std::vector<TopicPartition>& named) EXCLUDES(mutex_);

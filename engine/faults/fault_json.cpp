@@ -70,6 +70,9 @@ std::string keysOf(Kind kind) {
 }
 
 Result<int64_t> integer(const std::string& key, const json& value) {
+  // The parser makes a floating number of a whole one that has no place in 64 bits.
+  if (value.is_number_float() && !(std::abs(value.get<double>()) < 0x1p63))
+    return bad(fmt::format("\"{}\" is {}: that is too much", key, value.dump()));
   if (!value.is_number_integer()) return bad(fmt::format("\"{}\" is {}: it must be a whole number", key, value.dump()));
   if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
     return bad(fmt::format("\"{}\" is {}: that is too much", key, value.dump()));
@@ -77,9 +80,10 @@ Result<int64_t> integer(const std::string& key, const json& value) {
 }
 
 Result<milliseconds> time(const std::string& key, const json& value) {
-  constexpr int64_t kMost = int64_t{366} * 24 * 3600 * 1000;
+  constexpr int64_t kMost = int64_t{365} * 24 * 3600 * 1000;
   TIDEMARK_ASSIGN(const int64_t ms, integer(key, value));
-  if (ms > kMost || ms < -kMost) return bad(fmt::format("\"{}\" is {}: at most a year", key, ms));
+  if (ms > kMost || ms < -kMost)
+    return bad(fmt::format("\"{}\" is {}: a time is at most {} ms, a year", key, ms, kMost));
   return milliseconds(ms);
 }
 
@@ -131,8 +135,7 @@ json bitNames(uint8_t value, const std::array<Bit, N>& names) {
 }
 
 Result<std::string> apiNamed(const std::string& name) {
-  for (int16_t key = 0; key < 128; ++key)
-    if (protocol::apiName(static_cast<protocol::ApiKey>(key)) == name && !name.empty()) return name;
+  if (protocol::findApi(name) != nullptr) return name;
   return bad(
       fmt::format("\"api\": Kafka has no \"{}\"; names are those of its protocol, as Produce or ListOffsets", name));
 }
@@ -181,6 +184,7 @@ Result<void> take(Fault& fault, const std::string& key, const json& value, Param
       return {};
     case kPath: {
       TIDEMARK_ASSIGN(fault.path, text(key, value));
+      if (fault.path.empty()) return bad("\"path\" is empty: name a file, or leave it out where any will do");
       return {};
     }
     case kFileCalls: {
@@ -206,6 +210,7 @@ Result<void> take(Fault& fault, const std::string& key, const json& value, Param
     }
     case kTopic: {
       TIDEMARK_ASSIGN(fault.topic, text(key, value));
+      if (fault.topic.empty()) return bad("\"topic\" is empty: name one, or leave it out where any will do");
       return {};
     }
     case kPartition: {

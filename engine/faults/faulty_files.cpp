@@ -25,7 +25,7 @@ class FaultyFile final : public platform::File {
 
   Result<size_t> readAt(uint64_t position, MutableBytes into) const override {
     if (!disk_->isFine()) [[unlikely]]
-      TIDEMARK_TRY(disk_->ask(kReads, "read", path(), false));
+      TIDEMARK_TRY(disk_->ask({.kind = kReads}, "read", path()));
     return below_->readAt(position, into);
   }
 
@@ -45,7 +45,7 @@ class FaultyFile final : public platform::File {
 
   Result<void> truncate(uint64_t size) override {
     if (!disk_->isFine()) [[unlikely]]
-      TIDEMARK_TRY(disk_->ask(kWrites, fmt::format("truncate to {}", size), path(), false));
+      TIDEMARK_TRY(disk_->ask({.kind = kWrites}, fmt::format("truncate to {}", size), path()));
     TIDEMARK_TRY(below_->truncate(size));
     uint64_t synced = mark_->synced.load();
     while (synced > size && synced != UnsyncedFiles::Mark::kUnknown &&
@@ -59,7 +59,7 @@ class FaultyFile final : public platform::File {
 
   Result<void> sync() override {
     if (!disk_->isFine()) [[unlikely]]
-      TIDEMARK_TRY(disk_->ask(kSyncs, "sync", path(), false));
+      TIDEMARK_TRY(disk_->ask({.kind = kSyncs}, "sync", path()));
     if (mark_->synced.load() == UnsyncedFiles::Mark::kUnknown) return below_->sync();
     // What is written meanwhile may be on the disk or not.
     TIDEMARK_ASSIGN(const uint64_t before, below_->size());
@@ -70,7 +70,7 @@ class FaultyFile final : public platform::File {
 
   Result<std::shared_ptr<const platform::Mapping>> map(uint64_t length) const override {
     if (!disk_->isFine()) [[unlikely]]
-      TIDEMARK_TRY(disk_->ask(kReads, "map", path(), false));
+      TIDEMARK_TRY(disk_->ask({.kind = kReads}, "map", path()));
     return below_->map(length);
   }
 
@@ -82,7 +82,9 @@ class FaultyFile final : public platform::File {
     const uint64_t bytes = sizeOf(pieces);
     const std::string what = fmt::format("write {} bytes at {} of", bytes, position);
     TIDEMARK_ASSIGN(const uint64_t now, below_->size());
-    TIDEMARK_ASSIGN(const FileVerdict verdict, disk_->ask(kWrites, what, path(), position + bytes > now));
+    TIDEMARK_ASSIGN(
+        const FileVerdict verdict,
+        disk_->ask({.kind = kWrites, .grows = position + bytes > now, .hasBytes = bytes > 0}, what, path()));
     if (!verdict.isTorn) return below_->writeAt(position, pieces);
     // Whole sectors of the file, about half of the bytes.
     const uint64_t end = std::max(position, (position + bytes / 2) / kSector * kSector);
@@ -159,9 +161,8 @@ FaultyFiles::FaultyFiles(platform::Process& below, std::shared_ptr<FaultBook> bo
           Disk{.process = below, .book = std::move(book), .site = std::move(site), .staller = std::move(staller)})),
       unsynced_(std::move(unsynced)) {}
 
-Result<FileVerdict> FaultyFiles::Disk::ask(FileCalls call, std::string_view what, const std::string& path,
-                                           bool grows) const {
-  FileVerdict verdict = book->fileCall(site->node(), call, path, grows);
+Result<FileVerdict> FaultyFiles::Disk::ask(FileCall call, std::string_view what, const std::string& path) const {
+  FileVerdict verdict = book->fileCall(site->node(), call, path);
   if (verdict.delay > Duration{}) staller->stall(verdict.delay);
   if (verdict.isFull)
     return fail(ErrorCode::KafkaStorageError, fmt::format("{} {}: No space left on device", what, path));
@@ -169,17 +170,17 @@ Result<FileVerdict> FaultyFiles::Disk::ask(FileCalls call, std::string_view what
   return verdict;
 }
 
-Result<void> FaultyFiles::ask(FileCalls call, std::string_view what, const std::string& path, bool grows) const {
+Result<void> FaultyFiles::ask(FileCall call, std::string_view what, const std::string& path) const {
   if (disk_->isFine()) [[likely]]
     return {};
-  TIDEMARK_TRY(disk_->ask(call, what, path, grows));
+  TIDEMARK_TRY(disk_->ask(call, what, path));
   return {};
 }
 
 Result<std::shared_ptr<platform::File>> FaultyFiles::open(const std::string& path, platform::OpenMode mode) {
   const bool mayMake = mode != platform::OpenMode::Read && mode != platform::OpenMode::ReadWrite;
   if (!disk_->isFine()) [[unlikely]]
-    TIDEMARK_TRY(ask(mayMake ? kWrites : kReads, "open", path, mayMake && !files_.exists(path)));
+    TIDEMARK_TRY(ask({.kind = mayMake ? kWrites : kReads, .grows = mayMake && !files_.exists(path)}, "open", path));
   const bool isNew = mode == platform::OpenMode::CreateNew || mode == platform::OpenMode::Truncate ||
                      (mode == platform::OpenMode::Create && !files_.exists(path));
   TIDEMARK_ASSIGN(auto file, files_.open(path, mode));
@@ -187,38 +188,38 @@ Result<std::shared_ptr<platform::File>> FaultyFiles::open(const std::string& pat
 }
 
 Result<std::vector<platform::DirectoryEntry>> FaultyFiles::list(const std::string& directory) const {
-  TIDEMARK_TRY(ask(kReads, "list", directory));
+  TIDEMARK_TRY(ask({.kind = kReads}, "list", directory));
   return files_.list(directory);
 }
 
 Result<void> FaultyFiles::createDirectories(const std::string& directory) {
-  TIDEMARK_TRY(ask(kWrites, "create", directory, true));
+  TIDEMARK_TRY(ask({.kind = kWrites, .grows = true}, "create", directory));
   return files_.createDirectories(directory);
 }
 
 Result<void> FaultyFiles::rename(const std::string& from, const std::string& to) {
-  TIDEMARK_TRY(ask(kWrites, "rename", from));
+  TIDEMARK_TRY(ask({.kind = kWrites}, "rename", from));
   TIDEMARK_TRY(files_.rename(from, to));
   unsynced_->renamed(from, to);
   return {};
 }
 
 Result<void> FaultyFiles::remove(const std::string& path) {
-  TIDEMARK_TRY(ask(kWrites, "remove", path));
+  TIDEMARK_TRY(ask({.kind = kWrites}, "remove", path));
   TIDEMARK_TRY(files_.remove(path));
   unsynced_->removed(path);
   return {};
 }
 
 Result<void> FaultyFiles::removeTree(const std::string& directory) {
-  TIDEMARK_TRY(ask(kWrites, "remove", directory));
+  TIDEMARK_TRY(ask({.kind = kWrites}, "remove", directory));
   TIDEMARK_TRY(files_.removeTree(directory));
   unsynced_->removed(directory);
   return {};
 }
 
 Result<void> FaultyFiles::syncDirectory(const std::string& directory) {
-  TIDEMARK_TRY(ask(kSyncs, "sync", directory));
+  TIDEMARK_TRY(ask({.kind = kSyncs}, "sync", directory));
   return files_.syncDirectory(directory);
 }
 

@@ -74,12 +74,12 @@ class FaultyFiles final : public platform::FileSystem {
     std::shared_ptr<Staller> staller;
 
     /// Takes the time that it takes, and fails if it fails. `what` begins the message, as in "write 5 bytes at 0 of".
-    Result<FileVerdict> ask(FileCalls call, std::string_view what, const std::string& path, bool grows) const;
+    Result<FileVerdict> ask(FileCall call, std::string_view what, const std::string& path) const;
     bool isFine() const noexcept { return !site->any(kDiskFaults); }
   };
 
  private:
-  Result<void> ask(FileCalls call, std::string_view what, const std::string& path, bool grows = false) const;
+  Result<void> ask(FileCall call, std::string_view what, const std::string& path) const;
 
   platform::FileSystem& files_;
   const std::shared_ptr<const Disk> disk_;

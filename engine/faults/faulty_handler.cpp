@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "faults/refusals.h"
 #include "protocol/api.h"
 
 namespace tidemark::faults {
@@ -98,8 +99,9 @@ FaultyHandler::Waiting& FaultyHandler::waiting() {
 }
 
 void FaultyHandler::judge(network::RequestPtr request) {
-  const RequestVerdict verdict = book_->request(site_->node(), protocol::apiName(request->apiKey()),
-                                                request->context().clientId(), namedIn(*request, topicName_));
+  const RequestVerdict verdict =
+      book_->request(site_->node(), protocol::apiName(request->apiKey()), request->context().clientId(),
+                     namedIn(request->apiKey(), request->apiVersion(), request->body(), topicName_));
   if (verdict.disconnects) return request->close("the lab ends its connection");
   if (verdict.droppedBy != 0) return waiting().drop(std::move(request), verdict.droppedBy);
   if (verdict.error != ErrorCode::None) return refuse(std::move(request), verdict.error);

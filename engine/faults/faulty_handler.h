@@ -7,7 +7,7 @@
 
 #include "base/mutex.h"
 #include "faults/fault_book.h"
-#include "faults/refusals.h"
+#include "faults/named.h"
 #include "network/request.h"
 #include "platform/process.h"
 

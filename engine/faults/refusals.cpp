@@ -6,10 +6,18 @@
 
 #include "network/request_codec.h"
 #include "protocol/api.h"
+#include "protocol/generated/add_offsets_to_txn_request.h"
+#include "protocol/generated/add_offsets_to_txn_response.h"
+#include "protocol/generated/add_partitions_to_txn_request.h"
+#include "protocol/generated/add_partitions_to_txn_response.h"
+#include "protocol/generated/consumer_group_heartbeat_request.h"
+#include "protocol/generated/consumer_group_heartbeat_response.h"
 #include "protocol/generated/create_topics_request.h"
 #include "protocol/generated/create_topics_response.h"
 #include "protocol/generated/delete_records_request.h"
 #include "protocol/generated/delete_records_response.h"
+#include "protocol/generated/end_txn_request.h"
+#include "protocol/generated/end_txn_response.h"
 #include "protocol/generated/fetch_request.h"
 #include "protocol/generated/fetch_response.h"
 #include "protocol/generated/find_coordinator_request.h"
@@ -34,17 +42,28 @@
 #include "protocol/generated/offset_for_leader_epoch_response.h"
 #include "protocol/generated/produce_request.h"
 #include "protocol/generated/produce_response.h"
+#include "protocol/generated/share_acknowledge_request.h"
+#include "protocol/generated/share_acknowledge_response.h"
+#include "protocol/generated/share_fetch_request.h"
+#include "protocol/generated/share_fetch_response.h"
+#include "protocol/generated/share_group_heartbeat_request.h"
+#include "protocol/generated/share_group_heartbeat_response.h"
+#include "protocol/generated/streams_group_heartbeat_request.h"
+#include "protocol/generated/streams_group_heartbeat_response.h"
 #include "protocol/generated/sync_group_request.h"
 #include "protocol/generated/sync_group_response.h"
+#include "protocol/generated/txn_offset_commit_request.h"
+#include "protocol/generated/txn_offset_commit_response.h"
 
 namespace tidemark::faults {
 namespace {
 
 using protocol::ApiKey;
 
-constexpr PartitionIndex kWholeTopic{-1};
 constexpr int16_t kFirstFetchWithError = 7;
 constexpr int16_t kFirstFindOfMany = 4;
+constexpr int16_t kFirstAddPartitionsOfMany = 4;
+constexpr int16_t kFirstOffsetFetchWithError = 2;
 constexpr int16_t kFirstOffsetFetchOfGroups = 8;
 
 // --- how messages that name partitions call their parts
@@ -172,11 +191,54 @@ protocol::FindCoordinatorResponse refusal(const protocol::FindCoordinatorRequest
 
 protocol::OffsetFetchResponse refusal(const protocol::OffsetFetchRequest& request, int16_t code, int16_t version) {
   protocol::OffsetFetchResponse response;
-  if (version < kFirstOffsetFetchOfGroups) response.errorCode = code;
+  if (version < kFirstOffsetFetchWithError && request.topics)
+    for (const auto& topic : *request.topics) {
+      auto& answered = response.topics.emplace_back();
+      answered.name = topic.name;
+      for (const int32_t partition : topic.partitionIndexes) {
+        auto& answer = answered.partitions.emplace_back();
+        answer.partitionIndex = partition;
+        answer.committedOffset = -1;
+        answer.errorCode = code;
+      }
+    }
+  else if (version < kFirstOffsetFetchOfGroups)
+    response.errorCode = code;
   for (const auto& group : request.groups) {
     auto& answer = response.groups.emplace_back();
     answer.groupId = group.groupId;
     answer.errorCode = code;
+  }
+  return response;
+}
+
+/// Of the whole request: what its session has asked for is not in it.
+protocol::ShareFetchResponse refusal(const protocol::ShareFetchRequest& /*request*/, int16_t code,
+                                     int16_t /*version*/) {
+  protocol::ShareFetchResponse response;
+  response.errorCode = code;
+  return response;
+}
+
+protocol::ShareAcknowledgeResponse refusal(const protocol::ShareAcknowledgeRequest& /*request*/, int16_t code,
+                                           int16_t /*version*/) {
+  protocol::ShareAcknowledgeResponse response;
+  response.errorCode = code;
+  return response;
+}
+
+protocol::AddPartitionsToTxnResponse refusal(const protocol::AddPartitionsToTxnRequest& request, int16_t code,
+                                             int16_t version) {
+  protocol::AddPartitionsToTxnResponse response;
+  if (version >= kFirstAddPartitionsOfMany) {
+    response.errorCode = code;
+    return response;
+  }
+  for (const auto& topic : request.v3AndBelowTopics) {
+    auto& answered = response.resultsByTopicV3AndBelow.emplace_back();
+    answered.name = topic.name;
+    for (const int32_t partition : topic.partitions)
+      answered.resultsByPartition.push_back({.partitionIndex = partition, .partitionErrorCode = code});
   }
   return response;
 }
@@ -223,68 +285,30 @@ bool withRequestOf(ApiKey key, Use&& use) {
       return use(std::type_identity<protocol::InitProducerIdRequest>()), true;
     case ApiKey::OffsetForLeaderEpoch:
       return use(std::type_identity<protocol::OffsetForLeaderEpochRequest>()), true;
+    case ApiKey::AddPartitionsToTxn:
+      return use(std::type_identity<protocol::AddPartitionsToTxnRequest>()), true;
+    case ApiKey::AddOffsetsToTxn:
+      return use(std::type_identity<protocol::AddOffsetsToTxnRequest>()), true;
+    case ApiKey::EndTxn:
+      return use(std::type_identity<protocol::EndTxnRequest>()), true;
+    case ApiKey::TxnOffsetCommit:
+      return use(std::type_identity<protocol::TxnOffsetCommitRequest>()), true;
+    case ApiKey::ConsumerGroupHeartbeat:
+      return use(std::type_identity<protocol::ConsumerGroupHeartbeatRequest>()), true;
+    case ApiKey::ShareGroupHeartbeat:
+      return use(std::type_identity<protocol::ShareGroupHeartbeatRequest>()), true;
+    case ApiKey::ShareFetch:
+      return use(std::type_identity<protocol::ShareFetchRequest>()), true;
+    case ApiKey::ShareAcknowledge:
+      return use(std::type_identity<protocol::ShareAcknowledgeRequest>()), true;
+    case ApiKey::StreamsGroupHeartbeat:
+      return use(std::type_identity<protocol::StreamsGroupHeartbeatRequest>()), true;
     default:
       return false;
   }
 }
 
-// --- what a request names
-// ----------------------------------------------------------------------------------------------
-
-class Names {
- public:
-  explicit Names(const TopicName& topicName) : topicName_(topicName) {}
-
-  template <class Topic>
-  void add(const Topic& topic) {
-    std::string name;
-    if constexpr (requires { topic.name->view(); }) {
-      if (topic.name) name = topic.name->str();
-    } else if constexpr (requires { topic.name.str(); }) {
-      name = topic.name.str();
-    } else {
-      name = topic.topic.str();
-    }
-    if constexpr (requires { topic.topicId; })
-      if (name.empty() && !topic.topicId.isZero() && topicName_) name = topicName_(topic.topicId);
-    const auto each = [&](PartitionIndex index) { all_.push_back({name, index}); };
-    if constexpr (NamesPartitions<Topic>) {
-      for (const auto& partition : partitionsOf(topic)) each(PartitionIndex(indexOf(partition)));
-    } else {
-      each(kWholeTopic);
-    }
-  }
-  template <class Message>
-  void addAll(const Message& message) {
-    if constexpr (requires { message.topicData; }) {
-      for (const auto& topic : message.topicData) add(topic);
-    } else if constexpr (requires { message.topics->front(); }) {
-      if (message.topics) addOptional(*message.topics);
-    } else if constexpr (requires { message.topics.front(); }) {
-      for (const auto& topic : message.topics) add(topic);
-    }
-  }
-  std::vector<TopicPartition> take() { return std::move(all_); }
-
- private:
-  template <class Topics>
-  void addOptional(const Topics& topics) {
-    for (const auto& topic : topics) add(topic);
-  }
-
-  const TopicName& topicName_;
-  std::vector<TopicPartition> all_;
-};
-
 }  // namespace
-
-std::vector<TopicPartition> namedIn(const network::Request& request, const TopicName& topicName) {
-  Names names(topicName);
-  withRequestOf(request.apiKey(), [&]<class Message>(std::type_identity<Message>) {
-    if (const auto message = request.decode<Message>()) names.addAll(*message);
-  });
-  return names.take();
-}
 
 bool canRefuse(std::string_view api) noexcept {
   for (int16_t key = 0; key < 128; ++key) {

@@ -55,8 +55,10 @@ Result<NodeName> parseNode(std::string_view text) {
 /// Nothing if the text is about no clients.
 Result<std::optional<std::string>> parseClients(std::string_view text) {
   if (text == "clients") return std::string();
+  // What stood behind the last word may have been blank.
+  if (text == "clients named" || text == "client")
+    return fail(ErrorCode::InvalidRequest, "clients named what? Write clients named CLIENT-ID, or clients for all");
   if (!take(text, "clients named ") && !take(text, "client ")) return std::nullopt;
-  if (trimmed(text).empty()) return fail(ErrorCode::InvalidRequest, "clients named what?");
   return std::string(trimmed(text));
 }
 

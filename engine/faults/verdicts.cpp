@@ -115,7 +115,7 @@ void FaultBook::forget(uint64_t ticket) {
   std::erase_if(waiters_, [](const auto& weak) { return weak.expired(); });
 }
 
-FileVerdict FaultBook::fileCall(NodeId node, FileCalls call, const std::string& path, bool grows) {
+FileVerdict FaultBook::fileCall(NodeId node, FileCall call, const std::string& path) {
   FileVerdict verdict;
   Notices notices;
   {
@@ -123,10 +123,10 @@ FileVerdict FaultBook::fileCall(NodeId node, FileCalls call, const std::string& 
     for (auto& [id, entry] : entries_) {
       const Fault& fault = entry.fault;
       if (!entry.begun || areaOf(fault.kind) != Area::Disks || !entry.place.isAt(node)) continue;
-      if (!(fault.fileCalls & call) || !matchesPath(fault.path, path)) continue;
+      if (!(fault.fileCalls & call.kind) || !matchesPath(fault.path, path)) continue;
       const bool isAbout = fault.kind == Kind::SlowDisk || fault.kind == Kind::DiskError ||
-                           (fault.kind == Kind::FullDisk && grows) ||
-                           (fault.kind == Kind::TornWrite && call == kWrites);
+                           (fault.kind == Kind::FullDisk && call.grows) ||
+                           (fault.kind == Kind::TornWrite && call.hasBytes);
       if (!isAbout || !takes(entry, notices)) continue;
       if (fault.kind == Kind::SlowDisk) verdict.delay += lateness(entry);
       verdict.fails |= fault.kind == Kind::DiskError;

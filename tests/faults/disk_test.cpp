@@ -135,6 +135,22 @@ TEST_P(DiskTest, ATornWriteLeavesSectorsAndKillsTheBroker) {
   after->awaitStopped();
 }
 
+TEST_P(DiskTest, ATornWriteWaitsUntilBytesAreWritten) {
+  const int id = set(R"({"kind":"torn-write","target":"broker 1"})");
+  const auto file = open("00.log", OpenMode::CreateNew);
+  EXPECT_EQ(wrongWith(file->truncate(0)), "");
+  EXPECT_EQ(wrongWith(file->writeAt(0, asBytes(""))), "");
+  EXPECT_EQ(wrongWith(process_->files().rename(path("00.log"), path("01.log"))), "");
+  EXPECT_EQ(wrongWith(process_->files().createDirectories(path("orders-0"))), "");
+  EXPECT_EQ(wrongWith(process_->files().remove(path("01.log"))), "");
+  const auto lists = book_->lists(MonotonicTime{});
+  ASSERT_EQ(lists.set.size(), 1U);
+  EXPECT_EQ(lists.set[0].fired, 0U);
+  EXPECT_EQ(process_->state(), platform::Process::State::Running);
+  EXPECT_THAT(wrongWith(file->writeAt(0, asBytes(std::string(2000, 'x')))), HasSubstr("process is dead"));
+  EXPECT_FALSE(book_->end(id, Ending::Healed)) << "it is over";
+}
+
 TEST_P(DiskTest, TellsHowFarEachFileWasSynced) {
   const auto file = open("00.log");
   EXPECT_EQ(syncedOf("00.log"), 0U) << "a new file is nowhere yet";

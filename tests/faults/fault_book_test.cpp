@@ -321,7 +321,11 @@ TEST_F(FaultBookTest, AClockThatStaysWrongIsToldUntilItsBrokerStartsAnew) {
 TEST_F(FaultBookTest, AWriteThatToreIsOverAndNamesItsFile) {
   set(R"({"kind":"slow-disk","target":"broker 1","delayMs":1})");
   set(R"({"kind":"torn-write","target":"broker 1"})");
-  EXPECT_TRUE(book_.fileCall(NodeId(1), kWrites, "/data/orders-0/00.log", true).isTorn);
+  // Opening, renaming, cutting off: there is nothing to tear, so it waits.
+  EXPECT_FALSE(book_.fileCall(NodeId(1), {.kind = kWrites, .grows = true}, "/data/orders-0/00.log").isTorn);
+  EXPECT_TRUE(book_.lists(kStart).over.empty());
+  EXPECT_TRUE(
+      book_.fileCall(NodeId(1), {.kind = kWrites, .grows = true, .hasBytes = true}, "/data/orders-0/00.log").isTorn);
   const auto lists = book_.lists(kStart);
   ASSERT_EQ(lists.over.size(), 1U);
   EXPECT_EQ(lists.over[0].ending, Ending::FiredOut);
@@ -337,16 +341,17 @@ TEST(Lasting, NamesSoManyPathsAndCountsTheOthers) {
 
 TEST_F(FaultBookTest, FileCallsAreMatchedByCallPathAndNode) {
   set(R"({"kind":"disk-error","target":"broker 1","calls":"sync","path":"orders-0/*.log"})");
-  EXPECT_TRUE(book_.fileCall(NodeId(1), kSyncs, "/data/orders-0/00.log", false).fails);
-  EXPECT_FALSE(book_.fileCall(NodeId(1), kWrites, "/data/orders-0/00.log", false).fails);
-  EXPECT_FALSE(book_.fileCall(NodeId(1), kSyncs, "/data/orders-1/00.log", false).fails);
-  EXPECT_FALSE(book_.fileCall(NodeId(2), kSyncs, "/data/orders-0/00.log", false).fails);
+  EXPECT_TRUE(book_.fileCall(NodeId(1), {.kind = kSyncs}, "/data/orders-0/00.log").fails);
+  EXPECT_FALSE(book_.fileCall(NodeId(1), {.kind = kWrites}, "/data/orders-0/00.log").fails);
+  EXPECT_FALSE(book_.fileCall(NodeId(1), {.kind = kSyncs}, "/data/orders-1/00.log").fails);
+  EXPECT_FALSE(book_.fileCall(NodeId(2), {.kind = kSyncs}, "/data/orders-0/00.log").fails);
   set(R"({"kind":"full-disk","target":"broker 2"})");
-  EXPECT_TRUE(book_.fileCall(NodeId(2), kWrites, "/x", true).isFull);
-  EXPECT_FALSE(book_.fileCall(NodeId(2), kWrites, "/x", false).isFull) << "what is there may be overwritten";
+  EXPECT_TRUE(book_.fileCall(NodeId(2), {.kind = kWrites, .grows = true, .hasBytes = true}, "/x").isFull);
+  EXPECT_FALSE(book_.fileCall(NodeId(2), {.kind = kWrites}, "/x").isFull) << "what is there may be overwritten";
   set(R"({"kind":"torn-write","target":"broker 3"})");
-  EXPECT_TRUE(book_.fileCall(NodeId(3), kWrites, "/x", true).isTorn);
-  EXPECT_FALSE(book_.fileCall(NodeId(3), kWrites, "/x", true).isTorn) << "the broker died of the first one";
+  EXPECT_TRUE(book_.fileCall(NodeId(3), {.kind = kWrites, .grows = true, .hasBytes = true}, "/x").isTorn);
+  EXPECT_FALSE(book_.fileCall(NodeId(3), {.kind = kWrites, .grows = true, .hasBytes = true}, "/x").isTorn)
+      << "the broker died of the first one";
 }
 
 TEST(Path, IsMatchedAtItsEndWithStars) {

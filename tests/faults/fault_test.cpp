@@ -49,6 +49,47 @@ TEST(Fault, EveryKindHasANameOfItsOwnThatIsRead) {
   EXPECT_EQ(allKinds().back(), Kind::RequestDisconnect);
 }
 
+TEST(Fault, WhatNothingCanMatchIsRefused) {
+  EXPECT_THAT(wrongWith(R"({"kind":"request-drop","api":"Heartbeat","topic":"orders"})"),
+              HasSubstr("Heartbeat requests name no topic: leave \"topic\" out"));
+  EXPECT_THAT(wrongWith(R"({"kind":"request-drop","api":"DeleteTopics","topic":"orders","partition":0})"),
+              HasSubstr("DeleteTopics requests name no partitions: leave \"partition\" out"));
+  EXPECT_EQ(wrongWith(R"({"kind":"request-drop","api":"DeleteTopics","topic":"orders"})"), "");
+  EXPECT_EQ(wrongWith(R"({"kind":"request-drop","api":"OffsetFetch","topic":"orders","partition":0})"), "");
+  EXPECT_EQ(wrongWith(R"({"kind":"request-drop","api":"DescribeConfigs","topic":"orders"})"), "");
+  EXPECT_THAT(wrongWith(R"({"kind":"request-drop","api":"UpdateMetadata"})"),
+              HasSubstr("no broker and no controller takes UpdateMetadata requests"));
+  EXPECT_THAT(wrongWith(R"({"kind":"request-drop","topic":""})"),
+              HasSubstr("\"topic\" is empty: name one, or leave it out"));
+  EXPECT_THAT(wrongWith(R"({"kind":"disk-error","target":"broker 1","path":""})"),
+              HasSubstr("\"path\" is empty: name a file"));
+  for (const char* path : {"../x", "a/../x", "./x", "a//x", ".."})
+    EXPECT_THAT(wrongWith(fmt::format(R"({{"kind":"disk-error","target":"broker 1","path":"{}"}})", path)),
+                HasSubstr("has no empty part, no . and no .."));
+  for (const char* path : {"*.log", "/data/*", "..x", "orders-0/*..*"})
+    EXPECT_EQ(wrongWith(fmt::format(R"({{"kind":"disk-error","target":"broker 1","path":"{}"}})", path)), "");
+  EXPECT_THAT(wrongWith(R"({"kind":"clock-drift","target":"broker 1","rate":1})"),
+              HasSubstr("at a rate of 1 the clock is right"));
+  EXPECT_THAT(wrongWith(R"({"kind":"halves","left":[1,1],"right":[2]})"),
+              HasSubstr("broker 1 is named twice in one half"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link clients named ->1"})"), HasSubstr("clients named what?"));
+  EXPECT_THAT(wrongWith(R"({"kind":"request-drop","target":"clients named "})"), HasSubstr("clients named what?"));
+}
+
+TEST(Fault, WhatIsOutOfRangeIsToldTheRange) {
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"1->2","durationMs":-1})"),
+              HasSubstr("durationMs is from 1 to 31536000000, a year"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"1->2","trigger":{"afterMs":-1}})"),
+              HasSubstr("afterMs is from 0 to 31536000000, a year"));
+  EXPECT_THAT(wrongWith(R"({"kind":"slow","target":"broker 1","delayMs":31536000001})"),
+              HasSubstr("\"delayMs\" is 31536000001: a time is at most 31536000000 ms, a year"));
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"1->2","delayMs":5,"jitterMs":-5})"),
+              HasSubstr("jitterMs is not negative"));
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"1->2","delayMs":5,"trigger":{"nth":99999999999999999999}})"),
+              HasSubstr("\"nth\" is 1e+20: that is too much"));
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"1->2","delayMs":1.5})"), HasSubstr("it must be a whole number"));
+}
+
 TEST(Fault, WhatIsMalformedIsNamed) {
   EXPECT_THAT(wrongWith(" "), HasSubstr("write the fault as JSON: {"));
   EXPECT_THAT(wrongWith("{"), HasSubstr("this is no JSON: "));
@@ -65,10 +106,9 @@ TEST(Fault, WhatIsMalformedIsNamed) {
               HasSubstr("\"leader of orders\" names no partition"));
   EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":"long"})"),
               HasSubstr("\"delayMs\" is \"long\": it must be a whole number"));
-  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":1e300})"),
-              HasSubstr("must be a whole number"));
+  EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":1e300})"), HasSubstr("that is too much"));
   EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":9223372036854775807})"),
-              HasSubstr("at most a year"));
+              HasSubstr("a time is at most 31536000000 ms, a year"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"nth":1,"every":2}})"),
               HasSubstr("exclude each other"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","trigger":{"when":1}})"),
@@ -137,7 +177,7 @@ TEST(Fault, WhatIsImpossibleIsRefusedWithTheReason) {
               HasSubstr("restart takes no \"durationMs\""));
   EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":0})"), HasSubstr("delayMs is at least 1"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->2","durationMs":-1})"),
-              HasSubstr("durationMs is out of range"));
+              HasSubstr("durationMs is from 1 to"));
   EXPECT_THAT(wrongWith(R"({"kind":"reset","target":"link 1->2","trigger":{"probability":0}})"),
               HasSubstr("probability is more than 0"));
   EXPECT_THAT(wrongWith(R"({"kind":"request-drop","partition":1})"), HasSubstr("\"partition\" needs \"topic\""));
