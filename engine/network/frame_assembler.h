@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -38,6 +39,13 @@ class FrameAssembler {
   int32_t badLength() const noexcept { return badLength_; }
   /// Whether bytes of an unfinished frame are here.
   bool insideFrame() const noexcept { return frame_ != nullptr || end_ > begin_; }
+  /// Whether the next frame is small and here already, so that next() will not ask for bytes.
+  bool hasSmallFrame() const noexcept {
+    constexpr size_t kPrefix = sizeof(int32_t);
+    if (frame_ != nullptr || end_ - begin_ < kPrefix) return false;
+    const auto length = readBigEndian<int32_t>(buffer_.data + begin_);
+    return length > 0 && static_cast<size_t>(length) + kPrefix <= std::min(end_ - begin_, kSmallestBuffer);
+  }
   /// Lets go of a frame under way.
   void drop() noexcept { frame_.reset(); }
 

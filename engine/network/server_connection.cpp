@@ -15,6 +15,10 @@ constexpr std::string_view kComponent = "network";
 /// Of ServerOptions::maxSilenceInRequest, a sixth is enough when others wait for memory.
 constexpr int kLessWhenOthersWait = 6;
 
+/// Most that is held: as many pieces as go out in one call of the system, and little memory.
+constexpr size_t kMostHeldPieces = 48;
+constexpr uint64_t kMostHeldBytes = 32 << 10;
+
 uint64_t sizeOf(const std::vector<platform::Piece>& pieces) noexcept {
   uint64_t size = 0;
   for (const auto& piece : pieces) {
@@ -66,6 +70,11 @@ void ServerConnection::advance() {
 
 void ServerConnection::advanceNow() {
   while (state_ == State::Receiving) {
+    // Nothing of it is here: the answers do not wait for it. They are written, then we come back.
+    if (!held_.empty() && !frames_.hasSmallFrame()) {
+      state_ = State::Sending;
+      return write();
+    }
     switch (frames_.next([this] { return whenMemoryGranted(); })) {
       case FrameAssembler::Next::Complete:
         dispatch();
@@ -73,9 +82,10 @@ void ServerConnection::advanceNow() {
       case FrameAssembler::Next::NeedsBytes:
         return read();
       case FrameAssembler::Next::BadLength:
-        return close(fmt::format("it announced a request of {} bytes", frames_.badLength()));
+        return end(fmt::format("it announced a request of {} bytes", frames_.badLength()));
       case FrameAssembler::Next::NeedsMemory:
         state_ = State::WaitingForMemory;
+        writeHeld();
         if (auto* observer = shared().options.observer) observer->connectionMuted(*record_->peer(), "memory");
         return;
     }
@@ -141,7 +151,7 @@ void ServerConnection::dispatch() {
   const std::shared_ptr<IncomingFrame> frame = frames_.take();
   protocol::Reader reader(frame->bytes());
   const Result<protocol::RequestHeader> header = protocol::decodeRequestHeader(reader);
-  if (!header) return close(header.error().message);
+  if (!header) return end(header.error().message);
   record_->requests.fetch_add(1, std::memory_order_relaxed);
   rememberClient(*header);
 
@@ -163,7 +173,7 @@ void ServerConnection::dispatch() {
   if (!identified_ && context.apiKey != protocol::ApiKey::ApiVersions) identify();
   if (context.apiKey == protocol::ApiKey::ApiVersions) return greet(context, reader.rest());
   if (!shared().options.apis.serves(context.apiKey, context.apiVersion)) {
-    return close(fmt::format("API {} in version {} is not served", header->requestApiKey, header->requestApiVersion));
+    return end(fmt::format("API {} in version {} is not served", header->requestApiKey, header->requestApiVersion));
   }
   const size_t bodyOffset = reader.position();
   enqueue(std::move(context), frame, bodyOffset);
@@ -199,7 +209,7 @@ void ServerConnection::greet(const RequestContext& context, ByteView body) {
   } else {
     protocol::Reader reader(body);
     const auto request = protocol::decode<protocol::ApiVersionsRequest>(reader, version);
-    if (!request) return close(request.error().message);
+    if (!request) return end(request.error().message);
     response = answerApiVersions(*request, version, table,
                                  shared().options.features ? shared().options.features() : FeatureInfo());
     if (version >= 3 && response.errorCode != static_cast<int16_t>(ErrorCode::InvalidRequest)) {
@@ -210,16 +220,23 @@ void ServerConnection::greet(const RequestContext& context, ByteView body) {
     }
   }
   if (!protocol::writeResponseFrame(writer, response, version, context.correlationId)) {
-    return close("the list of APIs cannot be written");
+    return end("the list of APIs cannot be written");
   }
-  send(writer.takePieces());
+  state_ = State::InFlight;
+  answer_ = {.kind = Answer::Kind::Response, .pieces = writer.takePieces()};
+  complete();
 }
 
 void ServerConnection::enqueue(RequestContext context, FramePtr frame, size_t bodyOffset) {
   state_ = State::InFlight;
   record_->inFlight.store(true, std::memory_order_relaxed);
   auto request = std::make_unique<Request>(shared_from_this(), std::move(context), std::move(frame), bodyOffset);
-  if (processor_->handle(request)) return;
+  if (processor_->handle(request)) {
+    if (state_ == State::InFlight) writeHeld();
+    return;
+  }
+  // The answers before are not kept for what takes its time.
+  writeHeld();
   const bool queued = shared().queue->offer(std::move(request));
   if (queued) return;
   if (auto* observer = shared().options.observer) observer->connectionMuted(*record_->peer(), "queue");
@@ -238,35 +255,86 @@ void ServerConnection::complete() {
     answer_ = {};
     return;
   }
+  if (writing_) {
+    answerWaits_ = true;
+    return;
+  }
   switch (answer_.kind) {
     case Answer::Kind::Close:
       // Nobody closes on a whim: either the peer sent nonsense or something is wrong with us.
       shared().process.log().warning(kComponent, "{} of {}: {}", record_->peer()->connectionId, client_->clientId,
                                      answer_.reason);
-      return close(std::exchange(answer_, {}).reason);
+      return end(std::exchange(answer_, {}).reason);
     case Answer::Kind::NoResponse:
-      return answered(0);
+      if (auto* observer = shared().options.observer) observer->responseSent(context_, 0);
+      return answered();
     case Answer::Kind::Response:
-      return send(std::move(answer_.pieces));
+      return hold() ? answered() : send(std::move(answer_.pieces));
   }
 }
 
-void ServerConnection::send(std::vector<platform::Piece> pieces) {
-  state_ = State::Sending;
-  processor_->touch(*this);
+bool ServerConnection::hold() {
+  if (!advancing_ || answer_.throttle.count() > 0 || !frames_.hasSmallFrame()) return false;
+  const auto inMemory = [](const platform::Piece& piece) { return std::holds_alternative<SharedBytes>(piece); };
+  if (held_.size() + answer_.pieces.size() > kMostHeldPieces || !std::ranges::all_of(answer_.pieces, inMemory) ||
+      heldBytes_ + sizeOf(answer_.pieces) > kMostHeldBytes)
+    return false;
+  keep(std::move(answer_.pieces));
+  return true;
+}
+
+void ServerConnection::keep(std::vector<platform::Piece> pieces) {
   const uint64_t bytes = sizeOf(pieces);
-  socket_->write(std::move(pieces), [this, bytes](Result<void> written) {
+  heldBytes_ += bytes;
+  if (held_.empty()) {
+    held_ = std::move(pieces);
+  } else {
+    held_.insert(held_.end(), std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end()));
+  }
+  if (shared().options.observer != nullptr) told_.push_back({context_, bytes});
+}
+
+void ServerConnection::send(std::vector<platform::Piece> pieces) {
+  keep(std::move(pieces));
+  state_ = State::Sending;
+  write();
+}
+
+void ServerConnection::writeHeld() {
+  if (!held_.empty()) write();
+}
+
+void ServerConnection::write() {
+  processor_->touch(*this);
+  writing_ = true;
+  toldWhenWritten_.swap(told_);
+  socket_->write(std::exchange(held_, {}), [this, bytes = std::exchange(heldBytes_, 0)](Result<void> result) {
     const auto self = shared_from_this();
     if (state_ == State::Closed) return;
-    if (!written) return close(written.error().message);
-    record_->bytesOut.fetch_add(bytes, std::memory_order_relaxed);
-    answered(bytes);
+    if (!result) return close(result.error().message);
+    written(bytes);
   });
 }
 
-void ServerConnection::answered(uint64_t bytes) {
+void ServerConnection::written(uint64_t bytes) {
+  writing_ = false;
+  record_->bytesOut.fetch_add(bytes, std::memory_order_relaxed);
+  if (auto* observer = shared().options.observer) {
+    for (const Told& one : toldWhenWritten_) observer->responseSent(one.context, one.bytes);
+    toldWhenWritten_.clear();
+  }
+  if (ending_) return close(*ending_);
+  if (state_ == State::Sending) {
+    answered();
+  } else if (std::exchange(answerWaits_, false)) {
+    complete();
+  } else {
+    processor_->sent();
+  }
+}
+
+void ServerConnection::answered() {
   record_->inFlight.store(false, std::memory_order_relaxed);
-  if (auto* observer = shared().options.observer) observer->responseSent(context_, bytes);
   processor_->touch(*this);
   const auto throttle = answer_.throttle;
   answer_ = {};
@@ -284,6 +352,13 @@ void ServerConnection::answered(uint64_t bytes) {
   state_ = State::Receiving;
   processor_->sent();
   advance();
+}
+
+void ServerConnection::end(std::string reason) {
+  if (held_.empty() && !writing_) return close(reason);
+  ending_ = std::move(reason);
+  state_ = State::Sending;
+  if (!writing_) write();
 }
 
 }  // namespace tidemark::network

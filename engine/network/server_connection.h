@@ -1,6 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "network/frame_assembler.h"
 #include "network/processor.h"
@@ -21,6 +24,11 @@ namespace tidemark::network {
 ///   Receiving → (WaitingForMemory →) InFlight → Sending → (Throttled →) Receiving … Closed
 ///
 /// It is read from in Receiving only, so a peer that sends ahead fills its own socket.
+///
+/// An answer that is given while the next small request is here already is held, and written together with the answers
+/// behind it: a write costs more than most of them. It is held no longer than this goes on without a wait: whatever has
+/// to be waited for (bytes, memory, a request that parks) has it written first. A request in flight meanwhile may be
+/// answered before that write has ended; its answer then follows. So does the end of the connection.
 class ServerConnection final : public AnswerSink, public std::enable_shared_from_this<ServerConnection> {
  public:
   ServerConnection(std::shared_ptr<Processor> processor, std::unique_ptr<platform::Connection> socket,
@@ -37,7 +45,7 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
     return state_ == State::InFlight || state_ == State::Throttled || state_ == State::WaitingForMemory;
   }
 
-  bool isSending() const noexcept { return state_ == State::Sending; }
+  bool isSending() const noexcept { return state_ == State::Sending || writing_ || !held_.empty(); }
 
   const ConnectionRecord& record() const noexcept { return *record_; }
 
@@ -68,8 +76,17 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
 
   // Sending.
   void complete();
+  /// Keeps the answer for the next write, or not.
+  bool hold();
+  void keep(std::vector<platform::Piece> pieces);
+  /// Writes what is held, if anything is, while something else is waited for.
+  void writeHeld();
+  void write();
+  void written(uint64_t bytes);
   void send(std::vector<platform::Piece> pieces);
-  void answered(uint64_t bytes);
+  void answered();
+  /// Closes once the answers before are written.
+  void end(std::string reason);
 
   Processor& processor() noexcept { return *processor_; }
   ServerShared& shared() noexcept { return processor_->shared(); }
@@ -92,6 +109,22 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
   Answer answer_;
   /// Of the request in flight, for the observer; not kept without one.
   RequestContext context_;
+  /// Answers that are held: their pieces, bytes and number, and what the observer is to be told of them.
+  std::vector<platform::Piece> held_;
+  uint64_t heldBytes_ = 0;
+  struct Told {
+    RequestContext context;
+    uint64_t bytes;
+  };
+  std::vector<Told> told_;
+  /// Some are on their way to the operating system.
+  bool writing_ = false;
+  /// Those of them that the observer is to be told of.
+  std::vector<Told> toldWhenWritten_;
+  /// The request in flight was answered while others were written.
+  bool answerWaits_ = false;
+  /// Why the connection is closed when that is done.
+  std::optional<std::string> ending_;
   platform::Timer throttle_;
 };
 

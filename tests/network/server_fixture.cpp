@@ -19,6 +19,14 @@ void Watch::connectionMuted(const network::Peer& /*peer*/, std::string_view reas
   stage_->change([&] { ++mutes[std::string(reason)]; });
 }
 
+void Watch::requestBegun(const network::RequestContext& context) {
+  stage_->change([&] { steps.push_back("begun " + std::to_string(context.correlationId)); });
+}
+
+void Watch::responseSent(const network::RequestContext& context, uint64_t /*bytes*/) {
+  stage_->change([&] { steps.push_back("sent " + std::to_string(context.correlationId)); });
+}
+
 network::ServerOptions ServerTest::defaults() {
   network::ServerOptions options;
   options.observer = &watch;

@@ -21,10 +21,14 @@ class Watch final : public network::ServerObserver {
   void connectionOpened(const network::Peer& peer) override;
   void connectionClosed(const network::Peer& peer, std::string_view reason) override;
   void connectionMuted(const network::Peer& peer, std::string_view reason) override;
+  void requestBegun(const network::RequestContext& context) override;
+  void responseSent(const network::RequestContext& context, uint64_t bytes) override;
 
   // Only inside await() and change().
   int open = 0;
   std::map<std::string, int> mutes;
+  /// "begun 7", "sent 7": by the correlation id.
+  std::vector<std::string> steps;
 
  private:
   std::unique_ptr<Stage>& stage_;

@@ -124,6 +124,94 @@ TEST_P(ServerTest, HandlesQuickRequestsInOrderHoweverTheyAreAnswered) {
   EXPECT_EQ(peer->correlationIds(), expected);
 }
 
+TEST_P(ServerTest, WritesTheAnswersToSmallRequestsThatCameTogetherAtOnce) {
+  quick = true;
+  startServer();
+  const auto peer = connect();
+  peer->send(heartbeat(1) + heartbeat(2) + heartbeat(3));
+  ASSERT_TRUE(await([&] { return peer->frames().size() == 3 && watch.steps.size() == 6; }));
+  EXPECT_EQ(watch.steps, (std::vector<std::string>{"begun 1", "begun 2", "begun 3", "sent 1", "sent 2", "sent 3"}));
+  EXPECT_EQ(server->connections().at(0).bytesOut, peer->received().size());
+}
+
+TEST_P(ServerTest, HoldsNoAnswerWhileAnotherRequestParks) {
+  quick = true;
+  startServer();
+  const auto peer = connect();
+  peer->send(heartbeat(1) + heartbeat(2) + fetchBytes(3) + heartbeat(4));
+  RequestPtr third = takeParked();
+  ASSERT_TRUE(await([&] { return peer->frames().size() == 2; }));
+  third->respond(protocol::FetchResponse());
+  ASSERT_TRUE(await([&] { return peer->frames().size() == 4; }));
+  EXPECT_EQ(peer->correlationIds(), (std::vector<int32_t>{1, 2, 3, 4}));
+}
+
+TEST_P(ServerTest, HoldsNoAnswerForARequestOfWhichThereIsOnlyAPart) {
+  quick = true;
+  script = [](const RequestPtr& request) {
+    if (request->apiKey() == ApiKey::Heartbeat) return answerHeartbeat(*request);
+    request->noResponse();
+  };
+  startServer();
+  const auto peer = connect();
+  const ByteVector last = heartbeat(3);
+  peer->send(heartbeat(1) + produceBytes(2, 10) + ByteVector(last.begin(), last.end() - 1));
+  ASSERT_TRUE(await([&] { return peer->frames().size() == 1; }));
+  peer->send(ByteVector(last.end() - 1, last.end()));
+  ASSERT_TRUE(await([&] { return peer->frames().size() == 2; }));
+}
+
+TEST_P(ServerTest, WritesTheAnswersThatAreHeldBeforeItCloses) {
+  quick = true;
+  script = [](const RequestPtr& request) {
+    if (request->apiKey() == ApiKey::Heartbeat) answerHeartbeat(*request);
+  };
+  startServer();
+  const auto dropped = connect();
+  dropped->send(heartbeat(1) + heartbeat(2) + fetchBytes(3));
+  ASSERT_TRUE(await([&] { return dropped->closed(); }));
+  EXPECT_EQ(dropped->correlationIds(), (std::vector<int32_t>{1, 2}));
+  const auto unserved = connect();
+  unserved->send(heartbeat(1) + requestBytes(protocol::HeartbeatRequest(), 4, 2) + framed(ByteVector(10, 0xff)));
+  ASSERT_TRUE(await([&] { return unserved->closed(); }));
+  EXPECT_EQ(unserved->correlationIds(), (std::vector<int32_t>{1, 2}));
+}
+
+TEST_P(ServerTest, SendsAnAnswerBehindThoseThatASlowReaderKeepsFromBeingWritten) {
+  // Large answers that are given at once and small ones by another thread, in turn: more than any window holds, so some
+  // of the large ones are still being written when the small one behind them is given.
+  constexpr int32_t kRequests = 3000;
+  quick = true;
+  std::shared_ptr<platform::Executor> other;
+  script = [&](RequestPtr request) {
+    if (request->apiKey() == ApiKey::Fetch) {
+      other->post([request = std::move(request)] { request->respond(protocol::FetchResponse()); });
+      return;
+    }
+    ByteVector answer(16 << 10);
+    writeBigEndian<int32_t>(answer.data(), static_cast<int32_t>(answer.size() - 4));
+    writeBigEndian<int32_t>(answer.data() + 4, request->context().correlationId);
+    request->respondPieces({SharedBytes(std::move(answer))});
+  };
+  startServer();
+  other = serverProcess->createExecutor({.name = "other", .threads = 1});
+  const auto peer = connect();
+  peer->stopReading();
+  ByteVector all;
+  std::vector<int32_t> expected;
+  for (int32_t i = 0; i < kRequests; ++i) {
+    all = all + (i % 2 == 0 ? heartbeat(i) : fetchBytes(i));
+    expected.push_back(i);
+  }
+  peer->send(std::move(all));
+  ASSERT_TRUE(await([&] { return watch.steps.size() >= 40; }));
+  stage->pass(10s);
+  peer->goOnReading();
+  ASSERT_TRUE(await([&] { return watch.steps.size() == 2 * expected.size(); }));
+  ASSERT_TRUE(await([&] { return peer->frames().size() == expected.size(); }));
+  EXPECT_EQ(peer->correlationIds(), expected);
+}
+
 TEST_P(ServerTest, ClosesTheConnectionOfAQuickRequestThatIsDropped) {
   quick = true;
   script = [](const RequestPtr& /*request*/) {};
