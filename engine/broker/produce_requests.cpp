@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/mutation.h"
 #include "broker/leader_hint.h"
 #include "broker/requests.h"
 #include "broker/traffic.h"
@@ -152,6 +153,7 @@ TransactionVerification::Question questionOf(BrokerContext& broker, Produce& pro
     // Who does not lead says so when it comes to the append.
     item.verification = log::kNotAsked;
     if (!partition || !partition->isLeader()) continue;
+    if (isMutated(Mutation::UnaskedAppended) && !question.partitions.empty()) continue;
     const records::BatchHeader header = records::BatchHeader::read(item.records.data());
     const auto guard =
         partition->log()->beginVerification(header.producerId, header.producerEpoch, header.baseSequence);

@@ -90,8 +90,9 @@ constexpr std::array kMutations = std::to_array<MutationRow>({
     {Mutation::OffsetsOfTransactionLost, "offsets-of-transaction-lost",
      "offsets of a transaction do not count when it is committed", "T3", 1},
     {Mutation::UnaskedAppended, "unasked-appended",
-     "a batch of a transaction is appended although nobody asked the coordinator about its partition", "G1a T3", 24082,
-     true},
+     "of what a produce brings to several partitions in a transaction only the first is asked about, and all is "
+     "appended",
+     "G1a T3 T6", 1},
 });
 
 }  // namespace
