@@ -1,8 +1,16 @@
 #include "broker/listeners.h"
 
+#include <algorithm>
+
 #include "metadata/features.h"
 
 namespace tidemark::broker {
+namespace {
+
+/// Longer than any connection lives, and no time that could overflow.
+constexpr int64_t kNeverMs = int64_t{100} * 365 * 24 * 3600 * 1000;
+
+}  // namespace
 
 network::ServerOptions serverOptions(const config::BrokerConfig& config, ListenersOf role) {
   network::ServerOptions server;
@@ -16,7 +24,9 @@ network::ServerOptions serverOptions(const config::BrokerConfig& config, Listene
   server.sockets = {.sendBufferBytes = config.getInt("socket.send.buffer.bytes"),
                     .receiveBufferBytes = config.getInt("socket.receive.buffer.bytes"),
                     .backlog = config.getInt("socket.listen.backlog.size")};
-  server.connectionsMaxIdle = config.getMs("connections.max.idle.ms");
+  // Negative: never, as Kafka has it.
+  const int64_t idleMs = config.getLong("connections.max.idle.ms");
+  server.connectionsMaxIdle = std::chrono::milliseconds(idleMs < 0 ? kNeverMs : std::min(idleMs, kNeverMs));
   return server;
 }
 

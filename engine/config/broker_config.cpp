@@ -338,6 +338,8 @@ Result<void> BrokerConfig::checkRules() const {
     TIDEMARK_TRY(require(getLong(key) == -1 || getLong(key) >= 1, key, text(key),
                          "It must be -1, which leaves it to the operating system, or at least 1"));
   }
+  TIDEMARK_TRY(require(getLong("connections.max.idle.ms") != 0, "connections.max.idle.ms", "0",
+                       "It must be at least 1, or negative, which closes no connection for being idle"));
   TIDEMARK_TRY(require(getLong("queued.max.request.bytes") <= 0 ||
                            getLong("queued.max.request.bytes") >= getLong("socket.request.max.bytes"),
                        "queued.max.request.bytes", text("queued.max.request.bytes"),

@@ -232,6 +232,51 @@ Result<void> check(const ConfigDefinition& key, std::string_view text, const Con
   return checkChoice(key, text, rule, ignoreCase, value);
 }
 
+/// What Kafka lets pass, and what no broker, ours or Kafka's, runs with: times that are none, more threads than a
+/// machine has.
+struct RunnableRange {
+  std::string_view key;
+  int64_t least = 0;
+  int64_t most = std::numeric_limits<int64_t>::max();
+};
+constexpr int64_t kMostThreads = 1000;
+constexpr std::array kRunnable = {
+    RunnableRange{.key = "background.threads", .least = 1, .most = kMostThreads},
+    RunnableRange{.key = "log.cleaner.threads", .most = kMostThreads},
+    RunnableRange{.key = "num.io.threads", .least = 1, .most = kMostThreads},
+    RunnableRange{.key = "num.network.threads", .least = 1, .most = kMostThreads},
+    RunnableRange{.key = "num.recovery.threads.per.data.dir", .least = 1, .most = kMostThreads},
+    RunnableRange{.key = "num.replica.alter.log.dirs.threads", .least = 1, .most = kMostThreads},
+    RunnableRange{.key = "num.replica.fetchers", .least = 1, .most = kMostThreads},
+    RunnableRange{.key = "broker.heartbeat.interval.ms", .least = 1},
+    RunnableRange{.key = "broker.session.timeout.ms", .least = 1},
+    RunnableRange{.key = "controller.quorum.election.timeout.ms", .least = 1},
+    RunnableRange{.key = "controller.quorum.fetch.timeout.ms", .least = 1},
+    RunnableRange{.key = "controller.quorum.request.timeout.ms", .least = 1},
+    RunnableRange{.key = "default.replication.factor", .least = 1},
+    RunnableRange{.key = "group.initial.rebalance.delay.ms"},
+    RunnableRange{.key = "group.max.session.timeout.ms", .least = 1},
+    RunnableRange{.key = "group.min.session.timeout.ms", .least = 1},
+    RunnableRange{.key = "metadata.log.segment.ms", .least = 1},
+    RunnableRange{.key = "offset.metadata.max.bytes"},
+    RunnableRange{.key = "replica.fetch.min.bytes"},
+    RunnableRange{.key = "replica.fetch.wait.max.ms"},
+    RunnableRange{.key = "replica.high.watermark.checkpoint.interval.ms", .least = 1},
+    RunnableRange{.key = "replica.lag.time.max.ms", .least = 1},
+    RunnableRange{.key = "replica.socket.timeout.ms", .least = 1},
+    RunnableRange{.key = "request.timeout.ms", .least = 1},
+};
+
+Result<void> checkRunnable(const ConfigDefinition& key, std::string_view text, const ConfigValue& value) {
+  const auto* number = std::get_if<int64_t>(&value);
+  const auto bounds = std::ranges::find(kRunnable, key.name, &RunnableRange::key);
+  if (number == nullptr || bounds == kRunnable.end()) return {};
+  if (*number < bounds->least) return invalid(key.name, text, fmt::format("Value must be at least {}", bounds->least));
+  if (*number > bounds->most)
+    return invalid(key.name, text, fmt::format("Value must be no more than {}", bounds->most));
+  return {};
+}
+
 std::string_view tableText(ConfigLevel level) {
   switch (level) {
     case ConfigLevel::Broker:
@@ -324,6 +369,7 @@ Result<ConfigValue> parseValue(const ConfigDefinition& definition, std::optional
   }
   TIDEMARK_ASSIGN(ConfigValue value, convert(definition, *text));
   TIDEMARK_TRY(check(definition, *text, value));
+  TIDEMARK_TRY(checkRunnable(definition, *text, value));
   return value;
 }
 

@@ -100,6 +100,9 @@ TEST(BrokerConfig, NamesKeyValueAndReason) {
   EXPECT_THAT(errorWith("socket.send.buffer.bytes", "0"),
               HasSubstr("Invalid value 0 for configuration socket.send.buffer.bytes: It must be -1"));
   EXPECT_THAT(errorWith("socket.receive.buffer.bytes", "-2"), HasSubstr("at least 1"));
+  EXPECT_THAT(errorWith("connections.max.idle.ms", "0"),
+              HasSubstr("configuration connections.max.idle.ms: It must be"));
+  EXPECT_EQ(errorWith("connections.max.idle.ms", "-1"), "no error");
   EXPECT_THAT(errorWith("broker.id", "2"), HasSubstr("same value as `broker.id`"));
 }
 

@@ -91,6 +91,19 @@ TEST(ConfigTable, SaysInKafkasWordsWhatIsWrong) {
   EXPECT_EQ(messageOf(ConfigLevel::Topic, "no.such.key", "1"), "Unknown configuration \"no.such.key\"");
 }
 
+TEST(ConfigTable, WhatKafkaLeavesOpenAndNoBrokerRunsWithIsRefusedAsWell) {
+  EXPECT_EQ(messageOf(ConfigLevel::Broker, "num.io.threads", "1000000"),
+            "Invalid value 1000000 for configuration num.io.threads: Value must be no more than 1000");
+  EXPECT_EQ(messageOf(ConfigLevel::Broker, "controller.quorum.election.timeout.ms", "0"),
+            "Invalid value 0 for configuration controller.quorum.election.timeout.ms: Value must be at least 1");
+  EXPECT_EQ(messageOf(ConfigLevel::Broker, "replica.lag.time.max.ms", "-5"),
+            "Invalid value -5 for configuration replica.lag.time.max.ms: Value must be at least 1");
+  EXPECT_EQ(messageOf(ConfigLevel::Broker, "default.replication.factor", "0"),
+            "Invalid value 0 for configuration default.replication.factor: Value must be at least 1");
+  EXPECT_TRUE(parseValue(ConfigLevel::Broker, "num.io.threads", "1000"));
+  EXPECT_TRUE(parseValue(ConfigLevel::Broker, "replica.fetch.min.bytes", "0"));
+}
+
 TEST(ConfigTable, AcceptsCaseWhereKafkaDoes) {
   EXPECT_TRUE(parseValue(ConfigLevel::Broker, "group.consumer.migration.policy", "Upgrade"));
   EXPECT_FALSE(parseValue(ConfigLevel::Topic, "compression.type", "GZIP"));

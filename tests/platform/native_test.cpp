@@ -9,6 +9,8 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <future>
 #include <set>
 
 #include "harness.h"
@@ -278,6 +280,25 @@ TEST_F(NativeTest, processesMayBeKilledAnyTimeUnderFullTrafficAndLeaveNothingOpe
     if (round % 3 == 0) traffic.pauseServer(false);
   }
   EXPECT_EQ(openDescriptors(), before);
+}
+
+TEST_F(NativeTest, aThreadThatCannotBeMadeEndsTheProcessAndNotTheProgram) {
+  std::promise<std::string> death;
+  auto process = harness_->createProcess("one");
+  process->onDeath([&](const std::string& reason) { death.set_value(reason); });
+  // Room for a few stacks, not for a thousand.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit tight = before;
+  tight.rlim_cur = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + (256u << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  const auto executor = process->createExecutor({.name = "crowd", .threads = 1000});
+  const std::string reason = death.get_future().get();
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_THAT(reason, HasSubstr("of the 1000 of crowd cannot be made: "));
+  EXPECT_EQ(process->state(), Process::State::Dead);
 }
 
 TEST_F(NativeTest, aProcessWhoseHandleIsDroppedEndsWithoutTellingItsHandler) {

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <system_error>
 
 #include <pthread.h>
 #include <sys/socket.h>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+
+#include <fmt/format.h>
 
 #include "platform/native/executor_core.h"
 
@@ -85,13 +88,25 @@ bool ExecutorCore::isCurrent() const noexcept {
 void ExecutorCore::start() {
   const Lock lock(joinMutex_);
   if (stopped()) return;
-  for (int i = 0; i < options_.threads; ++i) {
-    threads_.emplace_back([this] {
-      currentExecutor = this;
-      context_.run();
-      currentExecutor = nullptr;
-    });
-    pthread_setname_np(threads_.back().native_handle(), options_.name.substr(0, 15).c_str());
+  try {
+    for (int i = 0; i < options_.threads; ++i) {
+      threads_.emplace_back([this] {
+        currentExecutor = this;
+        context_.run();
+        currentExecutor = nullptr;
+      });
+      pthread_setname_np(threads_.back().native_handle(), options_.name.substr(0, 15).c_str());
+    }
+  } catch (const std::system_error& error) {
+    const size_t made = threads_.size();
+    // What burying the process takes is free again.
+    stop();
+    for (auto& thread : threads_) thread.join();
+    threads_.clear();
+    const std::string text = fmt::format("thread {} of the {} of {} cannot be made: {}", made + 1, options_.threads,
+                                         options_.name, error.what());
+    process_->log(Logger::Level::Error, "process", text);
+    process_->die(text);
   }
 }
 

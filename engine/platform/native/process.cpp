@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <system_error>
+#include <thread>
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -124,8 +126,16 @@ void ProcessCore::die(const std::string& reason) {
   log(Logger::Level::Info, "process", "ended: " + reason);
   for (const auto& executor : executors) executor->stop();
   descriptors_->letGo();
-  const Lock lock(mutex_);
-  threads_.emplace_back([self = shared_from_this()] { self->bury(); });
+  // Where no thread could be made, those that were just stopped make room for this one.
+  while (true) {
+    try {
+      const Lock lock(mutex_);
+      threads_.emplace_back([self = shared_from_this()] { self->bury(); });
+      return;
+    } catch (const std::system_error&) {
+      std::this_thread::yield();
+    }
+  }
 }
 
 void ProcessCore::bury() {
