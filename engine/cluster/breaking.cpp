@@ -173,16 +173,22 @@ Cluster::Handler Cluster::patiently(NodeId broker, Handler done) {
   auto waiting = std::make_shared<Waiting>();
   waiting->done = std::move(done);
   waiting->timeout = executor_->schedule(patience_, [this, broker, weak = std::weak_ptr(waiting)] {
-    if (const auto late = weak.lock()) late->answer(fail(ErrorCode::RequestTimedOut, whyNotYet(broker)));
+    if (const auto late = weak.lock())
+      late->answer(fail(ErrorCode::RequestTimedOut, whyNotYet(*slots_.at(broker), patience_)));
   });
   return [waiting](Result<void> result) { waiting->answer(std::move(result)); };
 }
 
-std::string Cluster::whyNotYet(NodeId broker) const {
-  const Slot& slot = *slots_.at(broker);
-  const std::string waited = fmt::format("after {} s", std::chrono::duration<double>(patience_).count());
-  if (slot.state == BrokerState::Stopping) return fmt::format("broker {} is still stopping {}", broker, waited);
-  if (!slot.isOpen) return fmt::format("broker {} is still opening its logs {}", broker, waited);
+std::string Cluster::whyNotYet(const Slot& slot, platform::Duration waited) const {
+  const NodeId broker = slot.place.id;
+  const std::string after = fmt::format("after {} s", std::chrono::duration<double>(waited).count());
+  if (slot.state == BrokerState::Stopping) return fmt::format("broker {} is still stopping {}", broker, after);
+  if (!slot.isOpen) return fmt::format("broker {} is still opening its logs {}", broker, after);
+  if (slot.node->broker() != nullptr && slot.node->broker()->state() == broker::LifecycleState::Recovery)
+    return fmt::format(
+        "broker {} is registered, but not taken into the cluster {}: it loads its logs, or its metadata is older than "
+        "the controller's{}",
+        broker, after, whatIsUnusual());
   const auto [up, all] = controllersUp();
   // Who leads, not whom somebody believes to: that may be what it has read from its disk.
   std::string lacks = "no controller is active";
@@ -190,10 +196,22 @@ std::string Cluster::whyNotYet(NodeId broker) const {
     if (each->isOpen && each->state != BrokerState::Paused && each->node->controller() != nullptr &&
         each->node->controller()->driver().status().active)
       lacks = fmt::format("it has not reached controller {}", id);
-  const size_t set = faults_->list(lab_->clock().monotonic()).size();
   return fmt::format(
       "broker {} is started and goes on trying, but is not registered {}: {}, {} of {} controllers run{}", broker,
-      waited, lacks, up, all, set == 0 ? "" : fmt::format(", {} fault{} set", set, set == 1 ? " is" : "s are"));
+      after, lacks, up, all, whatIsUnusual());
+}
+
+std::string Cluster::whatIsUnusual() const {
+  std::string text;
+  if (const size_t set = faults_->list(lab_->clock().monotonic()).size(); set > 0)
+    text += fmt::format(", {} fault{} set", set, set == 1 ? " is" : "s are");
+  std::string settings;
+  const config::ConfigMap usual = config::labProfile(static_cast<int>(topology_->brokers()));
+  for (const auto& [key, value] : settings_)
+    if (const auto known = usual.find(key); known == usual.end() || known->second != value)
+      settings += fmt::format("{}{}={}", settings.empty() ? "" : ", ", key, value);
+  if (!settings.empty()) text += ", and it was launched with " + settings;
+  return text;
 }
 
 // --- the list

@@ -85,8 +85,7 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
       bool first = true;
       for (const NodePlace& node : topology_->nodes) {
         if (node.isBroker) ready.brokers.push_back(node.id.value());
-        const bool isMissing =
-            slots_.at(node.id)->state == observe::BrokerState::Stopped && !slots_.at(node.id)->diedOf.empty();
+        const bool isMissing = slots_.at(node.id)->isLeftOut();
         if (isMissing) ready.missing.push_back(node.id.value());
         if (!isMissing && node.isBroker && std::exchange(first, false))
           ready.bootstrap = fmt::format("{}", platform::Endpoint{topology_->advertisedHost, node.port});

@@ -100,6 +100,8 @@ class Cluster final : public observe::ClusterSource {
   /// As it is now, whether anybody looks or not.
   void describeNow(std::move_only_function<void(observe::SnapshotPtr)> done);
 
+  /// Of each broker that dies by itself, with its reason; before launch(). On the cluster's executor.
+  void onDeath(std::function<void(NodeId, const std::string& reason)> told) { deathTold_ = std::move(told); }
   /// How long whoever starts or stops a broker, or heals what took one down, waits for it; then an error says what it
   /// lacks, and it goes on. Zero: as long as it takes. Before launch().
   void setPatience(platform::Duration patience) { patience_ = patience; }
@@ -167,6 +169,8 @@ class Cluster final : public observe::ClusterSource {
   bool canDoWithout(const std::map<NodeId, Error>& failed) const;
   /// Says so, and what to do about it.
   void leaveOut(NodeId id, const Error& error);
+  /// Says which partitions wait for a node that was left out.
+  void tellLeaderless() const;
   void createFirstTopic(const std::optional<observe::TopicOptions>& topic);
   /// Calls back once it holds, asked again whenever a broker has taken up metadata; with an error if it takes too long.
   void awaitMetadata(std::function<bool()> holds, Handler done);
@@ -218,7 +222,9 @@ class Cluster final : public observe::ClusterSource {
   void endFault(int id, faults::Ending how, Handler done);
   /// `done`, or what it hears once patience is at its end, whichever comes first.
   Handler patiently(NodeId broker, Handler done);
-  std::string whyNotYet(NodeId broker) const;
+  std::string whyNotYet(const Slot& slot, platform::Duration waited) const;
+  /// What may keep it from starting: ", 2 faults are set, and it was launched with key=value"; empty if nothing.
+  std::string whatIsUnusual() const;
 
   // In damage.cpp.
   /// Of the machine of a broker, whether it runs or not, and without faults.
@@ -288,6 +294,7 @@ class Cluster final : public observe::ClusterSource {
   /// By fault: what it named and nobody was when it was set.
   std::map<int, std::vector<faults::Unmatched>> unmatched_;
   platform::Duration patience_{};
+  std::function<void(NodeId, const std::string&)> deathTold_;
 
   // Of the executor.
   std::string advertised_;

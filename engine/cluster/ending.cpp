@@ -21,6 +21,7 @@ constexpr platform::Duration kResign = std::chrono::seconds(2);
 void Cluster::killNode(Slot& slot, BrokerState state) {
   if (!slot.process) return;
   remember(slot);
+  slot.notReady.cancel();
   slot.isOpen = false;
   slot.process->kill(state == BrokerState::Stopped ? "stopped in control" : "killed by the lab");
   slot.process->awaitStopped();

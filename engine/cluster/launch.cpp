@@ -1,9 +1,13 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/errands.h"
 #include "cluster/slot.h"
@@ -18,6 +22,37 @@ using observe::BrokerState;
 
 /// So far above the brokers' ports are those of the controllers.
 constexpr size_t kControllersAbove = 100;
+/// A start that takes longer is told with what it waits for: much more than it takes.
+constexpr platform::Duration kUsualStart = std::chrono::seconds(10);
+
+/// A topic cannot have more copies than there are brokers: none would ever come into being.
+Result<void> checkCopies(const config::BrokerConfig& config, int brokers) {
+  static constexpr std::array kCopies = {"default.replication.factor", "offsets.topic.replication.factor",
+                                         "share.coordinator.state.topic.replication.factor",
+                                         "transaction.state.log.replication.factor"};
+  for (const char* key : kCopies)
+    if (const int copies = config.getInt(key); copies > brokers)
+      return fail(
+          ErrorCode::InvalidConfig,
+          fmt::format("Invalid value {} for configuration {}: the cluster has {} broker{}, so it can be 1 to {}",
+                      copies, key, brokers, brokers == 1 ? "" : "s", brokers));
+  return {};
+}
+
+/// A node on the directories of another cluster would look for its quorum without end. What cannot be read is the
+/// node's own to refuse.
+Result<void> checkCluster(platform::FileSystem& files, const config::BrokerConfig& config, const std::string& clusterId,
+                          const std::string& dataFolder) {
+  for (const std::string& directory : config.logDirs()) {
+    const auto meta = log::readMetaProperties(files, directory);
+    if (!meta || !*meta || (*meta)->clusterId.empty() || (*meta)->clusterId == clusterId) continue;
+    return fail(
+        ErrorCode::InconsistentClusterId,
+        fmt::format("{}/{}: cluster.id is {}, but {}/{} says {}: the directory belongs to another cluster", directory,
+                    log::kMetaPropertiesFile, (*meta)->clusterId, dataFolder, kTopologyFile, clusterId));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -136,7 +171,8 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   }
   for (const NodePlace& place : topology_->nodes) {
     // Whatever is wrong with a setting is said before anything is written.
-    TIDEMARK_TRY(nodeConfig(*topology_, place, dataFolder_, settings_));
+    TIDEMARK_ASSIGN(const config::BrokerConfig config, nodeConfig(*topology_, place, dataFolder_, settings_));
+    TIDEMARK_TRY(checkCopies(config, options.brokers));
     auto slot = std::make_unique<Slot>();
     slot->place = place;
     slots_.emplace(place.id, std::move(slot));
@@ -200,6 +236,7 @@ void Cluster::launchNow(observe::LaunchOptions options, Handler done) {
                       [this, topic = std::move(launch->topic)](Result<void> settled) {
                         const bool ended = !settled && settled.error().code != ErrorCode::RequestTimedOut;
                         if (ended) return finishLaunch(std::move(settled));
+                        tellLeaderless();
                         createFirstTopic(topic);
                       });
       }
@@ -234,6 +271,33 @@ void Cluster::leaveOut(NodeId id, const Error& error) {
       id, error.message, folders, id);
   slots_.at(id)->diedOf = error.message;
   changed();
+}
+
+void Cluster::tellLeaderless() const {
+  constexpr size_t kNamed = 3;
+  const metadata::ImagePtr image = newestImage();
+  if (!image) return;
+  const auto isLeftOut = [this](NodeId node) {
+    const auto found = slots_.find(node);
+    return found != slots_.end() && found->second->isLeftOut();
+  };
+  size_t count = 0;
+  std::string named;
+  std::set<NodeId> awaited;
+  for (const auto& [id, topic] : image->topics.byId)
+    for (const auto& [index, partition] : topic->partitions) {
+      if (partition->leader != kNoNode || !std::ranges::any_of(partition->electable(), isLeftOut)) continue;
+      std::ranges::copy_if(partition->electable(), std::inserter(awaited, awaited.end()), isLeftOut);
+      if (++count <= kNamed) named += fmt::format("{}{}-{}", named.empty() ? "" : ", ", topic->name, index);
+    }
+  if (count == 0) return;
+  if (count > kNamed) named += fmt::format(" and {} more", count - kNamed);
+  lab_->log().error(
+      "cluster",
+      "{} ({}) {} no leader until broker {} is back: nobody else has all that was acknowledged there, so do "
+      "not empty its folder",
+      count == 1 ? "1 partition" : fmt::format("{} partitions", count), named, count == 1 ? "has" : "have",
+      fmt::join(awaited, " or "));
 }
 
 void Cluster::createFirstTopic(const std::optional<observe::TopicOptions>& topic) {
@@ -276,6 +340,12 @@ void Cluster::startNode(Slot& slot, Handler done) {
   slot.waiting.push_back(std::move(done));
   slot.isOpen = false;
   enter(slot, BrokerState::Starting);
+  slot.notReady = executor_->schedule(kUsualStart, [this, id, incarnation] {
+    const auto found = slots_.find(id);
+    if (found == slots_.end() || found->second->incarnation != incarnation) return;
+    if (found->second->state == BrokerState::Starting)
+      lab_->log().warning("cluster", "{}", whyNotYet(*found->second, kUsualStart));
+  });
   broker::FormatNode format{.config = *std::move(config),
                             .clusterId = topology_->clusterId,
                             .voters = topology_->voters(),
@@ -283,8 +353,9 @@ void Cluster::startNode(Slot& slot, Handler done) {
                             .features = features_};
   // Each broker reads and writes its own files on its own thread: they start side by side.
   slot.main->post([this, id, incarnation, node = slot.node.get(), process = slot.process.get(),
-                   format = std::move(format)] {
+                   format = std::move(format), dataFolder = dataFolder_, isNew = fresh_] {
     const auto openNode = [&]() -> Result<void> {
+      if (!isNew) TIDEMARK_TRY(checkCluster(process->files(), format.config, format.clusterId, dataFolder));
       if (!process->files().exists(fmt::format("{}/{}", format.config.metadataLogDir(), log::kMetaPropertiesFile)))
         TIDEMARK_TRY(broker::formatNode(*process, format));
       TIDEMARK_TRY(node->open());
@@ -307,6 +378,8 @@ void Cluster::opened(NodeId id, uint64_t incarnation, Result<void> result) {
   if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->node) return;
   Slot& slot = *found->second;
   if (!result) {
+    // died() says of what.
+    if (slot.process->state() == platform::Process::State::Dead) return;
     killNode(slot, BrokerState::Stopped);
     settle(slot, std::move(result));
     return;
@@ -323,6 +396,7 @@ void Cluster::stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleSta
   Slot& slot = *found->second;
   if (state == broker::LifecycleState::Running && slot.state == BrokerState::Starting) {
     tell(id, events::BrokerStarted{id});
+    slot.notReady.cancel();
     enter(slot, BrokerState::Running);
     settle(slot, {});
   }
@@ -337,6 +411,7 @@ void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
                     full ? "free space on its disk (or heal the fault that fills it)" : "mend that", id);
   found->second->diedOf = reason;
   killNode(*found->second, BrokerState::Killed);
+  if (deathTold_) deathTold_(id, reason);
   settle(*found->second, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} died: {}", id, reason)));
 }
 

@@ -35,6 +35,8 @@ struct Cluster::Slot {
   std::unique_ptr<broker::Node> node;
   /// open() has succeeded: the node may be asked things.
   bool isOpen = false;
+  /// Says what it waits for, unless it runs by then.
+  platform::Timer notReady;
   /// Whoever waits for the start or the stop under way.
   std::vector<Handler> waiting;
   /// As last seen, for when it does not run any more.
@@ -50,6 +52,9 @@ struct Cluster::Slot {
   /// As its coordinator answered last, and the life in which it was asked and has not answered yet; 0: none.
   std::vector<observe::TransactionSnapshot> transactions;
   uint64_t transactionsAsked = 0;
+
+  /// It did not start with the others, who do without it.
+  bool isLeftOut() const { return state == observe::BrokerState::Stopped && !diedOf.empty(); }
 };
 
 inline bool isAlive(observe::BrokerState state) {

@@ -101,6 +101,9 @@ bool Cluster::isSettled() const {
       if (runs(*slot) && !image->cluster.isActive(id)) return false;
     for (const auto& [id, topic] : image->topics.byId)
       for (const auto& [index, partition] : topic->partitions) {
+        // The controller has yet to find out that it is not there.
+        if (const auto leader = slots_.find(partition->leader); leader != slots_.end() && leader->second->isLeftOut())
+          return false;
         const auto mayLead = [&](NodeId replica) { return image->cluster.isActive(replica); };
         if (partition->leader == kNoNode && std::ranges::any_of(partition->electable(), mayLead)) return false;
       }

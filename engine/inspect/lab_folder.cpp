@@ -1,6 +1,13 @@
 #include "inspect/lab_folder.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/bytes.h"
+#include "inspect/file_kind.h"
 
 namespace tidemark::inspect {
 
@@ -24,6 +31,27 @@ std::vector<std::string> logDirectoriesOfLab(const platform::FileSystem& files, 
   }
   std::ranges::sort(found);
   return found;
+}
+
+std::optional<LabOwner> ownerInLab(platform::FileSystem& files, const std::string& directory) {
+  constexpr size_t kMostBytes = 1u << 20;
+  LabOwner owner{
+      .path = platform::parentDirectory(directory) + "/" + std::string(kLabFile), .clusterId = {}, .node = {}};
+  if (!files.exists(owner.path)) return std::nullopt;
+  const auto contents = files.readFile(owner.path, kMostBytes);
+  if (!contents) return std::nullopt;
+  const auto lab = nlohmann::json::parse(asText(*contents), nullptr, false);
+  if (!lab.is_object() || !lab.contains("clusterId") || !lab["clusterId"].is_string()) return std::nullopt;
+  owner.clusterId = lab["clusterId"].get<std::string>();
+  // broker-3, broker-3.disk-2
+  std::string_view name = nameIn(directory);
+  constexpr std::string_view kPrefix = "broker-";
+  if (!name.starts_with(kPrefix)) return owner;
+  name.remove_prefix(kPrefix.size());
+  int32_t id = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+  if (error == std::errc() && (end == name.data() + name.size() || *end == '.')) owner.node = NodeId(id);
+  return owner;
 }
 
 }  // namespace tidemark::inspect

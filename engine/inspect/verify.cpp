@@ -106,11 +106,30 @@ class Verification {
 
   Result<void> one(const std::string& path, const std::vector<platform::DirectoryEntry>& entries) {
     const DirectoryFacts directory = checkDirectory(files_, path, entries, *node_, options_, sink_);
-    if (directory.meta) compareOwners(path + "/" + std::string(log::kMetaPropertiesFile), *directory.meta);
+    if (directory.meta) {
+      const std::string meta = path + "/" + std::string(log::kMetaPropertiesFile);
+      compareOwners(meta, *directory.meta);
+      compareWithLab(path, meta, *directory.meta);
+    }
     summary_.inUse |= directory.inUse;
     for (const auto& [name, partition] : directory.folders) TIDEMARK_TRY(checkFolder(directory, name, partition));
     checkStale(directory);
     return {};
+  }
+
+  /// A lab starts no node on the directory of another one.
+  void compareWithLab(const std::string& directory, const std::string& path, const log::MetaProperties& meta) {
+    const auto owner = ownerInLab(files_, directory);
+    if (!owner) return;
+    if (!meta.clusterId.empty() && meta.clusterId != owner->clusterId)
+      tell(FindingKind::DirectoriesDisagree, Severity::Error, path,
+           fmt::format("cluster.id {} as in {}", owner->clusterId, owner->path), meta.clusterId,
+           "put this cluster's directory back, or the right cluster.id if only that was changed: the node does not "
+           "start with another's");
+    if (owner->node && meta.nodeId.value() >= 0 && meta.nodeId != *owner->node)
+      tell(FindingKind::DirectoriesDisagree, Severity::Error, path,
+           fmt::format("node.id {}, by the name of the directory", *owner->node), fmt::format("{}", meta.nodeId),
+           "put each node's directory back in its place: the node does not start with another's");
   }
 
   /// Whoever gives several directories means one node's, unless they are those of a lab.

@@ -114,8 +114,8 @@ Result<MetaProperties> decodeMetaProperties(std::string_view text) {
       properties.directoryId = *id;
     }
   }
-  if (version != "0" && version != "1")
-    return corrupt(fmt::format("version '{}' is neither 0 nor 1", version.value_or("")));
+  if (!version) return corrupt("version is missing");
+  if (version != "0" && version != "1") return corrupt(fmt::format("version '{}' is neither 0 nor 1", *version));
   const auto& id = nodeId ? nodeId : brokerId;
   if (id) {
     const auto number = parseDecimal<int32_t>(*id);

@@ -62,7 +62,14 @@ class ClusterTest : public testing::Test {
     return all;
   }
 
-  sim::SimulatedLab lab_{{.seed = 5}};
+  /// What the lab itself says, as somebody at a terminal sees it.
+  std::vector<std::string> told_;
+  sim::SimulatedLab lab_{{.seed = 5,
+                          .level = platform::Logger::Level::Warning,
+                          .log = [this](platform::MonotonicTime, platform::Logger::Level, std::string_view process,
+                                        std::string_view, std::string_view text) {
+                            if (process == "lab") told_.emplace_back(text);
+                          }}};
   std::vector<std::shared_ptr<platform::SimulatedProcess>> looks_;
 };
 

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <gmock/gmock.h>
 
 #include "events/event.h"
+#include "log/checkpoints.h"
 
 namespace tidemark::cluster {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST_F(ClusterTest, AFolderIsGoneOnWithUnderItsOwnIdAndPorts) {
@@ -61,6 +64,76 @@ TEST_F(ClusterTest, ADamagedBrokerDoesNotKeepTheOthersFromStarting) {
   ASSERT_TRUE(restart(1));
   EXPECT_THAT(ready().missing, testing::IsEmpty());
   EXPECT_EQ(ready().bootstrap, whole.bootstrap);
+}
+
+TEST_F(ClusterTest, ABrokerOfAnotherClusterIsLeftOutAtOnce) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(shutdown());
+  const std::string directory = fmt::format("{}/broker-2", kFolder);
+  auto meta = log::readMetaProperties(files("broker-2"), directory);
+  ASSERT_TRUE(meta && *meta);
+  const std::string own = std::exchange((*meta)->clusterId, "AAAAAAAAAAAAAAAAAAAAAA");
+  ASSERT_TRUE(log::writeMetaProperties(files("broker-2"), directory, **meta));
+  ASSERT_LAUNCHED(options(3));
+  EXPECT_THAT(ready().missing, testing::ElementsAre(2));
+  const auto refused = restart(2);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            fmt::format("{}/meta.properties: cluster.id is AAAAAAAAAAAAAAAAAAAAAA, but {}/tidemark.json says {}: the "
+                        "directory belongs to another cluster",
+                        directory, kFolder, own));
+  (*meta)->clusterId = own;
+  ASSERT_TRUE(log::writeMetaProperties(files("broker-2"), directory, **meta));
+  EXPECT_TRUE(restart(2));
+}
+
+TEST_F(ClusterTest, ABrokerThatDoesNotGetReadyIsToldWithWhatItWaitsFor) {
+  observe::LaunchOptions given = options(3);
+  given.settings = {{"socket.request.max.bytes", "1"}};
+  bool answered = false;
+  lab_.cluster().launch(std::move(given), [&](const Result<void>&) { answered = true; });
+  ASSERT_TRUE(await([&] { return told_.size() >= 3; }));
+  EXPECT_FALSE(answered);
+  EXPECT_THAT(told_.front(),
+              AllOf(HasSubstr("broker 1 is started and goes on trying, but is not registered after 10 s: no "
+                              "controller is active, 3 of 3 controllers run"),
+                    HasSubstr("it was launched with socket.request.max.bytes=1")));
+  lab_.world().runFor(std::chrono::minutes(1));
+  EXPECT_THAT(told_, testing::SizeIs(3)) << "once each";
+}
+
+TEST_F(ClusterTest, MoreCopiesThanBrokersAreRefused) {
+  for (const char* key : {"default.replication.factor", "offsets.topic.replication.factor"}) {
+    observe::LaunchOptions given = options(3);
+    given.settings = {{key, "9"}};
+    const auto refused = launch(std::move(given));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message,
+              fmt::format("Invalid value 9 for configuration {}: the cluster has 3 brokers, so it can be 1 to 3", key));
+  }
+}
+
+TEST_F(ClusterTest, PartitionsThatWaitForABrokerThatWasLeftOutAreTold) {
+  observe::LaunchOptions given = options(3);
+  given.separateControllers = 1;
+  ASSERT_TRUE(launch(given));
+  ASSERT_TRUE(createTopic("orders", 5));
+  // Only broker 1 is in sync in the end, and nobody stopped cleanly.
+  const auto inSync = [&] {
+    const metadata::ImagePtr image = node(1).broker()->image();
+    return image->topics.partition("orders", PartitionIndex(0))->isr.size();
+  };
+  ASSERT_TRUE(kill(2));
+  ASSERT_TRUE(await([&] { return inSync() == 2; }));
+  ASSERT_TRUE(kill(3));
+  ASSERT_TRUE(await([&] { return inSync() == 1; }));
+  ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().abandon(std::move(done)); }));
+  const std::string path = fmt::format("{}/broker-1/meta.properties", kFolder);
+  ASSERT_TRUE(files("broker-1").replaceFile(path, asBytes("rubbish")));
+  ASSERT_LAUNCHED(given);
+  EXPECT_THAT(told_, testing::Contains(HasSubstr("version is missing")));
+  EXPECT_THAT(told_, testing::Contains(AllOf(HasSubstr("5 partitions (orders-"), HasSubstr(" and 2 more"),
+                                             HasSubstr("no leader until broker 1 is back"))));
 }
 
 TEST_F(ClusterTest, WithoutAMajorityOfTheVotersALaunchFails) {

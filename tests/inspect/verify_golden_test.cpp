@@ -3,9 +3,12 @@
 #include <fstream>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "golden_case.h"
 #include "inspect/check.h"
 #include "inspect/dump_printer.h"
+#include "log/checkpoints.h"
 
 // Every directory that Apache Kafka 4.4 wrote is as it should be, or has exactly the damage that it is documented to
 // have.
@@ -128,6 +131,37 @@ TEST(VerifyGoldenTest, theFolderOfALabStandsForItsLogDirectories) {
   EXPECT_THAT(found, IsEmpty());
   EXPECT_EQ(verified->directories, 3);
   EXPECT_GT(verified->partitions, 3);
+}
+
+TEST(VerifyGoldenTest, aDirectoryOfALabThatIsOfAnotherClusterOrNodeIsTold) {
+  GoldenCase golden("cluster-clean");
+  const std::filesystem::path data = golden.folder() / "data";
+  for (const std::string& name : golden.directories())
+    std::filesystem::rename(data / name, data / ("broker-" + name.substr(1)));
+  const auto meta = log::readMetaProperties(golden.process().files(), (data / "broker-1").string());
+  ASSERT_TRUE(meta && *meta);
+  std::ofstream(data / "tidemark.json") << R"({"clusterId": ")" << (*meta)->clusterId << R"("})";
+  const auto problems = [&](const std::filesystem::path& directory) {
+    std::vector<std::string> found;
+    EXPECT_TRUE(verify(golden.process(), {directory.string()}, {}, [&](const Finding& finding) {
+      if (finding.severity != Severity::Note)
+        found.push_back(fmt::format("{} {}: {}", findingName(finding.kind), finding.expected, finding.found));
+    }));
+    return found;
+  };
+  EXPECT_THAT(problems(data), IsEmpty());
+  log::MetaProperties other = **meta;
+  other.clusterId = "AAAAAAAAAAAAAAAAAAAAAA";
+  ASSERT_TRUE(log::writeMetaProperties(golden.process().files(), (data / "broker-1").string(), other));
+  const auto ofCluster = ElementsAre(fmt::format("directories-disagree cluster.id {} as in {}/tidemark.json: {}",
+                                                 (*meta)->clusterId, data.string(), other.clusterId));
+  EXPECT_THAT(problems(data), ofCluster);
+  EXPECT_THAT(problems(data / "broker-1"), ofCluster) << "alone as well";
+  other = **meta;
+  other.nodeId = NodeId(7);
+  ASSERT_TRUE(log::writeMetaProperties(golden.process().files(), (data / "broker-1").string(), other));
+  EXPECT_THAT(problems(data / "broker-1"),
+              ElementsAre("directories-disagree node.id 1, by the name of the directory: 7"));
 }
 
 TEST(VerifyGoldenTest, aFolderOfSomethingElseIsOneError) {
