@@ -52,16 +52,23 @@ Console::Console() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   ended_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  listen_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 Console::~Console() {
   ::close(signals_);
   ::close(ended_);
+  ::close(listen_);
 }
 
 void Console::end() {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(ended_, &one, sizeof one);
+}
+
+void Console::listen() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(listen_, &one, sizeof one);
 }
 
 bool Console::handOn(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong) {
@@ -87,10 +94,11 @@ bool Console::handOn(const std::function<bool(const std::string&)>& line, const 
 
 void Console::run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong,
                   const std::function<void()>& ended, const std::function<void()>& signal) {
-  std::array<pollfd, 3> watched{{{.fd = ended_, .events = POLLIN, .revents = 0},
+  std::array<pollfd, 4> watched{{{.fd = ended_, .events = POLLIN, .revents = 0},
                                  {.fd = signals_, .events = POLLIN, .revents = 0},
-                                 {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}}};
-  bool listening = true;
+                                 {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
+                                 {.fd = listen_, .events = POLLIN, .revents = 0}}};
+  bool listening = false;
   while (true) {
     // While lines wait, input is not looked at: it is taken up again after a pause.
     const bool waiting = listening && buffered_.find('\n') != std::string::npos;
@@ -100,6 +108,11 @@ void Console::run(const std::function<bool(const std::string&)>& line, const std
     if (watched[1].revents != 0) {
       signalfd_siginfo info;
       while (::read(signals_, &info, sizeof info) == sizeof info) signal();
+    }
+    if (watched[3].revents != 0) {
+      // Once is enough, whoever else says so.
+      watched[3].fd = -1;
+      listening = true;
     }
     if (watched[2].fd >= 0 && watched[2].revents != 0) {
       std::array<char, 4096> chunk;

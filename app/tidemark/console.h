@@ -22,8 +22,8 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// Waits (without using time) and calls back on this thread until end() was called: `line` for each line of standard
-  /// input, without its end, at most some thousands a second; it returns whether further ones are wanted. `signal` for
+  /// Waits (without using time) and calls back on this thread until end() was called: from listen() on `line` for each
+  /// line of standard input, without its end, at most some thousands a second; it returns whether further ones are wanted. `signal` for
   /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup); `ended` once, when standard input is at
   /// its end: nobody will ask anything any more. Of a line of more than kLongestLine bytes nothing is kept; `tooLong`
   /// is called in place of `line` as soon as it is known to be one.
@@ -33,6 +33,8 @@ class Console {
   static constexpr size_t kLongestLine = 64 * 1024;
   /// Any thread.
   void end();
+  /// Standard input is taken up, its end as well; what was written to it before has waited. Any thread.
+  void listen();
 
   /// One line on standard output, whole and at once. Any thread.
   static void print(std::string_view line);
@@ -47,6 +49,7 @@ class Console {
  private:
   int signals_ = -1;
   int ended_ = -1;
+  int listen_ = -1;
   /// Hands on at most kLinesAtOnce of the lines that are buffered. False: none is wanted any more.
   bool handOn(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong);
 

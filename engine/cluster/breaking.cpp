@@ -311,6 +311,22 @@ void Cluster::healAll(Done done) {
   });
 }
 
+Cluster::Healed Cluster::healed(size_t count) const {
+  Healed healed{.count = count, .down = {}};
+  for (const auto& [id, slot] : slots_)
+    if (slot->state == BrokerState::Killed && !wasHarmed(id)) healed.down.push_back(id);
+  return healed;
+}
+
+void Cluster::healOne(int id, std::move_only_function<void(Result<Healed>)> done) {
+  run([this, id, done = std::move(done)]() mutable {
+    endFault(id, Ending::Healed, [this, done = std::move(done)](Result<void> ended) mutable {
+      if (!ended) return done(fail(std::move(ended).error()));
+      done(healed(1));
+    });
+  });
+}
+
 void Cluster::healEach(std::move_only_function<void(Result<Healed>)> done) {
   run([this, done = std::move(done)]() mutable {
     struct Healing {
@@ -325,10 +341,7 @@ void Cluster::healEach(std::move_only_function<void(Result<Healed>)> done) {
       if (!result && healing->result) healing->result = std::move(result);
       if (--healing->left > 0) return;
       if (!healing->result) return healing->done(fail(std::move(healing->result).error()));
-      Healed healed{.count = healing->count, .down = {}};
-      for (const auto& [id, slot] : slots_)
-        if (slot->state == BrokerState::Killed) healed.down.push_back(id);
-      healing->done(std::move(healed));
+      healing->done(healed(healing->count));
     };
     for (const faults::FaultStatus& fault : faults_->list(lab_->clock().monotonic())) {
       ++healing->left;
@@ -429,14 +442,20 @@ void Cluster::harm(Slot& slot, Kind kind, int fault) {
 
 void Cluster::endFault(int id, Ending how, Handler done) {
   const auto ended = faults_->end(id, how);
-  if (!ended) return done(fail(ErrorCode::InvalidRequest, fmt::format("there is no fault {}", id)));
+  if (!ended) return done(fail(faults_->gone(id)));
   changed();
   listenForFaults();
   const auto found = ended->begun ? slots_.find(ended->place.node) : slots_.end();
   if (found == slots_.end()) return done({});
   Slot& slot = *found->second;
   if (ended->fault.kind == Kind::Pause && slot.state == BrokerState::Paused) return done(resumeNow(slot));
-  if (std::ranges::find(kDown, ended->fault.kind) == kDown.end()) return done({});
+  if (std::ranges::find(kDown, ended->fault.kind) == kDown.end()) {
+    // Whoever heals it is told in the answer.
+    if (how == Ending::Expired && slot.state == BrokerState::Killed && !slot.diedOf.empty())
+      lab_->log().warning("cluster", "{} is over, but broker {} died meanwhile and stays down: `restart {}` starts it",
+                          faults::textOf(ended->fault), slot.place.id, slot.place.id);
+    return done({});
+  }
   // Up already, or on its way: then whoever brings it up is answered.
   if (slot.state != BrokerState::Stopping && slot.process) return done({});
   done = patiently(slot.place.id, std::move(done));

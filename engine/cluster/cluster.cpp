@@ -91,8 +91,7 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
           ready.bootstrap = fmt::format("{}", platform::Endpoint{topology_->advertisedHost, node.port});
       }
     }
-    for (const auto& [key, value] : settings_)
-      ready.profile += fmt::format("{}{}={}", ready.profile.empty() ? "" : ", ", key, value);
+    ready.profile = settings_;
     done(ready);
   });
 }

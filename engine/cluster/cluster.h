@@ -42,8 +42,8 @@ struct Ready {
   /// Nodes of a stored cluster that could not start, which the others do without.
   std::vector<int> missing;
   std::string clusterId;
-  /// "key=value, …" of what differs from Kafka's defaults.
-  std::string profile;
+  /// What differs from Kafka's defaults.
+  config::ConfigMap profile;
 };
 
 /// Runs the brokers of one cluster, each on a Process of its own, and breaks them on request: all that an application
@@ -96,12 +96,20 @@ class Cluster final : public observe::ClusterSource {
   };
   /// As healAll().
   void healEach(std::move_only_function<void(Result<Healed>)> done);
+  /// As healFault().
+  void healOne(int id, std::move_only_function<void(Result<Healed>)> done);
   void listFaults(std::move_only_function<void(faults::FaultBook::Lists)> done);
   /// As it is now, whether anybody looks or not.
   void describeNow(std::move_only_function<void(observe::SnapshotPtr)> done);
 
-  /// Of each broker that dies by itself, with its reason; before launch(). On the cluster's executor.
-  void onDeath(std::function<void(NodeId, const std::string& reason)> told) { deathTold_ = std::move(told); }
+  /// What nobody asked for; before launch(). On the cluster's executor.
+  struct News {
+    /// A broker died by itself.
+    std::function<void(NodeId, const std::string& reason)> died;
+    /// A broker is not ready after the time that a start takes.
+    std::function<void(NodeId)> late;
+  };
+  void onNews(News news) { news_ = std::move(news); }
   /// How long whoever starts or stops a broker, or heals what took one down, waits for it; then an error says what it
   /// lacks, and it goes on. Zero: as long as it takes. Before launch().
   void setPatience(platform::Duration patience) { patience_ = patience; }
@@ -222,6 +230,7 @@ class Cluster final : public observe::ClusterSource {
   void endFault(int id, faults::Ending how, Handler done);
   /// `done`, or what it hears once patience is at its end, whichever comes first.
   Handler patiently(NodeId broker, Handler done);
+  Healed healed(size_t count) const;
   std::string whyNotYet(const Slot& slot, platform::Duration waited) const;
   /// What may keep it from starting: ", 2 faults are set, and it was launched with key=value"; empty if nothing.
   std::string whatIsUnusual() const;
@@ -294,7 +303,7 @@ class Cluster final : public observe::ClusterSource {
   /// By fault: what it named and nobody was when it was set.
   std::map<int, std::vector<faults::Unmatched>> unmatched_;
   platform::Duration patience_{};
-  std::function<void(NodeId, const std::string&)> deathTold_;
+  News news_;
 
   // Of the executor.
   std::string advertised_;

@@ -11,6 +11,7 @@
 
 #include "cluster/errands.h"
 #include "cluster/slot.h"
+#include "faults/faulty_files.h"
 #include "faults/faulty_handler.h"
 #include "log/checkpoints.h"
 #include "metadata/features.h"
@@ -343,8 +344,9 @@ void Cluster::startNode(Slot& slot, Handler done) {
   slot.notReady = executor_->schedule(kUsualStart, [this, id, incarnation] {
     const auto found = slots_.find(id);
     if (found == slots_.end() || found->second->incarnation != incarnation) return;
-    if (found->second->state == BrokerState::Starting)
-      lab_->log().warning("cluster", "{}", whyNotYet(*found->second, kUsualStart));
+    if (found->second->state != BrokerState::Starting) return;
+    lab_->log().warning("cluster", "{}", whyNotYet(*found->second, kUsualStart));
+    if (news_.late) news_.late(id);
   });
   broker::FormatNode format{.config = *std::move(config),
                             .clusterId = topology_->clusterId,
@@ -407,11 +409,15 @@ void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
   const auto found = slots_.find(id);
   if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->process) return;
   const bool full = reason.contains("No space left on device");
-  lab_->log().error("cluster", "broker {} died: {}; {}, then `restart {}`", id, reason,
-                    full ? "free space on its disk (or heal the fault that fills it)" : "mend that", id);
+  const bool torn = reason.starts_with(faults::kTornReason);
+  lab_->log().error("cluster", "broker {} died: {}; {}`restart {}`{}", id, reason,
+                    full   ? "free space on its disk (or heal the fault that fills it), then "
+                    : torn ? ""
+                           : "mend that, then ",
+                    id, torn ? " has it recover its logs" : "");
   found->second->diedOf = reason;
   killNode(*found->second, BrokerState::Killed);
-  if (deathTold_) deathTold_(id, reason);
+  if (news_.died) news_.died(id, reason);
   settle(*found->second, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} died: {}", id, reason)));
 }
 

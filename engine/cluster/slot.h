@@ -62,6 +62,11 @@ inline bool isAlive(observe::BrokerState state) {
   return state == BrokerState::Running || state == BrokerState::Fenced || state == BrokerState::Starting;
 }
 
+/// Somebody may get an answer from it, now or when it is resumed.
+inline bool isUp(observe::BrokerState state) {
+  return isAlive(state) || state == observe::BrokerState::Paused || state == observe::BrokerState::Stopping;
+}
+
 /// The name of the machine that a broker runs on.
 inline std::string machineOf(NodeId id) {
   return fmt::format("broker-{}", id);

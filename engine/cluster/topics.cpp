@@ -141,7 +141,18 @@ void Cluster::metadataApplied() {
 }
 
 void Cluster::findLeader(TopicPartition partition, std::move_only_function<void(Result<NodeId>)> done) {
-  run([this, partition = std::move(partition), done = std::move(done)]() mutable { done(leaderNow(partition)); });
+  run([this, partition = std::move(partition), done = std::move(done)]() mutable {
+    auto leader = leaderNow(partition);
+    if (leader) {
+      const auto slot = slots_.find(*leader);
+      if (slot != slots_.end() && !isUp(slot->second->state))
+        leader = fail(ErrorCode::LeaderNotAvailable,
+                      fmt::format("{} has no leader: broker {} led it, which does not run, and {}", partition, *leader,
+                                  hasMajority() ? "nobody else is elected yet"
+                                                : "without a majority of the controllers nobody else can be elected"));
+    }
+    done(std::move(leader));
+  });
 }
 
 Result<NodeId> Cluster::leaderNow(const TopicPartition& partition) const {

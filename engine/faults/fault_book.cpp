@@ -131,8 +131,9 @@ void FaultBook::begin(int id, Place place, MonotonicTime now, Lasting lasting) {
     entry.lasting = std::move(lasting);
     entry.actsSince = now;
     if (entry.fault.duration > Duration{}) entry.endAt = now + entry.fault.duration;
-    // What happens to a broker or a file once has happened with this.
-    if (areaOf(entry.fault.kind) == Area::Brokers || isMomentary(entry.fault.kind)) entry.fired = 1;
+    // What happens to a broker or a file once has happened with this; a clock is wrong from now on.
+    const Area area = areaOf(entry.fault.kind);
+    if (area == Area::Brokers || area == Area::Clocks || isMomentary(entry.fault.kind)) entry.fired = 1;
     notices.events.emplace_back(injected(entry));
     if (entry.fault.kind == Kind::ClockJump) {
       for (auto& [node, site] : sites_) {
@@ -258,13 +259,25 @@ int FaultBook::find(Kind kind, NodeId node) const {
   return 0;
 }
 
+Error FaultBook::gone(int id) const {
+  const Lock lock(mutex_);
+  return goneNow(id);
+}
+
+Error FaultBook::goneNow(int id) const {
+  const auto over = std::ranges::find(over_, id, [](const Over& each) { return each.what.id; });
+  if (over != over_.end())
+    return {ErrorCode::InvalidRequest, fmt::format("fault {} is over already: {}", id, nameOf(over->what.ending))};
+  return {ErrorCode::InvalidRequest, fmt::format("there is no fault {}; `faults` lists those that there are", id)};
+}
+
 Result<size_t> FaultBook::step(int id, size_t count) {
   size_t stepped = 0;
   Waiters waiters;
   {
     const Lock lock(mutex_);
     const auto found = entries_.find(id);
-    if (found == entries_.end()) return fail(ErrorCode::InvalidRequest, fmt::format("there is no fault {}", id));
+    if (found == entries_.end()) return fail(goneNow(id));
     Entry& entry = found->second;
     if (entry.fault.kind != Kind::Hold)
       return fail(ErrorCode::InvalidRequest,

@@ -145,6 +145,8 @@ class FaultBook {
     std::vector<FaultOver> over;
   };
   Lists lists(MonotonicTime now) const EXCLUDES(mutex_);
+  /// InvalidRequest: there is none of that number, or not any more.
+  Error gone(int id) const EXCLUDES(mutex_);
   /// The fault of that kind that acts on the node, or 0.
   int find(Kind kind, NodeId node) const EXCLUDES(mutex_);
   /// Lets the next `count` transfers of those that a hold keeps back pass, in the order in which they came; how many
@@ -242,6 +244,7 @@ class FaultBook {
   static void wake(const Waiters& waiters);
   void tellAll(const Notices& notices) const;
   Site& siteOf(NodeId node) REQUIRES(mutex_);
+  Error goneNow(int id) const REQUIRES(mutex_);
 
   const Tell tell_;
   const Fired fired_;

@@ -297,12 +297,22 @@ Result<void> takeTrigger(Fault& fault, const json& trigger) {
   return {};
 }
 
+/// `byte`: how many the parser has read, with the one that it could not take.
+std::string noJson(std::string_view source, size_t byte) {
+  constexpr size_t kShown = 20;
+  if (byte > source.size()) return "this is no JSON: it ends too early";
+  const size_t at = byte == 0 ? 0 : byte - 1;
+  std::string rest(source.substr(at, kShown));
+  if (source.size() > at + kShown) rest += "…";
+  return fmt::format("this is no JSON from byte {} on: {}", at + 1, rest);
+}
+
 }  // namespace
 
 Result<Fault> parseFault(std::string_view source) {
   if (source.find_first_not_of(" \t\r") == std::string_view::npos)
     return bad(R"(write the fault as JSON: {"kind": "delay", "target": "link 1->3", "delayMs": 50})");
-  // A parser that may throw says where it stopped, or which number is too large; its words are kept without its prefix.
+  // A parser that may throw says where it stopped.
   json object;
   bool tooDeep = false;
   std::optional<std::string> twice;
@@ -317,10 +327,10 @@ Result<Fault> parseFault(std::string_view source) {
         twice = parsed.get<std::string>();
       return true;
     });
-  } catch (const json::exception& error) {
-    const std::string_view what = error.what();
-    const size_t colon = what.find("] ");
-    return bad(fmt::format("this is no JSON: {}", colon == std::string_view::npos ? what : what.substr(colon + 2)));
+  } catch (const json::parse_error& error) {
+    return bad(noJson(source, error.byte));
+  } catch (const json::exception&) {
+    return bad("this is no JSON: it holds a number that is too large for any use");
   }
   if (tooDeep) return bad("this is nested too deeply for a fault");
   if (twice) return bad(fmt::format("\"{}\" is said twice", *twice));

@@ -94,7 +94,7 @@ class FaultyFile final : public platform::File {
       left -= torn.back().size();
     }
     static_cast<void>(below_->writeAt(position, torn));
-    disk_->process.kill(fmt::format("the lab tore the write of {} bytes at {} of {}", bytes, position, path()));
+    disk_->process.kill(fmt::format("{} of {} bytes at {} of {}", kTornReason, bytes, position, path()));
     return fail(ErrorCode::KafkaStorageError, fmt::format("{} {}: process is dead", what, path()));
   }
 

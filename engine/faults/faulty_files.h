@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
@@ -13,6 +14,9 @@
 #include "platform/process.h"
 
 namespace tidemark::faults {
+
+/// How the reason begins for which a broker ends whose write was torn.
+inline constexpr std::string_view kTornReason = "the lab tore the write";
 
 /// How far the files that a process has written were synced. Its lock is taken when a file is opened, renamed or
 /// removed, never by a write. Any thread.

@@ -8,6 +8,8 @@ class Serve:
     """A running cluster or node, with its standard input open."""
 
     def __init__(self, *arguments):
+        # What was told unasked.
+        self.events = []
         self.process = subprocess.Popen([TIDEMARK, "serve", *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.errors = b""
@@ -31,10 +33,21 @@ class Serve:
         self.process.stdin.flush()
 
     def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise AssertionError(f"serve has ended with {self.process.wait()}")
-        return json.loads(line)
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise AssertionError(f"serve has ended with {self.process.wait()}")
+            told = json.loads(line)
+            if "event" not in told:
+                return told
+            self.events.append(told)
+
+    def await_told(self, text):
+        """Until standard error says so."""
+        while text not in self.told:
+            if not self.told_more.wait(60):
+                raise AssertionError(self.told)
+            self.told_more.clear()
 
     def ask(self, line):
         self.send(line + (b"\n" if isinstance(line, bytes) else "\n"))

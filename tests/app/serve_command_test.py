@@ -22,8 +22,9 @@ class Lab(unittest.TestCase):
         self.assertTrue(self.serve.ask("faults")["ok"])
 
     def test_json_that_cannot_be_read_is_an_answer(self):
-        self.refused("fault 1e999", "this is no JSON: number overflow")
-        self.refused('fault {"kind":"clock-drift","target":"broker 1","rate":1e999}', "number overflow")
+        self.refused("fault 1e999", "this is no JSON: it holds a number that is too large")
+        self.refused('fault {"kind":"clock-drift","target":"broker 1","rate":1e999}', "a number that is too large")
+        self.refused('fault {"kind":"cut"', "this is no JSON: it ends too early")
         self.refused(b'fault {"kind":"\xff"}', "this is no JSON")
         self.refused("fault " + '{"kind":' + "[" * 30000 + "]" * 30000 + "}", "nested too deeply")
         self.refused('fault {"kind":"delay","target":"link 1->clients","delayMs":1,"delayMs":2}', '"delayMs" is said twice')
@@ -31,8 +32,12 @@ class Lab(unittest.TestCase):
         self.refused('fault {"kind":"cut","target":"link 1->clients","durationMs":0}', "durationMs is at least 1")
 
     def test_what_is_no_number_is_not_taken_for_one(self):
-        for line in ("kill 1x", "kill", "stop 9999999999"):
+        for line in ("kill 1x", "stop 9999999999"):
             self.refused(line, "is no broker's number")
+        for line in ("kill", "restart"):
+            self.refused(line, f"write {line} N, the number of a broker: {line} 1")
+        self.refused("leader", "write leader TOPIC-PARTITION, as leader orders-0")
+        self.refused("heal", "write heal FAULT, a number that `faults` shows, or heal all")
         for line in ("leader orders", "leader orders-", "leader orders-0x", "leader orders-9999999999", "leader -0"):
             self.refused(line, "is no TOPIC-PARTITION")
         for line in ("heal 0", "heal 1x", "heal -1"):
@@ -65,10 +70,14 @@ class Lab(unittest.TestCase):
         answer = self.serve.ask("help")
         self.assertIn("isolate", answer["faults"])
         self.assertTrue(answer["example"].startswith("fault {"))
+        self.assertTrue(self.serve.ask(answer["example"])["ok"])
+        self.assertTrue(self.serve.ask("heal all")["ok"])
 
     def test_the_list_says_whom_a_fault_means(self):
         self.assertTrue(self.serve.ask('fault {"kind":"slow","target":"the active controller","delayMs":1}')["ok"])
         self.assertEqual(self.serve.ask("faults")["faults"][0]["node"], 1)
+        self.assertTrue(self.serve.ask('fault {"kind":"delay","target":"link clients named billing<->the active controller","delayMs":1}')["ok"])
+        self.assertEqual(self.serve.ask("faults")["faults"][1]["links"], ["clients named billing->1", "1->clients named billing"])
         self.assertTrue(self.serve.ask("heal all")["ok"])
 
     def test_a_line_that_is_too_long_is_dropped_up_to_its_end(self):
@@ -112,6 +121,23 @@ class Lab(unittest.TestCase):
         self.assertNotIn("note", self.serve.ask('fault {"kind":"slow-disk","target":"broker 1","delayMs":1,"path":"__cluster_metadata-0/*.log"}'))
         self.assertTrue(self.serve.ask("heal all")["ok"])
 
+    def test_a_fault_that_waits_is_told_apart_from_one_that_acts(self):
+        waits = self.serve.ask('fault {"kind":"delay","target":"link clients->1","delayMs":1,"trigger":{"afterMs":600000}}')["fault"]
+        acts = self.serve.ask('fault {"kind":"clock-offset","target":"broker 1","offsetMs":5}')["fault"]
+        for listed in (self.serve.ask("status")["faults"], self.serve.ask("faults")["faults"]):
+            listed = {each["id"]: each for each in listed}
+            self.assertEqual((listed[waits]["state"], listed[waits]["fired"]), ("waiting", 0))
+            self.assertTrue(0 < listed[waits]["leftMs"] <= 600000)
+            self.assertEqual((listed[acts]["state"], listed[acts]["fired"]), ("active", 1))
+            self.assertNotIn("leftMs", listed[acts])
+        self.assertEqual(self.serve.ask(f"heal {acts}")["healed"], acts)
+        self.refused(f"heal {acts}", f"fault {acts} is over already: healed")
+        self.refused("heal 9999", "there is no fault 9999; `faults` lists those that there are")
+        self.assertTrue(self.serve.ask("heal all")["ok"])
+
+    def test_the_profile_is_in_the_first_line(self):
+        self.assertEqual(self.ready["profile"]["broker.session.timeout.ms"], "1500")
+
     def test_faults_that_are_over_are_listed_with_what_stays(self):
         jump = self.serve.ask('fault {"kind":"clock-jump","target":"broker 1","offsetMs":1500}')["fault"]
         flip = self.serve.ask('fault {"kind":"bit-flip","target":"broker 1","path":"__cluster_metadata-0/*.checkpoint"}')["fault"]
@@ -141,6 +167,24 @@ class WithoutQuorum(unittest.TestCase):
                 answer = serve.ask(line)
                 self.assertEqual((answer["command"], answer["ok"]), (line.split()[0], True), answer)
             self.assertEqual(len(answer["over"]), 4)
+        finally:
+            serve.end()
+
+    def test_who_does_not_run_neither_leads_nor_controls(self):
+        serve = Serve("--brokers", 3, "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            leader = serve.ask("leader orders-0")["leader"]
+            controller = serve.ask("status")["controller"]
+            third = next(each for each in (1, 2, 3) if each not in (leader, controller))
+            for each in {leader, controller, third if leader == controller else leader}:
+                self.assertTrue(serve.ask(f"kill {each}")["ok"])
+            status = serve.ask("status")
+            self.assertIsNone(status["controller"])
+            self.assertNotIn(leader, [each["leader"] for each in status["partitions"]])
+            refused = serve.ask("leader orders-0")
+            self.assertIn(f"orders-0 has no leader: broker {leader} led it, which does not run, and without a majority of the controllers", refused["error"])
         finally:
             serve.end()
 
@@ -279,12 +323,34 @@ class EndOfInput(unittest.TestCase):
         bootstrap = serve.answer()["bootstrap"]
         serve.process.stdin.close()
         said = b"standard input has ended; what runs goes on until SIGTERM or Ctrl-C (with --until-eof it ends)\n"
-        while said not in serve.told:
-            self.assertTrue(serve.told_more.wait(60))
-            serve.told_more.clear()
+        serve.await_told(said)
         subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "list"], stdin=subprocess.DEVNULL, check=True, timeout=60)
         self.assertEqual(serve.end(), 0)
         self.assertEqual(serve.errors.count(said), 1)
+
+    def test_what_is_piped_waits_until_the_brokers_are_ready(self):
+        done = subprocess.run([TIDEMARK, "serve", "--brokers", "3", "--port", "0", "--json", "--until-eof"], input='status\nfault {"kind":"slow","target":"the active controller","delayMs":1}\n',
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ready, status, fault = map(json.loads, done.stdout.splitlines())
+        self.assertIn("bootstrap", ready)
+        self.assertEqual([each["state"] for each in status["nodes"]], ["running"] * 3)
+        self.assertEqual((status["line"], fault["ok"]), (1, True))
+
+    def test_a_start_that_fails_is_a_failure_although_input_has_ended(self):
+        with tempfile.TemporaryDirectory(prefix="tidemark-app-") as folder:
+            (pathlib.Path(folder) / "other").write_text("x")
+            for arguments, status in ((["--set", "num.io.threads=1000000"], 2), (["--data", folder], 2), (["--host", "192.0.2.1"], 1)):
+                done = subprocess.run([TIDEMARK, "serve", "--port", "0", "--until-eof", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+                self.assertNotIn("shut down in control", done.stderr)
+
+    def test_a_start_that_gets_nowhere_is_told_and_ends_with_its_input(self):
+        done = subprocess.run([TIDEMARK, "serve", "--port", "0", "--until-eof", "--set", "socket.request.max.bytes=1"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertIn("broker 1 is started and goes on trying, but is not registered after 10 s", done.stderr)
+        self.assertIn("and it was launched with socket.request.max.bytes=1", done.stderr)
+        self.assertIn("tidemark: standard input has ended, and the brokers are not ready yet\n", done.stderr)
 
     def test_with_until_eof_it_ends_them_in_control(self):
         serve = Serve("--brokers", 1, "--port", 0, "--json", "--until-eof")
@@ -342,7 +408,8 @@ class SeparateControllers(unittest.TestCase):
             self.assertEqual(status["nodes"], [{"id": 1, "state": "running", "broker": True, "listener": ready["bootstrap"], "leads": 1, "holds": 1}, {"id": 2, "state": "running", "broker": False}])
             (partition,) = status["partitions"]
             self.assertEqual((partition["topic"], partition["partition"], partition["leader"], partition["isr"], partition["replicas"]), ("orders", 0, 1, [1], [1]))
-            self.assertEqual(status["faults"], [{"id": 1, "fault": "delay link clients->1"}])
+            (fault,) = status["faults"]
+            self.assertEqual((fault["id"], fault["fault"], fault["state"], fault["links"]), (1, "delay link clients->1", "active", ["clients->1"]))
             self.assertTrue(serve.ask("kill 2")["ok"])
             self.assertEqual(serve.ask("status")["nodes"][1]["state"], "killed")
         finally:
@@ -395,13 +462,42 @@ class FullDisk(unittest.TestCase):
             self.assertTrue(serve.ask('fault {"kind": "full-disk", "target": "broker 1"}')["ok"])
             # Whatever it writes next.
             subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
-            healed = serve.ask("heal all")
-            self.assertEqual((healed["count"], healed["down"]), (1, [1]))
+            serve.await_told(b"broker 1 died")
+            healed = serve.ask("heal 1")
+            self.assertEqual((healed["healed"], healed["down"]), (1, [1]))
+            self.assertIn("`restart N`", healed["advice"])
+            (event,) = serve.events
+            self.assertEqual((event["event"], event["broker"]), ("died", 1))
+            self.assertIn("No space left on device", event["reason"])
             self.assertEqual(serve.ask("start 1")["broker"], 1)
             self.assertNotIn("down", serve.ask("heal all"))
         finally:
             serve.end()
         self.assertRegex(serve.errors.decode(), r"broker 1 died: .*No space left on device.*; free space on its disk \(or heal the fault that fills it\), then `restart 1`")
+
+
+    def test_the_end_of_the_fault_says_that_the_broker_stays_down(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            self.assertTrue(serve.ask('fault {"kind": "full-disk", "target": "broker 1", "durationMs": 3000}')["ok"])
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            serve.await_told(b"full-disk broker 1 is over, but broker 1 died meanwhile and stays down: `restart 1` starts it")
+        finally:
+            serve.end()
+
+    def test_a_write_that_was_torn_needs_no_mending(self):
+        serve = Serve("--brokers", 1, "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            self.assertTrue(serve.ask('fault {"kind": "torn-write", "target": "broker 1"}')["ok"])
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            serve.await_told(b"broker 1 died: the lab tore the write of ")
+            serve.await_told(b"; `restart 1` has it recover its logs")
+            self.assertNotIn(b"mend that", serve.told)
+            self.assertTrue(serve.ask("restart 1")["ok"])
+        finally:
+            serve.end()
 
 
 class Node(unittest.TestCase):

@@ -48,6 +48,7 @@ TEST_P(ClockTest, AnOffsetShiftsTheWallClockUntilItIsHealed) {
   EXPECT_LT(wallAhead(*process_), -hours(1) + kNear);
   EXPECT_GT(wallAhead(*process_), -hours(1) - kNear);
   EXPECT_LT(monotonicAhead(), kNear);
+  EXPECT_EQ(book_->list({}).front().fired, 1u) << "it acts";
   const FaultyProcess restarted(other_, book_, NodeId(1));
   EXPECT_LT(wallAhead(restarted), -hours(1) + kNear) << "its machine's clock is wrong";
   heal(offset);

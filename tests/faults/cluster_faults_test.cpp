@@ -206,7 +206,9 @@ TEST_P(ClusterFaultsTest, AKilledLeaderIsReplacedAndStartsAgainWhenItsTimeIsOver
   EXPECT_TRUE(awaitIsr(3));
   EXPECT_TRUE(list().empty());
   EXPECT_EQ(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); }).error().message,
-            text("there is no fault {}", id));
+            text("fault {} is over already: time over", id));
+  EXPECT_EQ(lab_->perform([&](auto done) { lab_->cluster().healFault(99, std::move(done)); }).error().message,
+            "there is no fault 99; `faults` lists those that there are");
 }
 
 TEST_P(ClusterFaultsTest, WhatAHandKillsAndPausesIsInTheListAndHealAllMendsIt) {
@@ -468,7 +470,7 @@ TEST_P(ImpatientTest, WhoHealsABrokerThatNobodyRegistersIsToldWhatItLacks) {
   EXPECT_EQ(
       healed.error().message,
       "broker 1 is started and goes on trying, but is not registered after 1.5 s: no controller is active, 3 of 3 "
-      "controllers run, 3 faults are set");
+      "controllers run, 3 faults are set, and it was launched with log.index.interval.bytes=1");
   EXPECT_EQ(list().size(), 3U);
   // Of links nobody waits for anybody.
   const auto rest =

@@ -179,7 +179,7 @@ TEST_F(FaultBookTest, AHoldIsSteppedInTheOrderInWhichTransfersCame) {
   EXPECT_TRUE(transfer().held) << "who comes later is held";
   const int cut = set(R"({"kind":"cut","target":"link 2->3"})");
   EXPECT_EQ(book_.step(cut, 1).error().message, "fault 2 is a cut: only a hold can be stepped");
-  EXPECT_EQ(book_.step(77, 1).error().message, "there is no fault 77");
+  EXPECT_EQ(book_.step(77, 1).error().message, "there is no fault 77; `faults` lists those that there are");
 }
 
 TEST_F(FaultBookTest, FaultsBeginAndEndWhenTheirTimeHasCome) {

@@ -103,14 +103,16 @@ void LabCommands::take(const std::string& line) {
 void LabCommands::help(const Answer& answer) {
   json kinds = json::array();
   for (const faults::Kind each : faults::allKinds()) kinds.push_back(faults::nameOf(each));
-  answer.done({{"commands", kLabCommands},
-               {"faults", std::move(kinds)},
-               {"example", R"(fault {"kind": "delay", "target": "link leader of orders-0<->2", "delayMs": 50})"}});
+  answer.done(
+      {{"commands", kLabCommands},
+       {"faults", std::move(kinds)},
+       {"example", R"(fault {"kind": "delay", "target": "link clients->1", "delayMs": 50, "durationMs": 10000})"}});
 }
 
 void LabCommands::broker(const Answer& answer, const std::string& text,
                          void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
   const auto id = number(text);
+  if (text.empty()) return answer.refuse(fmt::format("write {0} N, the number of a broker: {0} 1", answer.verb));
   if (!id) return answer.refuse(fmt::format("\"{}\" is no broker's number", text));
   (cluster_.*command)(NodeId(*id), [answer, id = *id](const Result<void>& done) {
     done ? answer.done({{"broker", id}}) : answer.failed(done.error());
@@ -120,6 +122,7 @@ void LabCommands::broker(const Answer& answer, const std::string& text,
 void LabCommands::leader(const Answer& answer, const std::string& text) {
   const size_t dash = text.rfind('-');
   const auto index = dash == std::string::npos ? std::nullopt : number(std::string_view(text).substr(dash + 1));
+  if (text.empty()) return answer.refuse("write leader TOPIC-PARTITION, as leader orders-0");
   if (!index || dash == 0 || *index < 0) return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", text));
   const TopicPartition partition{text.substr(0, dash), PartitionIndex(*index)};
   cluster_.findLeader(partition, [answer, partition](const Result<NodeId>& found) {
@@ -150,12 +153,13 @@ void LabCommands::fault(const Answer& answer, const std::string& text) {
 void LabCommands::heal(const Answer& answer, const std::string& which) {
   if (which == "all")
     return cluster_.healEach([answer](const Result<cluster::Cluster::Healed>& healed) {
-      healed ? answer.done(healedOf(*healed)) : answer.failed(healed.error());
+      healed ? answer.done(healedOf(0, *healed)) : answer.failed(healed.error());
     });
   const auto id = positive(which);
+  if (which.empty()) return answer.refuse("write heal FAULT, a number that `faults` shows, or heal all");
   if (!id) return answer.refuse(fmt::format("\"{}\" is neither a fault's number nor all", which));
-  cluster_.healFault(*id, [answer, id = *id](const Result<void>& healed) {
-    healed ? answer.done({{"healed", id}}) : answer.failed(healed.error());
+  cluster_.healOne(*id, [answer, id = *id](const Result<cluster::Cluster::Healed>& healed) {
+    healed ? answer.done(healedOf(id, *healed)) : answer.failed(healed.error());
   });
 }
 

@@ -1,5 +1,6 @@
 #include "tidemark/serve/lab_json.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -57,11 +58,47 @@ json lastingOf(const faults::Lasting& lasting) {
   return left;
 }
 
+/// "1", "controller 2", "clients", "clients named billing"
+std::string endText(const faults::End& end) {
+  if (end.node == kNoNode) return end.client.empty() ? "clients" : "clients named " + end.client;
+  return fmt::format("{}{}", end.port == faults::Port::Controller ? "controller " : "", end.node);
+}
+
+json linksOf(const std::vector<faults::LinkRule>& links) {
+  json list = json::array();
+  for (const faults::LinkRule& each : links) list.push_back(endText(each.from) + "->" + endText(each.to));
+  return list;
+}
+
+/// Of a fault that is set; FaultStatus and FaultSnapshot say it alike.
+template <class Set>
+void addProgress(const Set& fault, NodeId node, json& into) {
+  into["state"] = fault.waits ? "waiting" : "active";
+  into["sinceMs"] = msOf(fault.since);
+  into["fired"] = fault.fired;
+  // Whom its target meant when it began.
+  if (node != kNoNode) into["node"] = node.value();
+  if (!fault.links.empty()) into["links"] = linksOf(fault.links);
+  // Until it begins, or until it ends.
+  if (fault.left) into["leftMs"] = msOf(*fault.left);
+}
+
+/// What a client gets no answer from leads nothing, whoever is still on record.
+bool answers(const observe::ClusterSnapshot& cluster, NodeId node) {
+  const auto found = std::ranges::find(cluster.brokers, node, &observe::BrokerSnapshot::id);
+  return found != cluster.brokers.end() && found->state != observe::BrokerState::Killed &&
+         found->state != observe::BrokerState::Stopped && found->state != observe::BrokerState::Paused;
+}
+
+json answering(const observe::ClusterSnapshot& cluster, NodeId node) {
+  return answers(cluster, node) ? json(node.value()) : json();
+}
+
 }  // namespace
 
 json statusOf(const observe::ClusterSnapshot& cluster) {
   json status{{"clusterId", cluster.clusterId}, {"bootstrap", cluster.bootstrap}};
-  status["controller"] = cluster.quorum.leader == kNoNode ? json() : json(cluster.quorum.leader.value());
+  status["controller"] = answering(cluster, cluster.quorum.leader);
   json nodes = json::array();
   for (const observe::BrokerSnapshot& each : cluster.brokers) {
     json node{{"id", each.id.value()}, {"state", nameOf(each.state)}, {"broker", each.isBroker}};
@@ -77,14 +114,18 @@ json statusOf(const observe::ClusterSnapshot& cluster) {
     for (const observe::PartitionSnapshot& each : topic.partitions)
       partitions.push_back({{"topic", topic.name},
                             {"partition", each.index.value()},
-                            {"leader", each.leader == kNoNode ? json() : json(each.leader.value())},
+                            {"leader", answering(cluster, each.leader)},
                             {"leaderEpoch", each.leaderEpoch.value()},
                             {"replicas", numbers(each.replicas)},
                             {"isr", numbers(each.isr)},
                             {"highWatermark", each.highWatermark.value()}});
   status["partitions"] = std::move(partitions);
   json faults = json::array();
-  for (const auto& each : cluster.faults) faults.push_back({{"id", each.id}, {"fault", faults::textOf(each.fault)}});
+  for (const observe::FaultSnapshot& each : cluster.faults) {
+    json shown{{"id", each.id}, {"fault", faults::textOf(each.fault)}};
+    addProgress(each, each.broker, shown);
+    faults.push_back(std::move(shown));
+  }
   status["faults"] = std::move(faults);
   return status;
 }
@@ -92,14 +133,8 @@ json statusOf(const observe::ClusterSnapshot& cluster) {
 nlohmann::json faultsOf(const faults::FaultBook::Lists& lists) {
   json set = json::array();
   for (const faults::FaultStatus& each : lists.set) {
-    json shown{{"id", each.id},
-               {"fault", json::parse(faults::toJson(each.fault))},
-               {"state", each.waits ? "waiting" : "active"},
-               {"sinceMs", msOf(each.since)},
-               {"fired", each.fired}};
-    // Whom its target meant when it began.
-    if (each.node != kNoNode) shown["node"] = each.node.value();
-    if (each.left) shown["leftMs"] = msOf(*each.left);
+    json shown{{"id", each.id}, {"fault", json::parse(faults::toJson(each.fault))}};
+    addProgress(each, each.node, shown);
     set.push_back(std::move(shown));
   }
   json over = json::array();
@@ -126,8 +161,8 @@ nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed) {
   return answer;
 }
 
-nlohmann::json healedOf(const cluster::Cluster::Healed& healed) {
-  json answer{{"healed", "all"}, {"count", healed.count}};
+nlohmann::json healedOf(int which, const cluster::Cluster::Healed& healed) {
+  json answer = which == 0 ? json{{"healed", "all"}, {"count", healed.count}} : json{{"healed", which}};
   if (healed.down.empty()) return answer;
   answer["down"] = numbers(healed.down);
   answer["advice"] = "`restart N` starts a broker that died of something";

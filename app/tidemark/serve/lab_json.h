@@ -15,7 +15,7 @@ nlohmann::json faultsOf(const faults::FaultBook::Lists& lists);
 /// {"fault": NUMBER, "note": what it names and nobody is now, if there is such a thing}.
 nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed);
 
-/// {"healed": "all", "count": …}, and who is down all the same.
-nlohmann::json healedOf(const cluster::Cluster::Healed& healed);
+/// {"healed": NUMBER} or, `which` being 0, {"healed": "all", "count": …}, and who is down all the same.
+nlohmann::json healedOf(int which, const cluster::Cluster::Healed& healed);
 
 }  // namespace tidemark::app

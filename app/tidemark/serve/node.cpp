@@ -158,6 +158,7 @@ int serveNode(const std::string& file, const ServeOptions& options) {
     if (stopping) return;
     options.untilEof ? stop() : input.ended();
   };
+  console.listen();
   console.run([&](const std::string& line) { return takeLine(line, strangers, stop); }, tooLong, ended, stop);
   finish();
   return status;

@@ -63,7 +63,10 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
         ready.logDirectories == 1 ? "log directory" : fmt::format("{} log directories", ready.logDirectories),
         options.logDirectories));
   if (options.json) {
-    nlohmann::json told{{"bootstrap", ready.bootstrap}, {"brokers", ready.brokers}, {"clusterId", ready.clusterId}};
+    nlohmann::json told{{"bootstrap", ready.bootstrap},
+                        {"brokers", ready.brokers},
+                        {"clusterId", ready.clusterId},
+                        {"profile", ready.profile}};
     if (!ready.missing.empty()) told["missing"] = ready.missing;
     say(told);
     return;
@@ -72,7 +75,10 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
       "{}{}: bootstrap {}",
       ready.brokers.size() == 1 ? "1 broker is ready" : fmt::format("{} brokers are ready", ready.brokers.size()),
       ready.missing.empty() ? "" : fmt::format(" but {}", fmt::join(ready.missing, ", ")), ready.bootstrap));
-  Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " + ready.profile);
+  std::string profile;
+  for (const auto& [key, value] : ready.profile)
+    profile += fmt::format("{}{}={}", profile.empty() ? "" : ", ", key, value);
+  Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " + profile);
   Console::print(
       fmt::format("Topics come into being at their first use, or by `tidemark topics --bootstrap {} create NAME`.",
                   ready.bootstrap));
@@ -154,6 +160,12 @@ int serve(const ServeOptions& options) {
   Console console;
   cluster::Cluster cluster(cluster::nativePlatform(options.verbose));
   cluster.setPatience(cluster::Cluster::kUsualPatience);
+  cluster.onNews({.died =
+                      [](NodeId broker, const std::string& reason) {
+                        say({{"event", "died"}, {"broker", broker.value()}, {"reason", reason}});
+                      },
+                  // Whoever wants to end it, or to look what it lacks, has waited long enough.
+                  .late = [&console](NodeId) { console.listen(); }});
   if (!advertise.empty()) cluster.advertise(std::move(advertise));
   std::optional<Record> record;
   if (!options.record.empty())
@@ -161,8 +173,9 @@ int serve(const ServeOptions& options) {
       Console::complain("tidemark: --record: " + opened.error().message);
       return kUsage;
     }
-  int status = kOk;
+  std::atomic<int> status = kOk;
   std::atomic<bool> stopping{false};
+  std::atomic<bool> ready{false};
   InputEnd input;
   const auto stored =
       options.data.empty() ? Result<std::optional<observe::StoredCluster>>() : cluster.stored(options.data);
@@ -176,18 +189,19 @@ int serve(const ServeOptions& options) {
       console.end();
       return;
     }
-    cluster.whenReady([&](const cluster::Ready& ready) {
-      // Before anybody can end it: a recording without a snapshot shows nothing.
-      if (record)
-        cluster.describeNow([&, ready](const observe::SnapshotPtr& now) {
-          record->take(*now);
-          announce(options, ready);
-          input.ready();
-        });
-      else {
-        announce(options, ready);
+    cluster.whenReady([&](const cluster::Ready& found) {
+      const auto tell = [&, found] {
+        announce(options, found);
+        ready = true;
         input.ready();
-      }
+        console.listen();
+      };
+      if (!record) return tell();
+      // Before anybody can end it: a recording without a snapshot shows nothing.
+      cluster.describeNow([&record, tell](const observe::SnapshotPtr& now) {
+        record->take(*now);
+        tell();
+      });
     });
   });
   const auto stop = [&] {
@@ -203,7 +217,12 @@ int serve(const ServeOptions& options) {
               [&commands] { return commands.refuseLong(); },
               [&] {
                 if (stopping) return;
-                options.untilEof ? stop() : input.ended();
+                if (!options.untilEof) return input.ended();
+                if (!ready) {
+                  Console::complain("tidemark: standard input has ended, and the brokers are not ready yet");
+                  status = kFailed;
+                }
+                stop();
               },
               stop);
   if (record)
