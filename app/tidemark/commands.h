@@ -11,6 +11,8 @@ inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;
 /// The command line or a configuration is wrong; nothing was touched.
 inline constexpr int kUsage = 2;
+/// What was asked for is there, but not all of it: not everybody answered.
+inline constexpr int kPartial = 3;
 
 struct ServeOptions {
   int brokers = 3;

@@ -165,7 +165,8 @@ int run(int argc, char** argv) {
       ->check(wholeNumber(1, INT16_MAX));
   create->add_option("--config", topicOptions.configs, "KEY=VALUE");
   action("list", "names of all topics", false);
-  action("describe", "partitions, leaders, replicas and ISR", true);
+  action("describe", "partitions, leaders, replicas and ISR", false)
+      ->add_option("name", topicOptions.name, "the topic; without: all");
   action("delete", "remove a topic with all its records", true);
 
   GroupCommands groups(app);

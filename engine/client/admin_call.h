@@ -14,6 +14,7 @@
 #include "client/client.h"
 #include "client/client_codec.h"
 #include "client/coordinator_lookup.h"
+#include "client/gathered.h"
 #include "client/running.h"
 
 /// What Admin, GroupAdmin and TransactionAdmin are made of: one request, asked again while its error is one that
@@ -108,18 +109,16 @@ struct CallOf final : AnyCall {
 template <class T>
 struct Parts {
   size_t left;
-  std::move_only_function<void(Result<std::vector<T>>)> handler;
-  std::vector<T> all = {};
-  std::optional<Error> error = {};
+  std::move_only_function<void(Result<Gathered<T>>)> handler;
+  Gathered<T> gathered = {};
 
-  void add(Result<std::vector<T>> part) {
+  void add(NodeId node, Result<std::vector<T>> part) {
     if (part)
-      std::ranges::move(*part, std::back_inserter(all));
-    else if (!error)
-      error = std::move(part).error();
+      std::ranges::move(*part, std::back_inserter(gathered.all));
+    else
+      gathered.missing.emplace(node, std::move(part).error());
     if (--left > 0) return;
-    if (error) return handler(fail(*std::move(error)));
-    handler(std::move(all));
+    handler(std::move(gathered));
   }
 };
 
@@ -133,11 +132,12 @@ class Calls : public Running {
     begin(std::make_unique<CallOf<T, Request>>(std::move(call)));
   }
 
-  /// Asks each broker for what it has. `handler` is told all of it; if one of them fails, with what.
+  /// Asks each broker that the metadata names for what it has, each attempt for as long as all may take together. Not
+  /// who is there before, if that is known: whoever were asked might be the one that does not answer.
   template <class T, class Request>
   void startAtEach(Request request,
                    std::function<Result<std::vector<T>>(NodeId, const typename Request::Response&)> extract,
-                   std::move_only_function<void(Result<std::vector<T>>)> handler);
+                   std::move_only_function<void(Result<Gathered<T>>)> handler);
 
   int32_t timeoutMs() const { return millis(client_.options().requestTimeout); }
 
@@ -157,23 +157,24 @@ class Calls : public Running {
 template <class T, class Request>
 void Calls::startAtEach(Request request,
                         std::function<Result<std::vector<T>>(NodeId, const typename Request::Response&)> extract,
-                        std::move_only_function<void(Result<std::vector<T>>)> handler) {
-  client_.refresh(
-      {}, whileRunning([this, request = std::move(request), extract = std::move(extract),
-                        handler = std::move(handler)](const Result<void>& refreshed) mutable {
-        if (!refreshed) return handler(fail(refreshed.error()));
-        // A copy: what is asked may refresh the metadata.
-        const auto brokers = client_.metadata().brokers;
-        if (brokers.empty()) return handler(fail(ErrorCode::BrokerNotAvailable, "the cluster names no broker"));
-        const auto parts = std::make_shared<Parts<T>>(brokers.size(), std::move(handler));
-        for (const auto& [node, endpoint] : brokers)
-          start(Call<std::vector<T>, Request>{
-              .target = Target::at(node),
-              .request = request,
-              .extract = [node,
-                          extract](const typename Request::Response& response) { return extract(node, response); },
-              .handler = [parts](Result<std::vector<T>> part) { parts->add(std::move(part)); }});
-      }));
+                        std::move_only_function<void(Result<Gathered<T>>)> handler) {
+  auto askAll = [this, request = std::move(request), extract = std::move(extract),
+                 handler = std::move(handler)](const Result<void>& refreshed) mutable {
+    if (!refreshed) return handler(fail(refreshed.error()));
+    // A copy: what is asked may refresh the metadata.
+    const auto brokers = client_.metadata().brokers;
+    if (brokers.empty()) return handler(fail(ErrorCode::BrokerNotAvailable, "the cluster names no broker"));
+    const auto parts = std::make_shared<Parts<T>>(brokers.size(), std::move(handler));
+    for (const auto& [node, endpoint] : brokers)
+      start(Call<std::vector<T>, Request>{
+          .target = Target::at(node),
+          .request = request,
+          .extract = [node, extract](const typename Request::Response& response) { return extract(node, response); },
+          .handler = [parts, node](Result<std::vector<T>> part) { parts->add(node, std::move(part)); },
+          .options = {.timeout = timeout_}});
+  };
+  if (!client_.metadata().brokers.empty()) return askAll({});
+  client_.refresh({}, whileRunning(std::move(askAll)));
 }
 
 }  // namespace tidemark::client::detail

@@ -65,7 +65,7 @@ GroupAdmin::~GroupAdmin() {
   core_->stop();
 }
 
-void GroupAdmin::listGroups(Handler<std::vector<ListedGroup>> handler) {
+void GroupAdmin::listGroups(Handler<Gathered<ListedGroup>> handler) {
   core_->startAtEach<ListedGroup>(
       protocol::ListGroupsRequest(),
       [](NodeId node, const protocol::ListGroupsResponse& response) -> Result<std::vector<ListedGroup>> {
@@ -79,8 +79,8 @@ void GroupAdmin::listGroups(Handler<std::vector<ListedGroup>> handler) {
                             .coordinator = node});
         return groups;
       },
-      [handler = std::move(handler)](Result<std::vector<ListedGroup>> all) mutable {
-        if (all) std::ranges::sort(*all, {}, &ListedGroup::id);
+      [handler = std::move(handler)](Result<Gathered<ListedGroup>> all) mutable {
+        if (all) std::ranges::sort(all->all, {}, &ListedGroup::id);
         handler(std::move(all));
       });
 }

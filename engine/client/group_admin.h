@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "client/client.h"
+#include "client/gathered.h"
 
 namespace tidemark::client {
 
@@ -87,8 +88,8 @@ class GroupAdmin {
   GroupAdmin(const GroupAdmin&) = delete;
   GroupAdmin& operator=(const GroupAdmin&) = delete;
 
-  /// Of all brokers, by id. Fails if one of them does not answer: a list with holes would pass for the whole.
-  void listGroups(Handler<std::vector<ListedGroup>> handler);
+  /// Of all brokers, by id.
+  void listGroups(Handler<Gathered<ListedGroup>> handler);
   /// `type` as listGroups() told it; Unknown is asked as classic.
   void describeGroup(std::string group, GroupType type, Handler<GroupDescription> handler);
   /// Partitions without a commit are left out. Of a share group: where each partition starts (SPSO).

@@ -37,7 +37,7 @@ TransactionAdmin::~TransactionAdmin() {
   core_->stop();
 }
 
-void TransactionAdmin::listTransactions(const Filter& filter, Handler<std::vector<ListedTransaction>> handler) {
+void TransactionAdmin::listTransactions(const Filter& filter, Handler<Gathered<ListedTransaction>> handler) {
   protocol::ListTransactionsRequest request;
   for (const std::string& state : filter.states) request.stateFilters.emplace_back(state);
   for (const ProducerId producer : filter.producers) request.producerIdFilters.push_back(producer.value());
@@ -57,8 +57,8 @@ void TransactionAdmin::listTransactions(const Filter& filter, Handler<std::vecto
                            .coordinator = node});
         return found;
       },
-      [handler = std::move(handler)](Result<std::vector<ListedTransaction>> all) mutable {
-        if (all) std::ranges::sort(*all, {}, &ListedTransaction::transactionalId);
+      [handler = std::move(handler)](Result<Gathered<ListedTransaction>> all) mutable {
+        if (all) std::ranges::sort(all->all, {}, &ListedTransaction::transactionalId);
         handler(std::move(all));
       });
 }

@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "client/client.h"
+#include "client/gathered.h"
 
 namespace tidemark::client {
 
@@ -69,8 +70,8 @@ class TransactionAdmin {
     /// Open for longer than that; −1: all. Brokers before ListTransactions 1 do not filter by it.
     std::chrono::milliseconds longerThan{-1};
   };
-  /// Of all coordinators, by transactional id. Fails if one of them does not answer.
-  void listTransactions(const Filter& filter, Handler<std::vector<ListedTransaction>> handler);
+  /// Of all coordinators, by transactional id.
+  void listTransactions(const Filter& filter, Handler<Gathered<ListedTransaction>> handler);
   /// TransactionalIdNotFound.
   void describeTransaction(std::string transactionalId, Handler<TransactionDescription> handler);
   /// Asked of the partition's leader.

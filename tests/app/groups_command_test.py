@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`tidemark groups` and `tidemark transactions` against brokers that run: groups_command_test.py TIDEMARK"""
-import json, re, socket, struct, subprocess, sys, unittest
+import json, re, socket, struct, subprocess, sys, time, unittest
 
 from running_serve import Serve, TIDEMARK
 
@@ -54,6 +54,61 @@ class Member:
     def leave(self):
         self.ask(13, 1, text(self.group) + text(self.member))
         self.connection.close()
+
+
+class NotEverybodyAnswers(unittest.TestCase):
+    def setUp(self):
+        self.serve = Serve("--brokers", 3, "--port", 0, "--json")
+        self.bootstrap = self.serve.answer()["bootstrap"]
+        self.run_command("topics", "create", "orders", "--partitions", "1")
+        self.run_command("groups", "reset-offsets", "batch", "--topic", "orders", "--to-earliest", "--execute")
+        (group,) = json.loads(self.run_command("groups", "--json", "list").stdout)["groups"]
+        self.coordinator = group["coordinator"]
+        # Whom the commands ask first has to answer.
+        nodes = self.serve.ask("status")["nodes"]
+        self.asked = next(node["listener"] for node in nodes if node["id"] != self.coordinator)
+
+    def tearDown(self):
+        self.serve.end()
+
+    def run_command(self, family, *arguments, status=0):
+        done = subprocess.run([TIDEMARK, family, "--bootstrap", self.bootstrap, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_a_list_has_what_answers_and_says_what_does_not(self):
+        self.bootstrap = self.asked
+        # Nothing moves away from a broker that takes no requests of clients.
+        self.assertTrue(self.serve.ask('fault {"kind":"cut","target":"link clients<->%d"}' % self.coordinator)["ok"])
+        for command in (["list"], ["describe"]):
+            began = time.monotonic()
+            done = self.run_command("groups", *command, status=3)
+            self.assertLess(time.monotonic() - began, 15)
+            self.assertIn(f"tidemark: broker {self.coordinator} does not answer, the groups that it coordinates are missing: ", done.stderr)
+            self.assertNotIn("batch", done.stdout)
+        done = self.run_command("groups", "describe", "batch", status=1)
+        self.assertIn("there is no group batch at the brokers that answer; it may be at the others", done.stderr)
+        done = self.run_command("transactions", "list", status=3)
+        self.assertIn(f"broker {self.coordinator} does not answer, the transactions that it coordinates are missing: ", done.stderr)
+        self.assertTrue(self.serve.ask("heal all")["ok"])
+        self.assertIn("batch", self.run_command("groups", "list").stdout)
+
+    def test_a_topic_that_nobody_can_decide_is_told(self):
+        status = self.serve.ask("status")
+        left = next(node for node in status["nodes"] if node["id"] != status["controller"])
+        for node in status["nodes"]:
+            if node["id"] != left["id"]:
+                self.assertTrue(self.serve.ask(f"kill {node['id']}")["ok"])
+        self.bootstrap = left["listener"]
+        began = time.monotonic()
+        done = self.run_command("topics", "create", "payments", status=1)
+        self.assertLess(time.monotonic() - began, 25)
+        self.assertIn("topic payments is not created yet: nobody has decided it, as without a majority of the controllers nobody can", done.stderr)
+
+    def test_topics_are_described_without_a_name_as_well(self):
+        shown = self.run_command("topics", "describe").stdout
+        self.assertRegex(shown, r"(?m)^orders  id ")
+        self.assertRegex(shown, r"(?m)^__consumer_offsets  id ")
 
 
 class Commands(unittest.TestCase):

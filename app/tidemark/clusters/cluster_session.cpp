@@ -11,6 +11,12 @@
 #include "tidemark/console.h"
 
 namespace tidemark::app {
+namespace {
+
+/// Whoever types a command does not want to wait longer for one answer.
+constexpr std::chrono::seconds kRequestPatience{10};
+
+}  // namespace
 
 Result<std::vector<platform::Endpoint>> parseBootstrap(const std::string& text) {
   std::vector<platform::Endpoint> endpoints;
@@ -62,6 +68,7 @@ ClusterSession::ClusterSession(const std::string& name, std::string bootstrapTex
   executor_ = process_->createExecutor({.name = name, .threads = 1});
   options_.clientId = "tidemark-" + name;
   options_.allowAutoTopicCreation = false;
+  options_.requestTimeout = kRequestPatience;
 }
 
 ClusterSession::~ClusterSession() {
@@ -96,6 +103,14 @@ void ClusterSession::run(const std::function<void()>& action) {
     done.set_value();
   });
   done.get_future().get();
+}
+
+bool complainOfMissing(const char* what, const std::map<NodeId, Error>& missing) {
+  for (const auto& [node, error] : missing)
+    Console::complain(fmt::format("tidemark: broker {} does not answer, the {} that it coordinates are missing: {}",
+                                  node, what,
+                                  error.message.empty() ? std::string(errorName(error.code)) : error.message));
+  return !missing.empty();
 }
 
 int runSession(const std::string& name, const std::string& bootstrap,

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -80,6 +82,12 @@ class ClusterSession {
   /// Go before the client.
   std::vector<std::shared_ptr<void>> kept_;
 };
+
+/// How long a list waits for one of the brokers before it does without.
+inline constexpr std::chrono::seconds kListPatience{5};
+
+/// Says on standard error which brokers' part is not in a list; false: none is missing.
+bool complainOfMissing(const char* what, const std::map<NodeId, Error>& missing);
 
 /// A command on a cluster from its beginning to its exit code: opens the session and acts; whatever goes wrong is told.
 int runSession(const std::string& name, const std::string& bootstrap,

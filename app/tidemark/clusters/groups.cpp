@@ -128,7 +128,8 @@ int GroupCommands::run() {
       return usage({ErrorCode::InvalidRequest, "reset-offsets takes either --all-topics or --topic"});
   }
   if (const auto which = scope(); !which) return usage(which.error());
-  return runSession("groups", bootstrap_, [this](ClusterSession& session) { return act(session); });
+  const int status = runSession("groups", bootstrap_, [this](ClusterSession& session) { return act(session); });
+  return status == kOk && partial_ ? kPartial : status;
 }
 
 Result<void> GroupCommands::act(ClusterSession& session) {
@@ -139,10 +140,15 @@ Result<void> GroupCommands::act(ClusterSession& session) {
   return remove(session);
 }
 
+Result<client::Gathered<client::ListedGroup>> GroupCommands::all(ClusterSession& session) {
+  const auto admin = session.make<client::GroupAdmin>(kListPatience);
+  return session.ask<client::Gathered<client::ListedGroup>>([&](auto done) { admin->listGroups(std::move(done)); });
+}
+
 Result<void> GroupCommands::list(ClusterSession& session) {
-  const auto admin = session.make<client::GroupAdmin>(kPatience);
-  TIDEMARK_ASSIGN(auto groups, session.ask<std::vector<client::ListedGroup>>(
-                                   [&](auto done) { admin->listGroups(std::move(done)); }));
+  TIDEMARK_ASSIGN(auto found, all(session));
+  std::vector<client::ListedGroup>& groups = found.all;
+  partial_ = complainOfMissing("groups", found.missing);
   const auto same = [](std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, [](char x, char y) { return (x | 0x20) == (y | 0x20); });
   };
@@ -170,14 +176,15 @@ Result<void> GroupCommands::list(ClusterSession& session) {
 }
 
 Result<client::ListedGroup> GroupCommands::find(ClusterSession& session, const std::string& name) {
-  const auto admin = session.make<client::GroupAdmin>(kPatience);
-  TIDEMARK_ASSIGN(auto groups, session.ask<std::vector<client::ListedGroup>>(
-                                   [&](auto done) { admin->listGroups(std::move(done)); }));
+  TIDEMARK_ASSIGN(auto found, all(session));
   std::vector<std::string> names;
-  for (client::ListedGroup& group : groups) {
+  for (client::ListedGroup& group : found.all) {
     if (group.id == name) return std::move(group);
     names.push_back(group.id);
   }
+  if (complainOfMissing("groups", found.missing))
+    return fail(ErrorCode::BrokerNotAvailable,
+                fmt::format("there is no group {} at the brokers that answer; it may be at the others", name));
   const std::string near = nearest(name, names);
   return fail(ErrorCode::GroupIdNotFound, fmt::format("there is no group {}{}", name,
                                                       near.empty() ? "; `tidemark groups list` shows those there are"
@@ -186,10 +193,9 @@ Result<client::ListedGroup> GroupCommands::find(ClusterSession& session, const s
 
 Result<void> GroupCommands::describe(ClusterSession& session) {
   if (names_.empty()) {
-    const auto admin = session.make<client::GroupAdmin>(kPatience);
-    TIDEMARK_ASSIGN(const auto groups, session.ask<std::vector<client::ListedGroup>>(
-                                           [&](auto done) { admin->listGroups(std::move(done)); }));
-    for (const client::ListedGroup& group : groups) TIDEMARK_TRY(describeOne(session, group));
+    TIDEMARK_ASSIGN(const auto found, all(session));
+    partial_ = complainOfMissing("groups", found.missing);
+    for (const client::ListedGroup& group : found.all) TIDEMARK_TRY(describeOne(session, group));
     return {};
   }
   for (const std::string& name : names_) {

@@ -28,6 +28,7 @@ class GroupCommands : public ClusterCommand {
 
   /// A command whose line is right; prints what it found, or fails with what is to be complained of.
   Result<void> act(ClusterSession& session);
+  Result<client::Gathered<client::ListedGroup>> all(ClusterSession& session);
   Result<void> list(ClusterSession& session);
   Result<void> describe(ClusterSession& session);
   Result<void> describeOne(ClusterSession& session, const client::ListedGroup& group);
@@ -56,6 +57,8 @@ class GroupCommands : public ClusterCommand {
   std::string byDuration_;
   bool execute_ = false;
   bool dryRun_ = false;
+  /// Somebody did not answer, the others did.
+  bool partial_ = false;
 };
 
 }  // namespace tidemark::app

@@ -49,7 +49,7 @@ void describe(const client::TopicDescription& topic, bool asJson) {
 }
 
 Result<void> act(ClusterSession& session, const TopicsOptions& options, const client::NewTopic& created) {
-  const auto admin = session.make<client::Admin>(std::chrono::seconds(15));
+  const auto admin = session.make<client::Admin>(std::chrono::seconds(10));
   const auto told = [&](const char* what) {
     if (options.json)
       say({{what, options.name}});
@@ -75,9 +75,16 @@ Result<void> act(ClusterSession& session, const TopicsOptions& options, const cl
     if (!options.json)
       for (const std::string& name : names) Console::print(name);
   } else {
-    TIDEMARK_ASSIGN(const auto topic, session.ask<client::TopicDescription>(
-                                          [&](auto done) { admin->describeTopic(options.name, std::move(done)); }));
-    describe(topic, options.json);
+    std::vector<std::string> names{options.name};
+    if (options.name.empty()) {
+      TIDEMARK_ASSIGN(names,
+                      session.ask<std::vector<std::string>>([&](auto done) { admin->listTopics(std::move(done)); }));
+    }
+    for (const std::string& name : names) {
+      TIDEMARK_ASSIGN(const auto topic, session.ask<client::TopicDescription>(
+                                            [&](auto done) { admin->describeTopic(name, std::move(done)); }));
+      describe(topic, options.json);
+    }
   }
   return {};
 }
@@ -90,6 +97,7 @@ int topics(const TopicsOptions& options) {
     Console::complain("tidemark: " + bootstrap.error().message);
     return kUsage;
   }
+  const bool isCreate = options.action == "create";
   client::NewTopic created{.name = options.name,
                            .partitions = options.partitions,
                            .replicationFactor = static_cast<int16_t>(options.replicationFactor),
@@ -108,6 +116,11 @@ int topics(const TopicsOptions& options) {
     // One wording for whatever is done to a topic that is not there.
     if (!done && done.error().code == ErrorCode::UnknownTopicOrPartition)
       done = fail(ErrorCode::UnknownTopicOrPartition, fmt::format("there is no topic {}", options.name));
+    if (!done && done.error().code == ErrorCode::RequestTimedOut && (isCreate || options.action == "delete"))
+      done = fail(ErrorCode::RequestTimedOut,
+                  fmt::format("topic {} is not {} yet: nobody has decided it, as without a majority of the controllers "
+                              "nobody can; it may still be, look with `tidemark topics list` ({})",
+                              options.name, isCreate ? "created" : "deleted", done.error().message));
     return done;
   });
 }

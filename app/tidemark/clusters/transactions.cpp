@@ -81,7 +81,8 @@ int TransactionCommands::run() {
   if (action_ == "abort" && startOffset_ < 0 && producer_ < 0)
     return usage("abort takes --start-offset or --producer-id: find-hanging shows both");
   if (action_ == "find-hanging" && partition_ >= 0 && topic_.empty()) return usage("--partition needs --topic");
-  return runSession("transactions", bootstrap_, [this](ClusterSession& session) { return act(session); });
+  const int status = runSession("transactions", bootstrap_, [this](ClusterSession& session) { return act(session); });
+  return status == kOk && partial_ ? kPartial : status;
 }
 
 Result<void> TransactionCommands::act(ClusterSession& session) {
@@ -92,10 +93,15 @@ Result<void> TransactionCommands::act(ClusterSession& session) {
 }
 
 Result<void> TransactionCommands::list(ClusterSession& session) {
-  const auto admin = session.make<client::TransactionAdmin>(kTransactionPatience);
-  TIDEMARK_ASSIGN(const auto found, session.ask<std::vector<ListedTransaction>>([&](auto done) {
+  const auto admin = session.make<client::TransactionAdmin>(kListPatience);
+  TIDEMARK_ASSIGN(const auto gathered, session.ask<client::Gathered<ListedTransaction>>([&](auto done) {
     admin->listTransactions({.states = states_, .producers = {}}, std::move(done));
   }));
+  const std::vector<ListedTransaction>& found = gathered.all;
+  // What is wrong with the question every broker says.
+  if (found.empty() && !gathered.missing.empty() && gathered.missing.begin()->second.code == ErrorCode::InvalidRequest)
+    return fail(gathered.missing.begin()->second);
+  partial_ = complainOfMissing("transactions", gathered.missing);
   if (json_) {
     json all = json::array();
     for (const ListedTransaction& one : found)
@@ -119,11 +125,11 @@ Result<void> TransactionCommands::describe(ClusterSession& session) {
   auto found =
       session.ask<TransactionDescription>([&](auto done) { admin->describeTransaction(id_, std::move(done)); });
   if (!found && found.error().code == ErrorCode::TransactionalIdNotFound) {
-    const auto all =
-        session.ask<std::vector<ListedTransaction>>([&](auto done) { admin->listTransactions({}, std::move(done)); });
+    const auto all = session.ask<client::Gathered<ListedTransaction>>(
+        [&](auto done) { admin->listTransactions({}, std::move(done)); });
     std::vector<std::string> names;
     if (all)
-      for (const ListedTransaction& one : *all) names.push_back(one.transactionalId);
+      for (const ListedTransaction& one : all->all) names.push_back(one.transactionalId);
     const std::string near = nearest(id_, names);
     return fail(found.error().code, fmt::format("there is no transactional id {}{}", id_,
                                                 near.empty() ? "; `tidemark transactions list` shows those there are"
@@ -227,9 +233,11 @@ Result<void> TransactionCommands::findHanging(ClusterSession& session) {
   }
   std::map<ProducerId, TransactionDescription> known;
   if (!open.empty()) {
-    TIDEMARK_ASSIGN(const auto listed, session.ask<std::vector<ListedTransaction>>(
+    TIDEMARK_ASSIGN(const auto listed, session.ask<client::Gathered<ListedTransaction>>(
                                            [&](auto done) { admin->listTransactions(filter, std::move(done)); }));
-    for (const ListedTransaction& one : listed) {
+    // One whose coordinator is silent would pass for one that has none.
+    if (!listed.missing.empty()) return fail(listed.missing.begin()->second);
+    for (const ListedTransaction& one : listed.all) {
       auto described = session.ask<TransactionDescription>(
           [&](auto done) { admin->describeTransaction(one.transactionalId, std::move(done)); });
       if (described) known[one.producer] = *std::move(described);

@@ -35,6 +35,8 @@ class TransactionCommands : public ClusterCommand {
   int64_t startOffset_ = -1;
   int64_t producer_ = -1;
   int32_t maxTransactionMinutes_ = 15;
+  /// Somebody did not answer, the others did.
+  bool partial_ = false;
 };
 
 }  // namespace tidemark::app
