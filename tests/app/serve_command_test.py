@@ -395,6 +395,16 @@ class Damaged(unittest.TestCase):
             self.assertIn("then `restart 2`", serve.errors.decode())
 
 
+class Settings(unittest.TestCase):
+    def test_connections_may_be_idle_for_ever(self):
+        for value in (-1, 2**63 - 1):
+            serve = Serve("--brokers", 1, "--port", 0, "--json", "--set", f"connections.max.idle.ms={value}")
+            try:
+                self.assertEqual(serve.answer()["profile"]["connections.max.idle.ms"], str(value))
+            finally:
+                self.assertEqual(serve.end(), 0)
+
+
 class SeparateControllers(unittest.TestCase):
     def test_status_tells_who_is_there_and_who_leads(self):
         serve = Serve("--brokers", 1, "--separate-controllers", 1, "--port", 0, "--json")

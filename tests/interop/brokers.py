@@ -19,6 +19,9 @@ class Brokers:
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
+        # A broker that died is told unasked.
+        while "event" in answer:
+            answer = json.loads(self.process.stdout.readline())
         if show:
             print(f"   {command}: {'done' if answer['ok'] else answer['error']}", flush=True)
         return answer
