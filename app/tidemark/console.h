@@ -23,10 +23,10 @@ class Console {
   Console& operator=(const Console&) = delete;
 
   /// Waits (without using time) and calls back on this thread until end() was called: from listen() on `line` for each
-  /// line of standard input, without its end, at most some thousands a second; it returns whether further ones are wanted. `signal` for
-  /// each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup); `ended` once, when standard input is at
-  /// its end: nobody will ask anything any more. Of a line of more than kLongestLine bytes nothing is kept; `tooLong`
-  /// is called in place of `line` as soon as it is known to be one.
+  /// line of standard input, without its end, at most some thousands a second; it returns whether further ones are
+  /// wanted. `signal` for each SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under nohup); `ended` once, when
+  /// standard input is at its end: nobody will ask anything any more. Of a line of more than kLongestLine bytes nothing
+  /// is kept; `tooLong` is called in place of `line` as soon as it is known to be one.
   void run(const std::function<bool(const std::string&)>& line, const std::function<bool()>& tooLong,
            const std::function<void()>& ended, const std::function<void()>& signal);
   /// Longer ones are no command of anybody's.

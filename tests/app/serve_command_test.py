@@ -419,7 +419,7 @@ class SeparateControllers(unittest.TestCase):
             (partition,) = status["partitions"]
             self.assertEqual((partition["topic"], partition["partition"], partition["leader"], partition["isr"], partition["replicas"]), ("orders", 0, 1, [1], [1]))
             (fault,) = status["faults"]
-            self.assertEqual((fault["id"], fault["fault"], fault["state"], fault["links"]), (1, "delay link clients->1", "active", ["clients->1"]))
+            self.assertEqual((fault["id"], fault["fault"], fault["delayMs"], fault["state"], fault["links"]), (1, "delay link clients->1", 1, "active", ["clients->1"]))
             self.assertTrue(serve.ask("kill 2")["ok"])
             self.assertEqual(serve.ask("status")["nodes"][1]["state"], "killed")
         finally:

@@ -70,6 +70,13 @@ json linksOf(const std::vector<faults::LinkRule>& links) {
   return list;
 }
 
+/// {"delayMs": 50}: what its words leave out.
+json amountsOf(const faults::Fault& fault) {
+  json amounts = json::parse(faults::toJson(fault));
+  for (const char* inWords : {"kind", "target", "trigger", "durationMs"}) amounts.erase(inWords);
+  return amounts;
+}
+
 /// Of a fault that is set; FaultStatus and FaultSnapshot say it alike.
 template <class Set>
 void addProgress(const Set& fault, NodeId node, json& into) {
@@ -122,7 +129,8 @@ json statusOf(const observe::ClusterSnapshot& cluster) {
   status["partitions"] = std::move(partitions);
   json faults = json::array();
   for (const observe::FaultSnapshot& each : cluster.faults) {
-    json shown{{"id", each.id}, {"fault", faults::textOf(each.fault)}};
+    json shown = amountsOf(each.fault);
+    shown.update({{"id", each.id}, {"fault", faults::textOf(each.fault)}});
     addProgress(each, each.broker, shown);
     faults.push_back(std::move(shown));
   }
