@@ -76,7 +76,7 @@ Words wordsOf(FindingKind kind) noexcept {
     case FindingKind::MetaPropertiesBad:
       return {"meta-properties-bad", "meta.properties cannot be read"};
     case FindingKind::DirectoriesDisagree:
-      return {"directories-disagree", "the directories are not those of one node"};
+      return {"directories-disagree", "a directory is not of the node or the cluster that it should be of"};
     case FindingKind::CheckpointDamaged:
       return {"checkpoint-damaged", "the checkpoint cannot be read"};
     case FindingKind::CheckpointFalse:

@@ -47,7 +47,7 @@ enum class FindingKind : uint8_t {
   NotADirectory,
   MetaPropertiesMissing,
   MetaPropertiesBad,
-  DirectoriesDisagree,  ///< not of one node, or the same directory twice
+  DirectoriesDisagree,  ///< not of one node, not of its lab, or the same directory twice
   CheckpointDamaged,
   CheckpointFalse,   ///< an offset outside its log
   CheckpointStale,   ///< of a partition that is not here
