@@ -23,7 +23,7 @@ constexpr std::array kMutations = std::to_array<MutationRow>({
      "R3 R2 R4", 1},
     {Mutation::LeavingDoesNotHoldBack, "leaving-does-not-hold-back",
      "who is to leave the ISR does not hold the high watermark back before the controller has agreed", "R3 R2 R4 S3",
-     1},
+     15},
     {Mutation::JoiningDoesNotHoldBack, "joining-does-not-hold-back",
      "who is to join the ISR does not hold the high watermark back before the controller has agreed", "R3 R2 R4", 42},
     {Mutation::JoinsBeforeCaughtUp, "joins-before-caught-up", "any follower that fetches is asked into the ISR",
