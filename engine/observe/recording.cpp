@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "observe/passing_faults.h"
 #include "observe/replay.h"
 
 namespace tidemark::observe {
@@ -74,15 +75,15 @@ void Recording::clear() {
   snapshotBytes_ = 0;
 }
 
-const Recording::Kept& Recording::baseOf(WallTime wall, uint64_t event) const {
+std::deque<Recording::Kept>::const_iterator Recording::baseOf(WallTime wall, uint64_t event) const {
   auto found = std::ranges::upper_bound(snapshots_, wall, {}, [](const Kept& one) { return one.cluster->wall; });
   while (found != snapshots_.begin() && std::prev(found)->event > event) --found;
-  return found == snapshots_.begin() ? snapshots_.front() : *std::prev(found);
+  return found == snapshots_.begin() ? found : std::prev(found);
 }
 
 Recording::Moment Recording::at(WallTime wall) const {
   if (empty()) return {};
-  const ClusterSnapshot& base = *baseOf(wall, UINT64_MAX).cluster;
+  const ClusterSnapshot& base = *baseOf(wall, UINT64_MAX)->cluster;
   return {lastBy(base.at + (wall - base.wall)), wall};
 }
 
@@ -98,19 +99,24 @@ std::optional<Recording::Moment> Recording::after(uint64_t event) const {
 
 SnapshotPtr Recording::show(const Moment& moment, const std::optional<TopicPartition>& watched) const {
   if (empty()) return nullptr;
-  const Kept& base = baseOf(moment.wall, moment.event);
-  auto cluster = std::make_shared<ClusterSnapshot>(*base.cluster);
-  auto next = std::ranges::upper_bound(events_, base.event, {}, &ObservedEvent::number);
+  const auto kept = baseOf(moment.wall, moment.event);
+  const ClusterSnapshot& base = *kept->cluster;
+  auto cluster = std::make_shared<ClusterSnapshot>(base);
+  auto next = std::ranges::upper_bound(events_, kept->event, {}, &ObservedEvent::number);
   // Ages count from the event that set them: time passes from event to event.
   const auto pass = [&cluster](MonotonicTime until) {
     if (until > cluster->at) advance(*cluster, until - cluster->at);
   };
-  const MonotonicTime end = base.cluster->at + (moment.wall - base.cluster->wall);
+  const MonotonicTime end = base.at + (moment.wall - base.wall);
+  std::optional<PassingFaults> faults;
+  if (const auto after = std::next(kept); after != snapshots_.end()) faults.emplace(base, *after->cluster, end);
+  if (faults) faults->set(*cluster);
   for (; next != events_.end() && next->number <= moment.event; ++next) {
     pass(std::min(next->event.at, end));
     advance(*cluster, *next);
   }
   pass(end);
+  if (faults) faults->settle(*cluster);
   cluster->wall = moment.wall;
   if (!watched) return cluster;
   const auto topic = std::ranges::find(cluster->topics, watched->topic, &TopicSnapshot::name);

@@ -61,7 +61,7 @@ class Recording {
   SnapshotPtr show(const Moment& moment, const std::optional<TopicPartition>& watched) const;
 
  private:
-  const Kept& baseOf(WallTime wall, uint64_t event) const;
+  std::deque<Kept>::const_iterator baseOf(WallTime wall, uint64_t event) const;
   uint64_t lastBy(MonotonicTime time) const;
 
   Bounds bounds_;

@@ -248,6 +248,13 @@ struct Step {
     cluster.quorum.leader = e.leader;
     cluster.quorum.epoch = e.epoch;
   }
+  void operator()(const events::FaultInjected& e) const {
+    const auto found = std::ranges::find(cluster.faults, e.fault, &FaultSnapshot::id);
+    if (found == cluster.faults.end()) return;
+    found->waits = false;
+    found->broker = e.node;
+    found->left = e.duration > Duration{} ? std::optional(e.duration) : std::nullopt;
+  }
   void operator()(const events::FaultHealed& e) const {
     std::erase_if(cluster.faults, [&e](const FaultSnapshot& one) { return one.id == e.fault; });
   }

@@ -294,6 +294,102 @@ TEST_F(RecordingTest, WhatIsRememberedIsBounded) {
   EXPECT_EQ(recording.begin(), kWall + 47s);
 }
 
+/// Between two snapshots: a fault that is set and begins at once, one that waits and begins, one that is set and goes,
+/// one that was there and goes.
+class PassingFaultsTest : public RecordingTest {
+ protected:
+  static faults::Fault pause() { return *faults::parseFault(R"({"kind": "pause", "target": "broker 2"})"); }
+  static FaultSnapshot set(int id, MonotonicTime seen, std::chrono::milliseconds at) {
+    return {
+        .id = id, .fault = pause(), .broker = NodeId(2), .links = {}, .since = seen - (kMonotonic + at), .left = {}};
+  }
+  static events::FaultInjected begins(int id, Duration lasts = {}) {
+    return {.fault = id, .kind = events::FaultKind::Other, .node = NodeId(2), .target = "broker 2", .duration = lasts};
+  }
+  static events::FaultHealed ends(int id) {
+    return {.fault = id, .kind = events::FaultKind::Other, .node = NodeId(2), .target = "broker 2"};
+  }
+  void play() {
+    cluster.faults = {set(1, kMonotonic, -500ms)};
+    recording.add(cluster);
+    recording.add(event(200ms, 2, begins(2, 5s), false));
+    recording.add(event(300ms, 2, begins(3), false));
+    recording.add(event(400ms, 2, ends(1), false));
+    recording.add(event(500ms, 2, ends(3), false));
+    recording.add(event(700ms, 2, begins(4), false));
+    cluster.at += 1s, cluster.wall += 1s, ++cluster.version;
+    cluster.faults = {set(2, cluster.at, 200ms), set(4, cluster.at, 600ms), set(5, cluster.at, 800ms)};
+    cluster.faults[0].left = 4200ms;
+    cluster.faults[0].links.push_back(
+        {.from = {.node = NodeId(1), .client = {}}, .to = {.node = NodeId(2), .client = {}}});
+    cluster.faults[2].waits = true;
+    cluster.faults[2].broker = kNoNode;
+    cluster.faults[2].left = 3s;
+    const auto over = [](int id, std::chrono::milliseconds from, std::chrono::milliseconds to) {
+      return FaultOverSnapshot{.id = id,
+                               .fault = pause(),
+                               .broker = NodeId(2),
+                               .ending = faults::Ending::Healed,
+                               .setAt = kMonotonic + from,
+                               .endedAt = kMonotonic + to};
+    };
+    cluster.faultsOver = {over(1, -500ms, 400ms), over(3, 300ms, 500ms)};
+    recording.add(cluster);
+  }
+  /// "2" acts, "4?" waits, "3." is over.
+  std::string seen(std::chrono::milliseconds after) {
+    std::string text;
+    const SnapshotPtr then = at(after);
+    for (const FaultSnapshot& each : then->faults) text += std::to_string(each.id) + (each.waits ? "? " : " ");
+    for (const FaultOverSnapshot& each : then->faultsOver) text += std::to_string(each.id) + ". ";
+    return text;
+  }
+};
+
+TEST_F(PassingFaultsTest, EachIsThereFromWhenItIsSetUntilItIsOver) {
+  play();
+  EXPECT_EQ(seen(199ms), "1 ");
+  EXPECT_EQ(seen(200ms), "1 2 ");
+  EXPECT_EQ(seen(300ms), "1 2 3 ");
+  EXPECT_EQ(seen(399ms), "1 2 3 ");
+  EXPECT_EQ(seen(400ms), "2 3 1. ");
+  EXPECT_EQ(seen(500ms), "2 1. 3. ");
+  EXPECT_EQ(seen(599ms), "2 1. 3. ");
+  EXPECT_EQ(seen(600ms), "2 4? 1. 3. ");
+  EXPECT_EQ(seen(700ms), "2 4 1. 3. ");
+  EXPECT_EQ(seen(800ms), "2 4 5? 1. 3. ");
+  EXPECT_EQ(seen(1000ms), "2 4 5? 1. 3. ");
+}
+
+TEST_F(PassingFaultsTest, AgesAndWhatIsLeftAreThoseOfTheMoment) {
+  play();
+  const SnapshotPtr then = at(900ms);
+  ASSERT_EQ(then->faults.size(), 3U);
+  EXPECT_EQ(then->faults[0].since, 700ms);
+  EXPECT_EQ(then->faults[0].left, 4300ms);
+  EXPECT_EQ(then->faults[0].broker, NodeId(2));
+  EXPECT_EQ(then->faults[0].links.size(), 1U);
+  EXPECT_EQ(then->faults[1].since, 300ms);
+  EXPECT_EQ(then->faults[1].left, std::nullopt);
+  EXPECT_EQ(then->faults[2].since, 100ms);
+  EXPECT_EQ(then->faults[2].left, 3100ms);
+  EXPECT_EQ(then->faults[2].broker, kNoNode);
+  // One that waits acts nowhere.
+  EXPECT_EQ(at(650ms)->faults[1].broker, kNoNode);
+}
+
+TEST_F(PassingFaultsTest, AfterTheLastSnapshotEventsTellWhatBeginsAndEnds) {
+  cluster.faults = {set(1, kMonotonic, -500ms)};
+  cluster.faults[0].waits = true;
+  recording.add(cluster);
+  recording.add(event(100ms, 2, begins(1, 1s), false));
+  recording.add(event(1100ms, 2, ends(1), false));
+  EXPECT_EQ(seen(99ms), "1? ");
+  EXPECT_EQ(seen(100ms), "1 ");
+  EXPECT_EQ(at(600ms)->faults[0].left, 500ms);
+  EXPECT_EQ(seen(1100ms), "");
+}
+
 class RecordingFileTest : public RecordingTest {
  protected:
   RecordingFileTest() : writer([this](std::string_view line) { lines.emplace_back(line); }) {}
