@@ -92,7 +92,8 @@ void Cluster::restartNow(Slot& slot, Handler done) {
 void Cluster::noteFault(Kind kind, NodeId broker) {
   faults::Fault fault;
   fault.kind = kind;
-  fault.target = faults::NodeName{.by = {}, .id = broker, .partition = {}};
+  fault.target =
+      faults::NodeName{.by = {}, .id = broker, .partition = {}, .isController = !slots_.at(broker)->place.isBroker};
   const platform::MonotonicTime now = lab_->clock().monotonic();
   faults_->begin(faults_->add(std::move(fault), now), {.node = broker, .client = {}, .links = {}}, now);
 }
@@ -388,13 +389,12 @@ void Cluster::advanceFaults() {
 }
 
 Result<void> Cluster::checkBroker(Kind kind, const Slot& slot) const {
-  const NodeId id = slot.place.id;
-  TIDEMARK_TRY(observe::checkState(kind, id, slot.state));
+  const std::string who = observe::nodeText(slot.place.id, slot.place.isBroker);
+  TIDEMARK_TRY(observe::checkState(kind, who, slot.state));
   // It starts, and does not run yet.
-  if (kind == Kind::Stop && !slot.isOpen)
-    return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is starting", id));
+  if (kind == Kind::Stop && !slot.isOpen) return fail(ErrorCode::InvalidRequest, fmt::format("{} is starting", who));
   if (kind == Kind::Wipe && slot.process)
-    return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", id));
+    return fail(ErrorCode::InvalidRequest, fmt::format("{} holds its files: kill or stop it first", who));
   return {};
 }
 

@@ -48,7 +48,9 @@ Result<NodeName> parseNode(std::string_view text) {
   if (!id)
     return fail(
         ErrorCode::InvalidRequest,
-        fmt::format("\"{}\" is no broker: write broker N, leader of TOPIC-PARTITION or the active controller", whole));
+        fmt::format(
+            "\"{}\" is no node: write broker N, controller N, leader of TOPIC-PARTITION or the active controller",
+            whole));
   return NodeName{.by = NodeName::By::Number, .id = NodeId(*id), .partition = {}};
 }
 
@@ -130,13 +132,21 @@ Result<Target> parseTarget(std::string_view text) {
   if (text.find("->") != std::string_view::npos || text.find("\u2194") != std::string_view::npos ||
       text.find("\u2192") != std::string_view::npos)
     return parseLink(text);
+  if (std::string_view rest = text; take(rest, "controller ")) {
+    const auto id = number(rest);
+    if (!id)
+      return fail(ErrorCode::InvalidRequest,
+                  fmt::format("\"{}\" is no controller: write controller N or the active controller", text));
+    return NodeName{.by = NodeName::By::Number, .id = NodeId(*id), .partition = {}, .isController = true};
+  }
   TIDEMARK_ASSIGN(NodeName node, parseNode(text));
   return node;
 }
 
 std::string textOf(const Target& target) {
   if (const auto* node = std::get_if<NodeName>(&target))
-    return node->by == NodeName::By::Number ? "broker " + textOf(*node) : textOf(*node);
+    return node->by != NodeName::By::Number ? textOf(*node)
+                                            : (node->isController ? "controller " : "broker ") + textOf(*node);
   if (const auto* link = std::get_if<LinkName>(&target))
     return fmt::format("link {}{}{}", textOf(link->from), link->bothWays ? "<->" : "->", textOf(link->to));
   if (const auto* clients = std::get_if<ClientsName>(&target))

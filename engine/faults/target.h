@@ -15,6 +15,8 @@ struct NodeName {
   By by = By::Number;
   NodeId id;
   TopicPartition partition;
+  /// Of a number: it is called a controller, as a node that is no broker is. It stands for the same node.
+  bool isController = false;
 
   friend bool operator==(const NodeName&, const NodeName&) = default;
 };
@@ -52,10 +54,10 @@ struct ClientsName {
 /// Where a fault acts, in symbols. Nothing: everywhere.
 using Target = std::variant<std::monostate, NodeName, LinkName, ClientsName>;
 
-/// "broker 3", "leader of orders-0", "the active controller", "clients", "clients named billing", "link 1->3",
-/// "link 1<->controller 3", "link clients named billing->2": the same words that textOf() writes. "" is everywhere. The
-/// ends of a link are nodes or clients; a bare number is a node with all its listeners. Between nodes the word "link"
-/// may be left out when it is read. InvalidRequest says what is wrong.
+/// "broker 3", "controller 4", "leader of orders-0", "the active controller", "clients", "clients named billing", "link
+/// 1->3", "link 1<->controller 3", "link clients named billing->2": the same words that textOf() writes. "" is
+/// everywhere. The ends of a link are nodes or clients; a bare number is a node with all its listeners. Between nodes
+/// the word "link" may be left out when it is read. InvalidRequest says what is wrong.
 Result<Target> parseTarget(std::string_view text);
 std::string textOf(const Target& target);
 

@@ -40,9 +40,9 @@ class SnapshotView final : public faults::ClusterView {
   const ClusterSnapshot& cluster_;
 };
 
-std::unexpected<Error> wrongState(NodeId id, BrokerState state) {
-  const auto says = [id](const char* what) {
-    return fail(ErrorCode::InvalidRequest, fmt::format("broker {} {}", id, what));
+std::unexpected<Error> wrongState(std::string_view who, BrokerState state) {
+  const auto says = [who](const char* what) {
+    return fail(ErrorCode::InvalidRequest, fmt::format("{} {}", who, what));
   };
   switch (state) {
     case BrokerState::Paused:
@@ -65,27 +65,30 @@ std::unexpected<Error> wrongState(NodeId id, BrokerState state) {
 
 }  // namespace
 
-Result<void> checkState(Kind kind, NodeId broker, BrokerState state) {
+std::string nodeText(NodeId id, bool isBroker) {
+  return fmt::format("{} {}", isBroker ? "broker" : "controller", id);
+}
+
+Result<void> checkState(Kind kind, std::string_view who, BrokerState state) {
   const bool down = state == BrokerState::Killed || state == BrokerState::Stopped;
   switch (kind) {
     case Kind::Kill:
     case Kind::PowerLoss:
-      if (down) return wrongState(broker, state);
+      if (down) return wrongState(who, state);
       break;
     case Kind::Pause:
-      if (state != BrokerState::Running) return wrongState(broker, state);
+      if (state != BrokerState::Running) return wrongState(who, state);
       break;
     case Kind::Stop:
       if (state != BrokerState::Running && state != BrokerState::Fenced && state != BrokerState::Starting)
-        return wrongState(broker, state);
+        return wrongState(who, state);
       break;
     case Kind::Restart:
       if (state == BrokerState::Stopping || state == BrokerState::Starting || state == BrokerState::Paused)
-        return wrongState(broker, state);
+        return wrongState(who, state);
       break;
     case Kind::Wipe:
-      if (!down)
-        return fail(ErrorCode::InvalidRequest, fmt::format("broker {} holds its files: kill or stop it first", broker));
+      if (!down) return fail(ErrorCode::InvalidRequest, fmt::format("{} holds its files: kill or stop it first", who));
       break;
     default:
       break;
@@ -103,7 +106,7 @@ Result<void> checkFault(const faults::Fault& fault, const ClusterSnapshot& clust
     return fail(place.error());
   }
   const BrokerSnapshot* broker = later ? nullptr : findBroker(cluster, place->node);
-  if (broker != nullptr) TIDEMARK_TRY(checkState(fault.kind, broker->id, broker->state));
+  if (broker != nullptr) TIDEMARK_TRY(checkState(fault.kind, nodeText(broker->id, broker->isBroker), broker->state));
   return {};
 }
 
@@ -121,7 +124,7 @@ Result<void> checkKind(Kind kind, const ClusterSnapshot& cluster) {
   if (faults::areaOf(kind) != faults::Area::Brokers) return {};
   Result<void> first;
   for (const BrokerSnapshot& broker : cluster.brokers) {
-    auto possible = checkState(kind, broker.id, broker.state);
+    auto possible = checkState(kind, nodeText(broker.id, broker.isBroker), broker.state);
     if (possible) return {};
     if (first) first = std::move(possible);
   }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "base/ids.h"
 #include "base/result.h"
 #include "faults/fault.h"
@@ -7,8 +10,11 @@
 
 namespace tidemark::observe {
 
-/// Whether something of that kind can be done to a broker in that state. InvalidRequest says why not.
-Result<void> checkState(faults::Kind kind, NodeId broker, BrokerState state);
+/// "broker 2", "controller 4": what a node is called.
+std::string nodeText(NodeId id, bool isBroker);
+
+/// Whether something of that kind can be done to a node in that state. InvalidRequest says why not, of `who`.
+Result<void> checkState(faults::Kind kind, std::string_view who, BrokerState state);
 
 /// Whether the fault can be set in the cluster as it was seen: all that setFault() refuses, known beforehand, but for
 /// what only the files tell. A name that stands for nobody now is no reason against a fault that begins later. The

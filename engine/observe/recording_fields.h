@@ -30,6 +30,10 @@ template <class Visit, Either<BrokerSnapshot> T>
 void fieldsOf(Visit& visit, T& v) {
   visit("id", v.id);
   visit("state", v.state);
+  // The inverse, as a default is not written: recordings that know no such nodes stay as they are.
+  bool controllerOnly = !v.isBroker;
+  visit("controllerOnly", controllerOnly);
+  if constexpr (!std::is_const_v<T>) v.isBroker = !controllerOnly;
   visit("diedOf", v.diedOf);
   visit("listener", v.listener);
   visit("controller", v.controller);

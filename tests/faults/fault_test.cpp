@@ -104,7 +104,7 @@ TEST(Fault, WhatIsMalformedIsNamed) {
               HasSubstr("cut takes no \"delayMs\"; it takes trigger, target, durationMs"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":7})"), HasSubstr("\"target\" is 7: it must be a text"));
   EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1"})"), HasSubstr("\"link 1\" has no direction"));
-  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->x"})"), HasSubstr("\"x\" is no broker"));
+  EXPECT_THAT(wrongWith(R"({"kind":"cut","target":"link 1->x"})"), HasSubstr("\"x\" is no node"));
   EXPECT_THAT(wrongWith(R"({"kind":"kill","target":"leader of orders"})"),
               HasSubstr("\"leader of orders\" names no partition"));
   EXPECT_THAT(wrongWith(R"({"kind":"delay","target":"link 1->2","delayMs":"long"})"),
@@ -189,8 +189,8 @@ TEST(Fault, WhatIsImpossibleIsRefusedWithTheReason) {
 }
 
 TEST(Target, IsWrittenInTheWordsThatItIsReadFrom) {
-  for (const std::string text : {"broker 3", "leader of my-topic-12", "the active controller", "clients",
-                                 "clients named a b", "link 1->3", "link controller 1<->controller 3",
+  for (const std::string text : {"broker 3", "controller 4", "leader of my-topic-12", "the active controller",
+                                 "clients", "clients named a b", "link 1->3", "link controller 1<->controller 3",
                                  "link clients named billing->2", "link leader of orders-0->the active controller"}) {
     const auto target = parseTarget(text);
     ASSERT_TRUE(target) << target.error().message;
@@ -199,6 +199,9 @@ TEST(Target, IsWrittenInTheWordsThatItIsReadFrom) {
   EXPECT_EQ(parseTarget("link 1\u21923").value(), parseTarget("link 1->3").value());
   EXPECT_EQ(parseTarget(" the leader of orders-0 ").value(), parseTarget("leader of orders-0").value());
   EXPECT_EQ(textOf(*parseTarget("")), "");
+  EXPECT_EQ(std::get<NodeName>(*parseTarget("controller 4")).id, NodeId(4));
+  EXPECT_EQ(parseTarget("controller leader of orders-0").error().message,
+            "\"controller leader of orders-0\" is no controller: write controller N or the active controller");
 }
 
 }  // namespace

@@ -49,6 +49,14 @@ TEST_F(FaultCheckTest, WhoIsNotThereIsToldUnlessItBeginsLater) {
             "both ends of the link are broker 1 now");
 }
 
+TEST_F(FaultCheckTest, AControllerThatIsNothingElseIsCalledOne) {
+  cluster.brokers[2].isBroker = false;
+  EXPECT_EQ(refusal(R"({"kind": "pause", "target": "controller 3"})"), "");
+  cluster.brokers[2].state = BrokerState::Killed;
+  EXPECT_EQ(refusal(R"({"kind": "kill", "target": "controller 3"})"), "controller 3 was killed: restart it");
+  EXPECT_EQ(refusal(R"({"kind": "kill", "target": "the active controller"})"), "controller 3 was killed: restart it");
+}
+
 TEST_F(FaultCheckTest, TheStateOfABrokerDecidesWhatCanBeDoneToIt) {
   cluster.brokers[1].state = BrokerState::Killed;
   EXPECT_EQ(refusal(R"({"kind": "pause", "target": "leader of orders-0"})"), "broker 2 was killed: restart it");

@@ -423,6 +423,7 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   cluster.faultsOver = {over};
   cluster.brokers[1].state = BrokerState::Paused;
   cluster.brokers[1].sinceHeartbeat = 300ms;
+  cluster.brokers.push_back({.id = NodeId(3), .state = BrokerState::Running, .isBroker = false});
   PartitionSnapshot& partition = cluster.topics[0].partitions[0];
   partition.copies[0].lastStable = Offset(0);
   partition.copies[0].segmentCount = 2;
@@ -460,6 +461,8 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   EXPECT_EQ(shown->brokers[0].listener, (platform::Endpoint{"127.0.0.1", 9000}));
   EXPECT_EQ(shown->brokers[1].state, BrokerState::Paused);
   EXPECT_EQ(shown->brokers[1].sinceHeartbeat, Duration(300ms));
+  EXPECT_TRUE(shown->brokers[1].isBroker);
+  EXPECT_FALSE(shown->brokers[2].isBroker);
   EXPECT_EQ(shown->faults[0].fault, fault.fault);
   EXPECT_EQ(shown->faults[0].links, fault.links);
   EXPECT_EQ(shown->faults[0].left, Duration(2s));
