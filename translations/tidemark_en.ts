@@ -626,6 +626,20 @@
 <context>
     <name>tidemark::widgets::MapPage</name>
     <message numerus="yes">
+        <source>%n broker(s)</source>
+        <translation>
+            <numerusform>%n broker</numerusform>
+            <numerusform>%n brokers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n controller(s)</source>
+        <translation>
+            <numerusform>%n controller</numerusform>
+            <numerusform>%n controllers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n broker(s), each also a controller</source>
         <translation>
             <numerusform>%n broker, each also a controller</numerusform>
@@ -723,6 +737,20 @@
 </context>
 <context>
     <name>tidemark::widgets::StatusLine</name>
+    <message numerus="yes">
+        <source>%n controller(s)</source>
+        <translation>
+            <numerusform>%n controller</numerusform>
+            <numerusform>%n controllers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 of %n controller(s) up</source>
+        <translation>
+            <numerusform>%1 of %n controller up</numerusform>
+            <numerusform>%1 of %n controllers up</numerusform>
+        </translation>
+    </message>
     <message numerus="yes">
         <source>%n broker(s)</source>
         <translation>

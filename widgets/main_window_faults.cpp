@@ -13,6 +13,7 @@
 #include "main_window.h"
 #include "map/map_page.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "timeline/timeline_page.h"
 #include "transactions/transactions_page.h"
 #include "views/cluster_page.h"
@@ -108,7 +109,7 @@ void MainWindow::makeFaultMenu() {
     menu->addAction(add);
     menu->addSeparator();
     for (const observe::BrokerSnapshot& broker : m_bridge.snapshot()->brokers)
-      m_faultActions->fillBroker(*menu->addMenu(tr("Broker %1").arg(broker.id.value())), broker.id);
+      m_faultActions->fillBroker(*menu->addMenu(nodeTitle(broker)), broker.id);
     if (const auto& shown = m_clusterPage->partition())
       m_faultActions->fillPartition(*menu->addMenu(partitionText(*shown)), *shown);
     m_faultActions->fillClients(*menu->addMenu(tr("Clients")), {});
@@ -144,7 +145,7 @@ void MainWindow::command(EngineBridge::BrokerCommand what, NodeId broker) {
   using Command = EngineBridge::BrokerCommand;
   // What is done is done now.
   if (!m_bridge.isRecorded()) m_travel.goLive();
-  const QString name = tr("Broker %1").arg(broker.value());
+  const QString name = nodeTitle(*m_bridge.snapshot(), broker);
   const auto sentence = [&](bool done) {
     switch (what) {
       case Command::Kill:
@@ -206,7 +207,7 @@ void MainWindow::fillBrokerMenu(QMenu& menu, NodeId id) {
   menu.addSeparator();
   m_faultActions->fillBroker(*menu.addMenu(tr("Faults")), id);
   menu.addSeparator();
-  menu.addAction(tr("Copy address"), this, [address = broker->listener] {
+  menu.addAction(tr("Copy address"), this, [address = broker->isBroker ? broker->listener : broker->controller] {
     QApplication::clipboard()->setText(fromUtf8(fmt::format("{}", address)));
   });
 }

@@ -326,8 +326,55 @@ TEST_F(FaultsTest, MenusSetTheCommonFaultsWithOneClickAndHealThem) {
   EXPECT_EQ(model().rowCount(), 2);
 }
 
+class FaultsOfControllersTest : public FaultsTest {
+ protected:
+  void SetUp() override {
+    launch(3, 3, 3);
+    makeWindow();
+    run(50ms);
+  }
+};
+
+TEST_F(FaultsOfControllersTest, AControllerIsCalledOneAndOfferedWhatMakesSenseForIt) {
+  QMenu menu;
+  window->faultActions().fillBroker(menu, NodeId(5));
+  EXPECT_EQ(action(menu, QStringLiteral("Refuse Produce for 10 s")), nullptr) << "clients do not produce to it";
+  for (const char* text : {"Isolate", "Slow by 200 ms", "Pause for 5 s", "Disk full", "Clock jumps ahead by 1 h"})
+    EXPECT_NE(action(menu, QString::fromUtf8(text)), nullptr) << text;
+  action(menu, QStringLiteral("Slow by 200 ms"))->trigger();
+  run(20ms);
+  EXPECT_EQ(cluster.commands.back(), R"(fault {"delayMs":200,"kind":"slow","target":"controller 5"})");
+  run(20ms);
+  ASSERT_EQ(model().rowCount(), 1);
+  EXPECT_EQ(model().index(0, 0).data().toString(), QStringLiteral("Controller 5 slow, +200 ms"));
+  cluster.killBroker(NodeId(6), [](const Result<void>&) {});
+  run(20ms);
+  run(20ms);
+  QMenu killed;
+  window->faultActions().fillBroker(killed, NodeId(6));
+  EXPECT_EQ(action(killed, QStringLiteral("Pause for 5 s"))->toolTip(),
+            QStringLiteral("controller 6 was killed: restart it"));
+}
+
+TEST_F(FaultsOfControllersTest, TheFormNamesThemButNotForRequests) {
+  FaultForm form;
+  form.setCluster(*window->bridge().snapshot());
+  const auto names = [&form](faults::Kind kind) {
+    form.setKind(kind);
+    QStringList found;
+    const auto* box = qobject_cast<QComboBox*>(form.field(faults::kTarget));
+    for (int i = 0; box != nullptr && i < box->count(); ++i) found << box->itemText(i);
+    return found;
+  };
+  EXPECT_TRUE(names(faults::Kind::Pause).contains(QStringLiteral("controller 4")));
+  EXPECT_TRUE(names(faults::Kind::Pause).contains(QStringLiteral("broker 3")));
+  EXPECT_FALSE(names(faults::Kind::Pause).contains(QStringLiteral("broker 4")));
+  EXPECT_TRUE(names(faults::Kind::RequestDrop).contains(QStringLiteral("broker 3")));
+  EXPECT_FALSE(names(faults::Kind::RequestDrop).contains(QStringLiteral("controller 4")));
+}
+
 TEST_F(FaultsTest, EveryOfferIsAFaultThatTheEngineTakes) {
-  std::vector<FaultOffer> offers = offersForBroker(nodeNamed(NodeId(1)));
+  std::vector<FaultOffer> offers = offersForBroker(nodeNamed(window->bridge().snapshot()->brokers.front()));
   const auto add = [&offers](std::vector<FaultOffer> more) { std::ranges::move(more, std::back_inserter(offers)); };
   add(offersForLink(endNamed(NodeId(1)), controllerEnd(NodeId(2))));
   add(offersForLink(endNamed(NodeId(1)), clientsEnd("kcat")));

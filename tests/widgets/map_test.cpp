@@ -1,6 +1,7 @@
 // The cluster map: what it shows, how one gets about in it, what is painted.
 #include <gtest/gtest.h>
 
+#include <QLabel>
 #include <QMenu>
 #include <QSignalSpy>
 #include <QTableView>
@@ -199,6 +200,60 @@ TEST_F(MapTest, TheTableTwinTellsTheLinks) {
   ASSERT_EQ(table->rowCount(), 3);
   EXPECT_EQ(table->index(0, 2).data().toString(), QStringLiteral("cut"));
   EXPECT_EQ(table->index(0, 4).data().toString(), QStringLiteral("open"));
+}
+
+class MapOfControllersTest : public MapTest {
+ protected:
+  void SetUp() override {
+    launch(3, 3, 3);
+    makeWindow();
+    run(50ms);
+    window->clusterPage().showView(ClusterPage::View::Map);
+    QCoreApplication::processEvents();
+  }
+};
+
+TEST_F(MapOfControllersTest, ControllersOfTheirOwnAreNodesAndNoBrokers) {
+  ASSERT_EQ(map().scene().brokers.size(), 6u);
+  EXPECT_EQ(map().scene().brokers[2].name, QStringLiteral("Broker 3"));
+  EXPECT_EQ(map().scene().brokers[3].name, QStringLiteral("Controller 4"));
+  EXPECT_FALSE(map().scene().brokers[3].isBroker);
+  EXPECT_TRUE(map().scene().brokers[3].isController);
+  EXPECT_EQ(map().textOf(broker(5)), QStringLiteral("Controller 5 on :19196\nvoter, follows"));
+  EXPECT_EQ(map().textOf(link(1, 4)).section(QLatin1Char('\n'), 0, 0), QStringLiteral("broker 1 → controller 4"));
+  EXPECT_EQ(map().layoutOfMap().controller(NodeId(3)).isNull(), false);
+  EXPECT_TRUE(map().layoutOfMap().controller(NodeId(4)).isNull()) << "it is the card itself";
+  EXPECT_EQ(map().layoutOfMap().at(map().layoutOfMap().middle(broker(4))), broker(4));
+  bool told = false;
+  for (const auto* label : window->clusterPage().map().findChildren<QLabel*>())
+    told |= label->text() == QStringLiteral("3 brokers · 3 controllers · 0 external clients");
+  EXPECT_TRUE(told);
+}
+
+TEST_F(MapOfControllersTest, ItsFaultsAreDrawnAtItAndOnItsLinks) {
+  set(R"({"kind": "slow", "target": "controller 5", "delayMs": 200})");
+  EXPECT_EQ(map().scene().brokers[4].faults, QStringList{QStringLiteral("Controller 5 slow, +200 ms")});
+  set(R"({"kind": "cut", "target": "link 2<->4"})");
+  EXPECT_EQ(map().scene().link(link(2, 4))->from.way, MapWay::Cut);
+  set(R"({"kind": "pause", "target": "controller 6"})");
+  EXPECT_EQ(map().scene().brokers[5].state, observe::BrokerState::Paused);
+}
+
+TEST_F(MapOfControllersTest, CardsDoNotLieOnEachOtherInASmallWindow) {
+  for (const QSizeF& size : {QSizeF(690, 560), QSizeF(1100, 800), QSizeF(520, 420)}) {
+    const MapLayout layout(map().scene(), size);
+    for (int i = 1; i <= 6; ++i) {
+      EXPECT_TRUE(QRectF(QPointF(), size).contains(layout.broker(NodeId(i)))) << i;
+      for (int j = 1; j < i; ++j)
+        EXPECT_FALSE(layout.broker(NodeId(i)).intersects(layout.broker(NodeId(j)))) << i << " and " << j;
+    }
+    // The link between its neighbours does not pass behind the one in the middle.
+    MapLink outer;
+    outer.broker = NodeId(4);
+    outer.other = NodeId(6);
+    const QLineF line = layout.link(outer);
+    EXPECT_GT(line.center().y(), layout.broker(NodeId(5)).bottom());
+  }
 }
 
 TEST_F(MapTest, FiveBrokersAndManyClientsDoNotLieOnEachOther) {

@@ -131,6 +131,43 @@ TEST_P(PictureTest, OfTheMapShowsWhatIsBroken) {
   keep(*window, "map-small");
 }
 
+TEST_P(PictureTest, OfControllersOfTheirOwnShowsThemApart) {
+  launch(3, 3, 3);
+  makeWindow();
+  cluster.setLoad(40);
+  pass(2s);
+  for (const char* json :
+       {R"({"kind": "cut", "target": "link 2<->4"})", R"({"kind": "pause", "target": "controller 6"})",
+        R"({"kind": "slow", "target": "controller 5", "delayMs": 200})"})
+    window->bridge().setFault(*faults::parseFault(json), window.get(), {});
+  pass(1s);
+  window->clusterPage().showView(ClusterPage::View::Map);
+  window->pick({Picked::What::Broker, NodeId(4), {}});
+  QTest::qWait(50);
+  keep(*window, "controllers");
+  window->resize(1280, 800);
+  QTest::qWait(50);
+  keep(*window, "controllers-1280");
+  EXPECT_GT(coloursIn(window->clusterPage().map().map().grab().toImage()), 40);
+}
+
+TEST_P(PictureTest, OfEveryPageFitsAnUsualScreen) {
+  makeWindow();
+  playMock();
+  window->resize(1280, 800);
+  window->pick({Picked::What::Broker, NodeId(3), {}});
+  using View = ClusterPage::View;
+  for (const auto& [view, name] :
+       {std::pair{View::Belts, "belts"}, std::pair{View::Segments, "segments"}, std::pair{View::Cleaner, "cleaner"},
+        std::pair{View::Map, "map"}, std::pair{View::Timeline, "timeline"}, std::pair{View::Groups, "groups"},
+        std::pair{View::Transactions, "transactions"}}) {
+    window->clusterPage().showView(view);
+    QTest::qWait(50);
+    keep(*window, fmt::format("usual-{}", name).c_str());
+    EXPECT_EQ(window->size(), QSize(1280, 800)) << name << " widens the window";
+  }
+}
+
 TEST_P(PictureTest, OfTheTimelineShowsWhoLedAndWhatWasBroken) {
   makeWindow();
   playMock();

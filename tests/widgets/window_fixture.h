@@ -34,9 +34,10 @@ inline bool waitFor(const std::function<bool()>& reached) {
 /// A window over a cluster of numbers.
 class WindowTest : public testing::Test {
  protected:
-  void launch(int brokers = 3, int partitions = 3) {
+  void launch(int brokers = 3, int partitions = 3, int separateControllers = 0) {
     observe::LaunchOptions options;
     options.brokers = brokers;
+    options.separateControllers = separateControllers;
     observe::TopicOptions topic;
     topic.name = "orders";
     topic.partitions = partitions;

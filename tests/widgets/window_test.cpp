@@ -5,6 +5,7 @@
 #include <QDialog>
 #include <QDockWidget>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMessageBox>
@@ -12,6 +13,7 @@
 #include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -19,9 +21,12 @@
 #include "belts/belts_view.h"
 #include "dialogs/topic_dialog.h"
 #include "launch/launch_page.h"
+#include "models/cluster_tree_model.h"
 #include "views/cluster_page.h"
 #include "views/event_panel.h"
+#include "views/fact_list.h"
 #include "views/inspector.h"
+#include "views/status_line.h"
 #include "window_fixture.h"
 
 namespace tidemark::widgets {
@@ -287,6 +292,55 @@ TEST_F(MainWindowTest, TheTreeListsQuorumBrokersTopicsAndWhatIsBroken) {
   cluster.resumeBroker(NodeId(3), [](const Result<void>&) {});
   run(20ms);
   EXPECT_EQ(tree.rowCount(tree.index(tree.rowCount() - 1, 0)), 1) << "what is healed goes";
+}
+
+/// Three brokers and three nodes that are controllers and nothing else.
+class ControllersTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    launch(3, 3, 3);
+    makeWindow();
+    run(50ms);
+  }
+};
+
+TEST_F(ControllersTest, TheTreeListsThemBelowTheQuorum) {
+  const QAbstractItemModel& tree = *window->tree().model();
+  const QModelIndex section = tree.index(0, 0);
+  QStringList texts;
+  for (int row = 0; row < tree.rowCount(section); ++row) {
+    const QModelIndex at = tree.index(row, 0, section);
+    texts << at.data().toString() + QStringLiteral(": ") + at.data(ClusterTreeModel::NoteRole).toString();
+  }
+  EXPECT_EQ(texts.join(QLatin1Char('\n')).toStdString(),
+            "Quorum: epoch 1 · leader 4\nController 4: active\nController 5: voter\nController 6: voter\n"
+            "Broker 1: leads 1\nBroker 2: leads 1\nBroker 3: leads 1");
+}
+
+TEST_F(ControllersTest, CountsAndChoicesOfBrokersLeaveThemOut) {
+  const auto status = [this] { return window->findChild<StatusLine*>()->accessibleName(); };
+  EXPECT_TRUE(status().startsWith(QStringLiteral("3 brokers · 3 controllers · 3 partitions")))
+      << status().toStdString();
+  TopicDialog dialog(window->bridge(), window.get());
+  int threes = 0;
+  for (const auto* box : dialog.findChildren<QSpinBox*>()) threes += box->maximum() == 3;
+  EXPECT_EQ(threes, 2) << "replication factor and min.insync.replicas";
+  cluster.killBroker(NodeId(5), [](const Result<void>&) {});
+  run(20ms);
+  run(20ms);
+  EXPECT_TRUE(status().startsWith(QStringLiteral("3 brokers · 2 of 3 controllers up"))) << status().toStdString();
+}
+
+TEST_F(ControllersTest, TheInspectorTellsOfAControllerWhatItHas) {
+  window->pick({Picked::What::Broker, NodeId(5), {}});
+  run(20ms);
+  QStringList shown;
+  for (const auto* label : window->inspector().findChildren<QLabel*>()) shown << label->text();
+  EXPECT_TRUE(shown.contains(QStringLiteral("Controller 5"))) << shown.join(QLatin1Char('|')).toStdString();
+  const QString facts = window->inspector().findChild<FactList*>()->toText();
+  EXPECT_TRUE(facts.contains(QStringLiteral("voter"))) << facts.toStdString();
+  EXPECT_FALSE(facts.contains(QStringLiteral("Leads"))) << "it leads no partition";
+  EXPECT_FALSE(facts.contains(QStringLiteral("Threads")));
 }
 
 TEST_F(MainWindowTest, LanesStandByBrokerWhoeverLeads) {

@@ -287,7 +287,8 @@ void CleanerPage::showTable(bool table) {
 
 void CleanerPage::makeBrokers(const observe::ClusterSnapshot& cluster) {
   std::vector<NodeId> brokers;
-  for (const observe::BrokerSnapshot& broker : cluster.brokers) brokers.push_back(broker.id);
+  for (const observe::BrokerSnapshot& broker : cluster.brokers)
+    if (broker.isBroker) brokers.push_back(broker.id);
   if (brokers == m_known) return;
   m_known = brokers;
   for (QAbstractButton* button : m_brokers->buttons()) {

@@ -12,6 +12,7 @@
 #include "dialogs/dialog_parts.h"
 #include "launch/launch_page.h"
 #include "text/format.h"
+#include "text/node_words.h"
 
 namespace tidemark::widgets {
 
@@ -26,7 +27,7 @@ TopicDialog::TopicDialog(EngineBridge& bridge, QWidget* parent)
       m_note(new QLabel),
       m_create(new QPushButton(tr("Create topic"))) {
   setWindowTitle(tr("New topic"));
-  const int brokers = std::max<int>(1, static_cast<int>(bridge.snapshot()->brokers.size()));
+  const int brokers = std::max(1, countNodes(*bridge.snapshot()).brokers);
   m_name->setPlaceholderText(tr("payments"));
   m_partitions->setRange(1, 1'000);
   m_partitions->setValue(3);

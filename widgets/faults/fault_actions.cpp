@@ -149,9 +149,11 @@ void FaultActions::addDialog(QMenu& menu, faults::Kind kind, faults::Target targ
 }
 
 void FaultActions::fillBroker(QMenu& menu, NodeId broker) {
+  const auto* node = observe::findBroker(*m_bridge.snapshot(), broker);
+  if (node == nullptr) return;
   addHeals(menu, faultsOfBroker(*m_bridge.snapshot(), broker));
-  addOffers(menu, offersForBroker(nodeNamed(broker)));
-  addDialog(menu, faults::Kind::Slow, nodeNamed(broker));
+  addOffers(menu, offersForBroker(nodeNamed(*node)));
+  addDialog(menu, faults::Kind::Slow, nodeNamed(*node));
 }
 
 void FaultActions::fillLink(QMenu& menu, const faults::LinkEnd& from, const faults::LinkEnd& to) {

@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QSpinBox>
 
+#include "faults/fault_offers.h"
 #include "text/format.h"
 
 namespace tidemark::widgets {
@@ -97,7 +98,7 @@ void FaultForm::addRow(const QString& name, QWidget* field, const QString& tip) 
 
 void FaultForm::makeFields() {
   m_node = editableBox();
-  addRow(tr("Target"), m_node, tr("A broker by its number or by what it is when the fault begins"));
+  addRow(tr("Target"), m_node, tr("A node by its number or by what it is when the fault begins"));
   m_from = editableBox();
   m_ways = new QComboBox;
   m_ways->addItems({QStringLiteral("↔"), QStringLiteral("→")});
@@ -112,8 +113,8 @@ void FaultForm::makeFields() {
   addRow(tr("Requests"), m_who, tr("Of a broker, of clients, or everywhere"));
   m_left = new QLineEdit;
   m_right = new QLineEdit;
-  addRow(tr("One group"), m_left, tr("Numbers of brokers: 1, 2"));
-  addRow(tr("Other group"), m_right, tr("Numbers of brokers: 3"));
+  addRow(tr("One group"), m_left, tr("Numbers of nodes: 1, 2"));
+  addRow(tr("Other group"), m_right, tr("Numbers of nodes: 3"));
   m_clients = new QCheckBox(tr("from clients as well"));
   addRow(tr("Isolated"), m_clients);
   m_delay = msBox(0, kYearMs, 100);
@@ -200,11 +201,14 @@ void FaultForm::makeTrigger() {
 void FaultForm::setCluster(const observe::ClusterSnapshot& cluster) {
   const QSignalBlocker quiet(this);
   QStringList nodes;
+  QStringList brokers;
   QStringList ends;
   QStringList topics{QString()};
   QStringList leaders;
   for (const observe::BrokerSnapshot& broker : cluster.brokers) {
-    nodes << QStringLiteral("broker %1").arg(broker.id.value());
+    nodes << fromUtf8(faults::textOf(faults::Target{nodeNamed(broker)}));
+    // What only a broker is asked for is none of a controller.
+    if (broker.isBroker) brokers << nodes.back();
     ends << QString::number(broker.id.value());
   }
   for (const observe::TopicSnapshot& topic : cluster.topics) {
@@ -226,7 +230,7 @@ void FaultForm::setCluster(const observe::ClusterSnapshot& cluster) {
   fillBox(m_from, ends + clients + controllers + symbols);
   fillBox(m_to, ends + clients + controllers + symbols);
   if (ends.size() > 1 && m_to->currentText() == m_from->currentText()) m_to->setEditText(ends[1]);
-  fillBox(m_who, QStringList{QString()} + nodes + clients + symbols);
+  fillBox(m_who, QStringList{QString()} + brokers + clients + symbols);
   fillBox(m_topic, topics);
   QStringList paths{QString(),
                     QStringLiteral("*.log"),

@@ -64,6 +64,11 @@ Fault onPartition(Fault fault, const TopicPartition& partition) {
   return fault;
 }
 
+/// In a link a number is the node.
+faults::NodeName numbered(NodeId node) {
+  return {.by = faults::NodeName::By::Number, .id = node, .partition = {}};
+}
+
 bool fitsEnd(const faults::End& rule, const faults::End& end) noexcept {
   if (rule.node != end.node) return false;
   if (rule.node != kNoNode)
@@ -74,17 +79,20 @@ bool fitsEnd(const faults::End& rule, const faults::End& end) noexcept {
 }  // namespace
 
 std::vector<FaultOffer> offersForBroker(const faults::NodeName& broker) {
-  return {{OfferNames::tr("Isolate"), offered(Kind::Isolate, broker)},
-          {OfferNames::tr("Slow by 200 ms"), delayed(Kind::Slow, broker, 200ms)},
-          {OfferNames::tr("Pause for 5 s"), offered(Kind::Pause, broker, 5s)},
-          {OfferNames::tr("Lose power"), offered(Kind::PowerLoss, broker)},
-          {OfferNames::tr("Disk full"), offered(Kind::FullDisk, broker), true},
-          {OfferNames::tr("Disk slow by 50 ms"), delayed(Kind::SlowDisk, broker, 50ms)},
-          {OfferNames::tr("Disk fails"), offered(Kind::DiskError, broker)},
-          {OfferNames::tr("Clock jumps ahead by 1 h"), jumping(broker, 1h), true},
-          {OfferNames::tr("Clock jumps back by 1 h"), jumping(broker, -1h)},
-          {OfferNames::tr("Refuse Produce for 10 s"), refused(broker, "Produce", ErrorCode::NotEnoughReplicas), true},
-          {OfferNames::tr("Refuse Fetch for 10 s"), refused(broker, "Fetch", ErrorCode::NotLeaderOrFollower)}};
+  std::vector<FaultOffer> offers{{OfferNames::tr("Isolate"), offered(Kind::Isolate, broker)},
+                                 {OfferNames::tr("Slow by 200 ms"), delayed(Kind::Slow, broker, 200ms)},
+                                 {OfferNames::tr("Pause for 5 s"), offered(Kind::Pause, broker, 5s)},
+                                 {OfferNames::tr("Lose power"), offered(Kind::PowerLoss, broker)},
+                                 {OfferNames::tr("Disk full"), offered(Kind::FullDisk, broker), true},
+                                 {OfferNames::tr("Disk slow by 50 ms"), delayed(Kind::SlowDisk, broker, 50ms)},
+                                 {OfferNames::tr("Disk fails"), offered(Kind::DiskError, broker)},
+                                 {OfferNames::tr("Clock jumps ahead by 1 h"), jumping(broker, 1h), true},
+                                 {OfferNames::tr("Clock jumps back by 1 h"), jumping(broker, -1h)}};
+  if (broker.isController) return offers;
+  offers.push_back(
+      {OfferNames::tr("Refuse Produce for 10 s"), refused(broker, "Produce", ErrorCode::NotEnoughReplicas), true});
+  offers.push_back({OfferNames::tr("Refuse Fetch for 10 s"), refused(broker, "Fetch", ErrorCode::NotLeaderOrFollower)});
+  return offers;
 }
 
 std::vector<FaultOffer> offersForLink(const faults::LinkEnd& from, const faults::LinkEnd& to) {
@@ -139,8 +147,8 @@ std::vector<FaultOffer> offersForClients(const std::string& client) {
           {OfferNames::tr("Refuse its Fetch for 10 s"), refused(who, "Fetch", ErrorCode::NotLeaderOrFollower)}};
 }
 
-faults::NodeName nodeNamed(NodeId broker) {
-  return {.by = faults::NodeName::By::Number, .id = broker, .partition = {}};
+faults::NodeName nodeNamed(const observe::BrokerSnapshot& node) {
+  return {.by = faults::NodeName::By::Number, .id = node.id, .partition = {}, .isController = !node.isBroker};
 }
 
 faults::NodeName leaderNamed(const TopicPartition& partition) {
@@ -148,11 +156,11 @@ faults::NodeName leaderNamed(const TopicPartition& partition) {
 }
 
 faults::LinkEnd endNamed(NodeId broker) {
-  return {.isClients = false, .node = nodeNamed(broker), .port = faults::Port::Any, .client = {}};
+  return {.isClients = false, .node = numbered(broker), .port = faults::Port::Any, .client = {}};
 }
 
 faults::LinkEnd controllerEnd(NodeId node) {
-  return {.isClients = false, .node = nodeNamed(node), .port = faults::Port::Controller, .client = {}};
+  return {.isClients = false, .node = numbered(node), .port = faults::Port::Controller, .client = {}};
 }
 
 faults::LinkEnd clientsEnd(const std::string& client) {

@@ -18,7 +18,7 @@ struct FaultOffer {
   bool begins = false;
 };
 
-/// The common faults of a broker, however it is named.
+/// The common faults of a node, however it is named; of one that is called a controller none about clients' requests.
 std::vector<FaultOffer> offersForBroker(const faults::NodeName& broker);
 /// Of a link, both ways and each way; `between` says how its ends are called.
 std::vector<FaultOffer> offersForLink(const faults::LinkEnd& from, const faults::LinkEnd& to);
@@ -27,7 +27,7 @@ std::vector<FaultOffer> offersForPartition(const TopicPartition& partition);
 /// Of what a client asks for, by its name; empty: of all clients.
 std::vector<FaultOffer> offersForClients(const std::string& client);
 
-faults::NodeName nodeNamed(NodeId broker);
+faults::NodeName nodeNamed(const observe::BrokerSnapshot& node);
 faults::NodeName leaderNamed(const TopicPartition& partition);
 faults::LinkEnd endNamed(NodeId broker);
 faults::LinkEnd controllerEnd(NodeId node);

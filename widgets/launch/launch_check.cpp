@@ -168,11 +168,14 @@ void LaunchPage::takeStored() {
 
 void LaunchPage::showProgress() {
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
-  const auto running =
-      std::ranges::count(cluster.brokers, observe::BrokerState::Running, &observe::BrokerSnapshot::state);
-  const auto all = static_cast<std::ptrdiff_t>(cluster.brokers.size());
+  int running = 0;
+  int all = 0;
+  for (const observe::BrokerSnapshot& node : cluster.brokers) {
+    all += node.isBroker;
+    running += node.isBroker && node.state == observe::BrokerState::Running;
+  }
   m_startNote->setText(all == 0        ? tr("the folders are made")
-                       : running < all ? tr("%1 of %n broker(s) up", nullptr, static_cast<int>(all)).arg(running)
+                       : running < all ? tr("%1 of %n broker(s) up", nullptr, all).arg(running)
                                        : tr("all are up; the topic gets its leaders"));
 }
 

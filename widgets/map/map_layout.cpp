@@ -17,6 +17,11 @@ constexpr double kClientHeight = 78;
 constexpr double kClientPitch = 92;
 constexpr QSizeF kRoomyCard{196, 128};
 constexpr QSizeF kTightCard{136, 84};
+constexpr QSizeF kControllerCard{140, 50};
+constexpr double kBetweenControllers = 12;
+/// Each second one stands that much higher: the link between its neighbours passes below it.
+constexpr double kControllerStep = 32;
+constexpr double kBelowControllers = 44;
 constexpr double kFootOfCard = 36;
 constexpr double kStrokesApart = 26;
 constexpr double kNearLink = 9;
@@ -46,9 +51,13 @@ MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) : m_links(scene.
   for (size_t i = 0; i < shown; ++i, y += pitch)
     m_clients.emplace_back(scene.clients[i].name, QRectF(kMapMargin, y, clientWidth, kClientHeight));
   // Brokers: a ring in what is left of the room.
-  const size_t count = scene.brokers.size();
+  std::vector<NodeId> ring;
+  for (const MapBroker& broker : scene.brokers)
+    if (broker.isBroker) ring.push_back(broker.id);
+  const size_t count = ring.size();
   const double left = hasClients ? kMapMargin + clientWidth + std::clamp(size.width() * 0.11, 40.0, 120.0) : kMapMargin;
-  const QRectF room(left, kMapTop, std::max(40.0, size.width() - kMapMargin - left), std::max(40.0, bottom - kMapTop));
+  QRectF room(left, kMapTop, std::max(40.0, size.width() - kMapMargin - left), std::max(40.0, bottom - kMapTop));
+  placeControllers(scene, room);
   m_roomy = count <= 4 && room.height() > 2 * kRoomyCard.height() + 40 && room.width() > 2 * kRoomyCard.width() + 40;
   const QSizeF card = m_roomy ? kRoomyCard : kTightCard;
   const double across = std::min((room.width() - card.width()) / 2, 330.0);
@@ -75,16 +84,32 @@ MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) : m_links(scene.
       z = z > 0 ? 1 : -1;
     }
     const QPointF middle(room.center().x() + x * across, room.center().y() + z * down);
-    m_brokers.emplace_back(scene.brokers[i].id, QRectF(middle.x() - card.width() / 2, middle.y() - card.height() / 2,
-                                                       card.width(), card.height()));
+    m_brokers.emplace_back(
+        ring[i], QRectF(middle.x() - card.width() / 2, middle.y() - card.height() / 2, card.width(), card.height()));
   }
   for (const auto& [name, rect] : m_clients) m_picks.push_back({MapPick::What::Client, {}, {}, name});
   for (const auto& [id, rect] : m_brokers) {
     m_picks.push_back({MapPick::What::Broker, id, {}, {}});
-    m_picks.push_back({MapPick::What::Controller, id, {}, {}});
+    if (!controller(id).isNull()) m_picks.push_back({MapPick::What::Controller, id, {}, {}});
   }
   std::erase_if(m_links, [this](const MapLink& link) { return !link.client.empty() && client(link.client).isNull(); });
   for (const MapLink& link : m_links) m_picks.push_back(link.pick());
+}
+
+void MapLayout::placeControllers(const MapScene& scene, QRectF& room) {
+  for (const MapBroker& node : scene.brokers)
+    if (!node.isBroker) m_controllers.push_back(node.id);
+  if (m_controllers.empty()) return;
+  const auto count = static_cast<double>(m_controllers.size());
+  const double pitch = std::min(kControllerCard.width() + 60, (room.width() + kBetweenControllers) / count);
+  const double width = std::min(kControllerCard.width(), pitch - kBetweenControllers);
+  const double step = count > 2 ? kControllerStep : 0;
+  const double first = room.center().x() - pitch * (count - 1) / 2;
+  for (size_t i = 0; i < m_controllers.size(); ++i)
+    m_brokers.emplace_back(m_controllers[i],
+                           QRectF(first + pitch * static_cast<double>(i) - width / 2,
+                                  room.top() + (i % 2 == 0 ? step : 0), width, kControllerCard.height()));
+  room.setTop(std::min(room.top() + step + kControllerCard.height() + kBelowControllers, room.bottom() - 40));
 }
 
 QRectF MapLayout::broker(NodeId id) const {
@@ -93,6 +118,7 @@ QRectF MapLayout::broker(NodeId id) const {
 }
 
 QRectF MapLayout::controller(NodeId id) const {
+  if (std::ranges::find(m_controllers, id) != m_controllers.end()) return {};
   QRectF rect = broker(id);
   if (!rect.isNull()) rect.setTop(rect.bottom() - (m_roomy ? kFootOfCard : 30));
   return rect;
@@ -178,7 +204,8 @@ QPointF MapLayout::middle(const MapPick& pick) const {
   switch (pick.what) {
     case MapPick::What::Broker: {
       const QRectF rect = broker(pick.broker);
-      return {rect.center().x(), (rect.top() + controller(pick.broker).top()) / 2};
+      const QRectF foot = controller(pick.broker);
+      return {rect.center().x(), foot.isNull() ? rect.center().y() : (rect.top() + foot.top()) / 2};
     }
     case MapPick::What::Controller:
       return controller(pick.broker).center();

@@ -10,15 +10,16 @@
 
 namespace tidemark::widgets {
 
-/// Where everything of a map stands, in pixels of the view: clients in a column at the left, brokers in a ring. Pure
-/// arithmetic over what there is; it does not depend on states, so that nothing moves when something breaks.
+/// Where everything of a map stands, in pixels of the view: clients in a column at the left, brokers in a ring, above
+/// them controllers that are nothing else. Pure arithmetic over what there is; it does not depend on states, so that
+/// nothing moves when something breaks.
 class MapLayout {
  public:
   MapLayout() = default;
   MapLayout(const MapScene& scene, const QSizeF& size);
 
   QRectF broker(NodeId id) const;
-  /// The foot of the broker's card, where its controller is told of.
+  /// The foot of the broker's card, where its controller is told of; none of a controller that has a card of its own.
   QRectF controller(NodeId id) const;
   QRectF client(const std::string& name) const;
   /// From edge to edge of the two cards, from MapLink::broker to its other end.
@@ -43,7 +44,11 @@ class MapLayout {
   QRectF rectOf(const MapLink& link, bool ofBroker) const;
   static std::optional<QPointF> leaves(const QRectF& rect, const QLineF& line);
 
+  void placeControllers(const MapScene& scene, QRectF& room);
+
   std::vector<std::pair<NodeId, QRectF>> m_brokers;
+  /// Those with a card of their own.
+  std::vector<NodeId> m_controllers;
   std::vector<std::pair<std::string, QRectF>> m_clients;
   std::vector<MapLink> m_links;
   std::vector<MapPick> m_picks;

@@ -15,6 +15,7 @@
 
 #include "map/map_view.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
 #include "theme/table_text.h"
@@ -112,11 +113,8 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
       m_consequences(new Consequences(this)),
       m_table(new QTableView(m_stack)) {
   m_model = new RowsModel<MapLink>(
-      {{tr("one end"), [](const MapLink& link, int) { return tr("broker %1").arg(link.broker.value()); }},
-       {tr("other end"),
-        [](const MapLink& link, int) {
-          return link.client.empty() ? tr("broker %1").arg(link.other.value()) : fromUtf8(link.client);
-        }},
+      {{tr("one end"), [](const MapLink& link, int) { return link.name; }},
+       {tr("other end"), [](const MapLink& link, int) { return link.otherName; }},
        {tr("there"), [](const MapLink& link, int) { return link.down ? tr("not connected") : wayText(link.from); }},
        {tr("records/s"), [](const MapLink& link, int) { return rateCell(link.from); }, true},
        {tr("back"), [](const MapLink& link, int) { return link.down ? tr("not connected") : wayText(link.to); }},
@@ -184,9 +182,14 @@ void MapPage::fill() {
   const observe::ClusterSnapshot& cluster = *m_bridge.snapshot();
   MapScene scene = mapScene(cluster, m_rates);
   const int external = static_cast<int>(std::ranges::count(scene.clients, false, &MapClient::own));
+  const NodeCounts nodes = countNodes(cluster);
+  const QString clients = tr("%n external client(s)", nullptr, external);
   const QString note =
-      tr("%1 · %2").arg(tr("%n broker(s), each also a controller", nullptr, static_cast<int>(scene.brokers.size())),
-                        tr("%n external client(s)", nullptr, external));
+      nodes.controllers == 0
+          ? tr("%1 · %2").arg(tr("%n broker(s), each also a controller", nullptr, nodes.brokers), clients)
+          : tr("%1 · %2 · %3")
+                .arg(tr("%n broker(s)", nullptr, nodes.brokers), tr("%n controller(s)", nullptr, nodes.controllers),
+                     clients);
   if (m_note->text() != note) m_note->setText(note);
   m_consequences->setList(scene.consequences);
   if (m_asTable) m_model->setRows(scene.links);

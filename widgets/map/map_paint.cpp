@@ -16,7 +16,7 @@ namespace tidemark::widgets {
 namespace {
 
 /// Lines closer than that to one another would be told apart by nobody.
-constexpr size_t kLabelledBrokers = 3;
+constexpr std::ptrdiff_t kLabelledBrokers = 3;
 
 void drawArrow(QPainter& painter, const QLineF& line, const QColor& color, double size) {
   if (line.length() < 1) return;
@@ -52,7 +52,8 @@ void drawPicked(QPainter& painter, const QRectF& rect, bool focused) {
 }  // namespace
 
 bool MapView::showsRate(const MapLink& link) const {
-  return m_scene.brokers.size() <= kLabelledBrokers || link.pick() == m_picked || link.pick() == m_hovered;
+  return std::ranges::count(m_scene.brokers, true, &MapBroker::isBroker) <= kLabelledBrokers ||
+         link.pick() == m_picked || link.pick() == m_hovered;
 }
 
 void MapView::paintEvent(QPaintEvent*) {
@@ -64,7 +65,8 @@ void MapView::paintEvent(QPaintEvent*) {
   for (const MapLink& link : m_scene.links) paintLink(painter, link, labels);
   for (const MapClient& client : m_scene.clients)
     if (!m_layout.client(client.name).isNull()) paintClient(painter, client);
-  for (const MapBroker& broker : m_scene.brokers) paintBroker(painter, broker);
+  for (const MapBroker& broker : m_scene.brokers)
+    broker.isBroker ? paintBroker(painter, broker) : paintController(painter, broker);
   paintLabels(painter, labels);
   paintLegend(painter);
 }
@@ -150,6 +152,12 @@ void MapView::paintLink(QPainter& painter, const MapLink& link, std::vector<Labe
     }
     return;
   }
+  // No records go to a controller: one thin line is enough while nothing is done to it.
+  if (link.ofController && link.from.way == MapWay::Open && link.to.way == MapWay::Open) {
+    painter.setPen(QPen(p.axis, 1.2, link.down ? Qt::DotLine : Qt::SolidLine));
+    painter.drawLine(whole);
+    return;
+  }
   for (const bool fromBroker : {true, false}) {
     const MapDirection& direction = fromBroker ? link.from : link.to;
     const QLineF line = m_layout.stroke(link, fromBroker);
@@ -228,7 +236,7 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   const double right = card.right() - 12;
   drawShape(painter, look.shape, {left + 6, card.top() + 23}, 12, look.color);
   const QFont title = Theme::body(15, QFont::DemiBold);
-  drawLine(painter, left + 20, card.top() + 28.5, tr("Broker %1").arg(broker.id.value()), title, p.ink);
+  drawLine(painter, left + 20, card.top() + 28.5, broker.name, title, p.ink);
   const QFont port = Theme::mono(11.5);
   if (card.width() > 170) drawLine(painter, right, card.top() + 28, broker.port, port, p.muted, Qt::AlignRight);
   const QFont line = Theme::body(11.5);
@@ -252,6 +260,50 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   painter.setBrush(p.warnSoft);
   painter.drawRoundedRect(ground, 9, 9);
   drawLine(painter, ground.left() + 6, ground.center().y() + 4.2, broker.warning, strong, p.warnText);
+}
+
+void MapView::paintController(QPainter& painter, const MapBroker& node) const {
+  const Palette& p = colors();
+  const QRectF card = m_layout.broker(node.id);
+  const StateLook look = lookOf(node.state, !node.failedDirectories.isEmpty());
+  const bool fine = node.state == observe::BrokerState::Running;
+  painter.setBrush(fine ? QBrush(p.panel) : hatch(p.hatchGround, p.hatchLine));
+  painter.setPen(fine ? QPen(p.line, 1.2) : QPen(look.color, 1.8, Qt::DashLine));
+  painter.drawRoundedRect(card, 8, 8);
+  const MapPick self{MapPick::What::Broker, node.id, {}, {}};
+  if (m_hovered == self && m_picked != self) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(p.axis, 1.4));
+    painter.drawRoundedRect(card, 8, 8);
+  }
+  if (m_picked == self) drawPicked(painter, card, hasFocus());
+  const double left = card.left() + 10;
+  const double room = card.right() - 8 - left;
+  const QFont title = Theme::body(13, QFont::DemiBold);
+  drawShape(painter, look.shape, {left + 5, card.top() + 17}, 10, look.color);
+  drawLine(painter, left + 16, card.top() + 21.5, elidedTo(node.name, title, room - 16), title, p.ink);
+  // What is worst is told; the tooltip tells all.
+  const QFont line = Theme::body(11.5);
+  const QFont strong = Theme::body(11.5, QFont::DemiBold);
+  const double y = card.top() + 39;
+  if (!node.shortTrouble.isEmpty() || !node.failedDirectories.isEmpty()) {
+    const QString text = node.shortTrouble.isEmpty()
+                             ? tr("%n log dir(s) offline", nullptr, static_cast<int>(node.failedDirectories.size()))
+                             : node.shortTrouble;
+    drawLine(painter, left + 16, y, elidedTo(text, strong, room - 16), strong, look.textColor);
+  } else if (!node.faults.isEmpty()) {
+    const StateLook fault = lookOf(node.faultKind);
+    drawShape(painter, fault.shape, {left + 5, y - 4}, 9, fault.color);
+    drawLine(painter, left + 16, y, elidedTo(node.faults.front(), strong, room - 16), strong, p.warnText);
+  } else {
+    if (node.isController)
+      drawShape(painter, StateShape::Crown, {left + 5, y - 4}, 11, p.controllerCrown);
+    else
+      drawShape(painter, StateShape::Ring, {left + 5, y - 4}, 9, p.violet);
+    const QFont& font = node.isController ? strong : line;
+    drawLine(painter, left + 16, y, elidedTo(node.shortController, font, room - 16), font,
+             node.isController ? p.violet : p.muted);
+  }
 }
 
 void MapView::paintFacts(QPainter& painter, const MapBroker& broker, const QRectF& card, double end) const {

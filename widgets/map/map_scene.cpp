@@ -8,6 +8,7 @@
 #include "models/readers.h"
 #include "text/fault_words.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/shapes.h"
 
 namespace tidemark::widgets {
@@ -77,20 +78,25 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
   MapBroker shown;
   shown.id = broker.id;
   shown.state = broker.state;
-  shown.port = QStringLiteral(":%1").arg(broker.listener.port);
+  shown.name = nodeTitle(broker);
+  shown.isBroker = broker.isBroker;
+  shown.port = QStringLiteral(":%1").arg(broker.isBroker ? broker.listener.port : broker.controller.port);
   if (broker.state != BrokerState::Running) {
     shown.trouble = faultAge(cluster, broker);
     shown.shortTrouble = MapNames::tr("%1 %2").arg(lookOf(broker.state).word, wholeSeconds(broker.inState));
   }
   const bool mute = broker.state == BrokerState::Paused || isDown(broker.state);
-  shown.leads = mute && broker.leaderCount > 0
-                    ? MapNames::tr("leads %1: their clients wait").arg(broker.leaderCount)
-                    : MapNames::tr("leads %1 of %n partition(s)", nullptr, broker.replicaCount).arg(broker.leaderCount);
-  shown.shortLeads = MapNames::tr("leads %1 of %2").arg(broker.leaderCount).arg(broker.replicaCount);
-  shown.machine = MapNames::tr("%1 net · %2 io · log %3")
-                      .arg(broker.networkThreads)
-                      .arg(broker.handlerThreads)
-                      .arg(bytesText(broker.diskBytes));
+  if (broker.isBroker) {
+    shown.leads =
+        mute && broker.leaderCount > 0
+            ? MapNames::tr("leads %1: their clients wait").arg(broker.leaderCount)
+            : MapNames::tr("leads %1 of %n partition(s)", nullptr, broker.replicaCount).arg(broker.leaderCount);
+    shown.shortLeads = MapNames::tr("leads %1 of %2").arg(broker.leaderCount).arg(broker.replicaCount);
+    shown.machine = MapNames::tr("%1 net · %2 io · log %3")
+                        .arg(broker.networkThreads)
+                        .arg(broker.handlerThreads)
+                        .arg(bytesText(broker.diskBytes));
+  }
   shown.isController = cluster.quorum.leader == broker.id;
   const auto voter = std::ranges::find(cluster.quorum.voters, broker.id, &observe::VoterSnapshot::id);
   shown.isVoter = voter != cluster.quorum.voters.end() && !voter->observer;
@@ -260,11 +266,18 @@ MapScene mapScene(const observe::ClusterSnapshot& cluster, const MapRates& rates
     const auto* broker = observe::findBroker(cluster, id);
     return broker == nullptr || isDown(broker->state);
   };
+  const auto called = [&cluster](NodeId id) {
+    const auto* node = observe::findBroker(cluster, id);
+    return node == nullptr ? MapNames::tr("broker %1").arg(id.value()) : nodeText(*node);
+  };
   for (size_t i = 0; i < scene.brokers.size(); ++i)
     for (size_t j = i + 1; j < scene.brokers.size(); ++j) {
       MapLink& link = scene.links.emplace_back();
       link.broker = scene.brokers[i].id;
       link.other = scene.brokers[j].id;
+      link.name = called(link.broker);
+      link.otherName = called(link.other);
+      link.ofController = !scene.brokers[i].isBroker || !scene.brokers[j].isBroker;
       link.from = directionOf(cluster, end(link.broker), end(link.other));
       link.to = directionOf(cluster, end(link.other), end(link.broker));
       link.from.rate = rates.between(link.broker, link.other);
@@ -282,6 +295,8 @@ MapScene mapScene(const observe::ClusterSnapshot& cluster, const MapRates& rates
       MapLink& link = scene.links.emplace_back();
       link.broker = broker;
       link.client = client.name;
+      link.name = called(broker);
+      link.otherName = fromUtf8(client.name);
       link.from = directionOf(cluster, end(broker), self);
       link.to = directionOf(cluster, self, end(broker));
       link.from.rate = rates.toClient(broker, client.name);

@@ -43,14 +43,23 @@ struct MapLink {
   /// From `broker`, and to it.
   MapDirection from;
   MapDirection to;
-  /// A broker at one of its ends does not run: nobody is connected.
+  /// What its ends are called: "broker 1", "controller 4", the client's name.
+  QString name;
+  QString otherName;
+  /// An end is a controller and nothing else: no records go over it, only what is decided and told.
+  bool ofController = false;
+  /// A node at one of its ends does not run: nobody is connected.
   bool down = false;
   MapPick pick() const { return {MapPick::What::Link, broker, other, client}; }
   friend bool operator==(const MapLink&, const MapLink&) = default;
 };
 
+/// A node: a broker, or a controller that is nothing else.
 struct MapBroker {
   NodeId id;
+  /// "Broker 1", "Controller 4".
+  QString name;
+  bool isBroker = true;
   observe::BrokerState state = observe::BrokerState::Running;
   /// ":19092".
   QString port;
@@ -65,6 +74,7 @@ struct MapBroker {
   QString shortTrouble;
   QString shortLeads;
   QString shortController;
+  /// The active one.
   bool isController = false;
   bool isVoter = false;
   /// "fenced in 5 s".

@@ -49,9 +49,9 @@ QString MapView::textOf(const MapPick& pick) const {
         if (broker.id != pick.broker) continue;
         if (pick.what == MapPick::What::Controller)
           return tr("Controller %1: %2").arg(QString::number(broker.id.value()), broker.controller);
-        QStringList lines{tr("Broker %1 on %2").arg(QString::number(broker.id.value()), broker.port), broker.leads,
-                          broker.machine};
-        lines = lines.mid(0, 1) + broker.failedDirectories + lines.mid(1);
+        QStringList lines{tr("%1 on %2").arg(broker.name, broker.port)};
+        lines += broker.failedDirectories;
+        lines += broker.isBroker ? QStringList{broker.leads, broker.machine} : QStringList{broker.controller};
         if (!broker.trouble.isEmpty()) lines.insert(1, broker.trouble);
         return (lines + broker.faults).join(QLatin1Char('\n'));
       }
@@ -64,8 +64,8 @@ QString MapView::textOf(const MapPick& pick) const {
       break;
     case MapPick::What::Link:
       if (const MapLink* link = m_scene.link(pick)) {
-        const QString one = tr("broker %1").arg(link->broker.value());
-        const QString other = link->client.empty() ? tr("broker %1").arg(link->other.value()) : fromUtf8(link->client);
+        const QString& one = link->name;
+        const QString& other = link->otherName;
         const auto way = [](const QString& from, const QString& to, const MapDirection& direction) {
           QString text = tr("%1 → %2").arg(from, to);
           if (!direction.fault.isEmpty()) text += tr(": %1").arg(direction.fault);

@@ -55,6 +55,7 @@ class MapView : public QWidget {
   void paintLink(QPainter& painter, const MapLink& link, std::vector<Label>& labels) const;
   void paintStroke(QPainter& painter, const QLineF& line, const MapDirection& direction, bool down, bool arrow) const;
   void paintBroker(QPainter& painter, const MapBroker& broker) const;
+  void paintController(QPainter& painter, const MapBroker& node) const;
   /// What is wrong with it and what it does, as many lines as the card holds.
   void paintFacts(QPainter& painter, const MapBroker& broker, const QRectF& card, double end) const;
   void paintClient(QPainter& painter, const MapClient& client) const;

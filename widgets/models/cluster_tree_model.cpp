@@ -5,6 +5,7 @@
 #include "models/fault_model.h"
 #include "models/row_sync.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
@@ -37,9 +38,23 @@ std::vector<ClusterTreeModel::Row> ClusterTreeModel::clusterRows(const observe::
   quorum.shape = led ? StateShape::Crown : StateShape::Ring;
   quorum.shapeColor = led ? p.controllerCrown : p.ring;
   rows.push_back(quorum);
+  // Below the quorum the controllers that are nothing else, then the brokers.
+  for (const observe::BrokerSnapshot& node : cluster.brokers) {
+    if (node.isBroker) continue;
+    const StateLook look = lookOf(node);
+    Row row{.kind = Kind::Broker, .number = node.id.value(), .text = nodeTitle(node)};
+    row.shape = look.shape;
+    row.shapeColor = look.color;
+    const bool fine = node.state == observe::BrokerState::Running && node.failedDirectories.empty();
+    const QString role = node.id == cluster.quorum.leader ? tr("active") : tr("voter");
+    row.note = fine ? role : tr("%1 · %2").arg(role, look.word);
+    row.noteColor = fine ? p.muted : look.textColor;
+    rows.push_back(row);
+  }
   for (const observe::BrokerSnapshot& broker : cluster.brokers) {
+    if (!broker.isBroker) continue;
     const StateLook look = lookOf(broker);
-    Row row{.kind = Kind::Broker, .number = broker.id.value(), .text = tr("Broker %1").arg(broker.id.value())};
+    Row row{.kind = Kind::Broker, .number = broker.id.value(), .text = nodeTitle(broker)};
     row.shape = look.shape;
     row.shapeColor = look.color;
     const QString leads = tr("leads %1").arg(broker.leaderCount);

@@ -90,6 +90,10 @@ NodeId FakeCluster::controller() const {
   return m_controller;
 }
 
+bool FakeCluster::votes(const Broker& node) const {
+  return m_options.separateControllers == 0 || !node.shown.isBroker;
+}
+
 void FakeCluster::answer(Done done, std::function<Result<void>()> act) {
   m_pending.emplace_back(std::move(done), std::move(act));
   if (m_wake) m_wake();
@@ -117,22 +121,27 @@ void FakeCluster::launch(observe::LaunchOptions options, Done done) {
     m_partitions.clear();
     m_topics.clear();
     m_brokers.clear();
-    for (int i = 1; i <= options.brokers; ++i) {
+    for (int i = 1; i <= options.brokers + options.separateControllers; ++i) {
       Broker& broker = m_brokers[i];
       broker.shown.id = NodeId(i);
       broker.shown.state = BrokerState::Running;
+      broker.shown.isBroker = i <= options.brokers;
+      broker.changed = m_now;
+      if (!broker.shown.isBroker) {
+        broker.shown.controller = {options.host, static_cast<uint16_t>(options.port + 100 + i - 1)};
+        continue;
+      }
       broker.shown.listener = {options.host, static_cast<uint16_t>(options.port + i - 1)};
       broker.shown.controller = {options.host, static_cast<uint16_t>(options.port + 100 + i - 1)};
       broker.shown.epoch = BrokerEpoch(m_nextEpoch++);
       broker.shown.networkThreads = 2;
       broker.shown.handlerThreads = 4;
       broker.shown.fetcherThreads = options.brokers > 1 ? options.brokers - 1 : 0;
-      broker.changed = m_now;
       emit(NodeId(1), events::BrokerRegistered{NodeId(i), broker.shown.epoch});
       emit(NodeId(i), events::BrokerStarted{NodeId(i)});
     }
-    m_controller = NodeId(1);
-    emit(NodeId(1), events::QuorumLeaderChanged{NodeId(1), LeaderEpoch(m_quorumEpoch)});
+    m_controller = NodeId(options.separateControllers > 0 ? options.brokers + 1 : 1);
+    emit(m_controller, events::QuorumLeaderChanged{m_controller, LeaderEpoch(m_quorumEpoch)});
     if (options.firstTopic) addTopic(*options.firstTopic, false);
     changed();
     return {};
@@ -165,7 +174,7 @@ void FakeCluster::addTopic(const observe::TopicOptions& options, bool internal) 
   topic.id = Uuid(id);
   topic.name = options.name;
   topic.internal = internal;
-  const int brokers = static_cast<int>(m_brokers.size());
+  const int brokers = m_options.brokers;
   topic.replicationFactor = options.replicationFactor > 0 ? options.replicationFactor : std::min(3, brokers);
   topic.minInSync = std::min(2, topic.replicationFactor);
   emit(m_controller, events::TopicCreated{events::kNoTopicTag, options.partitions, topic.replicationFactor},
@@ -333,7 +342,7 @@ void FakeCluster::notice(Broker& broker) {
   const NodeId id = broker.shown.id;
   if (m_controller == id) {
     for (auto& [other, candidate] : m_brokers)
-      if (candidate.runs()) {
+      if (candidate.runs() && votes(candidate)) {
         m_controller = candidate.shown.id;
         ++m_quorumEpoch;
         emit(m_controller, events::ElectionStarted{LeaderEpoch(m_quorumEpoch)});
@@ -341,6 +350,7 @@ void FakeCluster::notice(Broker& broker) {
         break;
       }
   }
+  if (!broker.shown.isBroker) return;
   emit(m_controller, events::BrokerFenced{id, broker.shown.epoch});
   for (Partition& partition : m_partitions) {
     if (partition.inIsr(id) && partition.shown.isr.size() > 1) std::erase(partition.shown.isr, id);
@@ -371,6 +381,10 @@ observe::ClusterSnapshot FakeCluster::take() const {
   for (const auto& [id, broker] : m_brokers) {
     observe::BrokerSnapshot shown = broker.shown;
     shown.inState = m_now - broker.changed;
+    if (!shown.isBroker) {
+      cluster.brokers.push_back(shown);
+      continue;
+    }
     if (!broker.runs()) {
       shown.sinceHeartbeat = shown.inState;
       if (shown.state == BrokerState::Paused && shown.inState < kSession) shown.fencedIn = kSession - shown.inState;
@@ -400,7 +414,8 @@ observe::ClusterSnapshot FakeCluster::take() const {
   cluster.quorum.epoch = LeaderEpoch(m_quorumEpoch);
   cluster.quorum.highWatermark = Offset(static_cast<int64_t>(m_history.last()));
   for (const auto& [id, broker] : m_brokers)
-    cluster.quorum.voters.push_back({broker.shown.id, Offset(static_cast<int64_t>(m_history.last())), 0ms, 0ms, false});
+    cluster.quorum.voters.push_back(
+        {broker.shown.id, Offset(static_cast<int64_t>(m_history.last())), 0ms, 0ms, !votes(broker)});
   for (const Partition& partition : m_partitions) {
     observe::PartitionSnapshot shown = partition.shown;
     const bool watched =

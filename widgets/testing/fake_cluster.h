@@ -120,6 +120,8 @@ class FakeCluster : public observe::ClusterSource {
   void expireFaults();
   observe::ClusterSnapshot take() const;
   NodeId controller() const;
+  /// Controllers of their own leave the brokers no vote.
+  bool votes(const Broker& node) const;
 
   Duration m_now{};
   std::map<int32_t, Broker> m_brokers;

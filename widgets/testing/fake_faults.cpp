@@ -46,7 +46,8 @@ Result<void> FakeCluster::harm(NodeId id, faults::Kind kind) {
   fault.at = fault.begun = m_now;
   fault.shown.id = m_nextFault++;
   fault.shown.fault.kind = kind;
-  fault.shown.fault.target = faults::NodeName{.by = {}, .id = id, .partition = {}};
+  fault.shown.fault.target =
+      faults::NodeName{.by = {}, .id = id, .partition = {}, .isController = !broker->shown.isBroker};
   fault.shown.broker = id;
   emit(kNoNode, setEvent(fault.shown));
   if (kind == faults::Kind::Kill) emit(id, events::BrokerDown{id, events::DownCause::Killed});
@@ -66,7 +67,7 @@ Result<void> FakeCluster::mend(NodeId id, faults::Ending ending) {
   const bool paused = broker.shown.state == BrokerState::Paused;
   broker.shown.state = BrokerState::Running;
   broker.changed = m_now;
-  if (paused) return {};
+  if (paused || !broker.shown.isBroker) return {};
   broker.shown.epoch = BrokerEpoch(m_nextEpoch++);
   emit(m_controller, events::BrokerRegistered{id, broker.shown.epoch});
   emit(id, events::BrokerStarted{id});

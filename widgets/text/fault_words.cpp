@@ -46,7 +46,8 @@ QString subject(const faults::Fault& fault) {
     return clients->client.empty() ? FaultNames::tr("Clients") : fromUtf8(clients->client);
   const auto* node = std::get_if<faults::NodeName>(&fault.target);
   if (node == nullptr) return {};
-  if (node->by == faults::NodeName::By::Number) return FaultNames::tr("Broker %1").arg(nodeName(*node));
+  if (node->by == faults::NodeName::By::Number)
+    return (node->isController ? FaultNames::tr("Controller %1") : FaultNames::tr("Broker %1")).arg(nodeName(*node));
   QString name = nodeName(*node);
   name.replace(0, 1, name.at(0).toUpper());
   return name;
@@ -85,8 +86,9 @@ QString faultTargetText(const faults::Target& target) {
     return clients->client.empty() ? FaultNames::tr("clients")
                                    : FaultNames::tr("clients named %1").arg(fromUtf8(clients->client));
   if (const auto* node = std::get_if<faults::NodeName>(&target))
-    return node->by == faults::NodeName::By::Number ? FaultNames::tr("broker %1").arg(nodeName(*node))
-                                                    : nodeName(*node);
+    return node->by != faults::NodeName::By::Number ? nodeName(*node)
+           : node->isController                     ? FaultNames::tr("controller %1").arg(nodeName(*node))
+                                                    : FaultNames::tr("broker %1").arg(nodeName(*node));
   return FaultNames::tr("everywhere");
 }
 

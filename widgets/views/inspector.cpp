@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/theme.h"
 #include "views/fact_list.h"
 #include "views/lag_plot.h"
@@ -203,7 +204,7 @@ void Inspector::take() {
 void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker) {
   const Palette& p = colors();
   const auto age = m_bridge.age();
-  m_title->setText(tr("Broker %1").arg(broker.id.value()));
+  m_title->setText(nodeTitle(broker));
   m_pill->setLook(lookOf(broker));
   std::vector<Fact> facts;
   if (!broker.diedOf.empty()) facts.push_back({tr("Died of"), fromUtf8(broker.diedOf), p.badText, true});
@@ -211,6 +212,7 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
     facts.push_back({tr("Log directory offline"), fromUtf8(failed.path), p.badText, true});
     facts.push_back({tr("Why"), fromUtf8(failed.reason), p.badText, true});
   }
+  if (!broker.isBroker) return showController(cluster, broker, std::move(facts));
   facts.push_back({tr("Listener"), fromUtf8(fmt::format("{}", broker.listener))});
   facts.push_back({tr("Controller"), fromUtf8(fmt::format("{}", broker.controller))});
   facts.push_back({tr("Epoch"), grouped(broker.epoch.value())});
@@ -263,6 +265,28 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
   }
   // What was cannot be acted on.
   showCommands(m_bridge.moment() || m_bridge.isRecorded() ? std::nullopt : std::optional(broker.state));
+}
+
+void Inspector::showController(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& node,
+                               std::vector<FactList::Fact> facts) {
+  const Palette& p = colors();
+  const observe::QuorumSnapshot& quorum = cluster.quorum;
+  facts.push_back({tr("Listener"), fromUtf8(fmt::format("{}", node.controller))});
+  const bool leads = quorum.leader == node.id;
+  facts.push_back({tr("Role"), leads ? tr("active controller") : tr("voter"), leads ? p.fenced : QColor()});
+  facts.push_back({tr("Quorum epoch"), QString::number(quorum.epoch.value())});
+  for (const observe::VoterSnapshot& voter : quorum.voters) {
+    if (voter.id != node.id) continue;
+    facts.push_back({tr("Log end"), offsetText(voter.logEnd)});
+    if (leads || voter.logEnd == kNoOffset) continue;
+    if (const int64_t behind = std::max<int64_t>(0, quorum.highWatermark - voter.logEnd); behind > 0)
+      facts.push_back({tr("Behind leader"), tr("%1 record(s)", nullptr, pluralOf(behind)).arg(grouped(behind))});
+    if (voter.sinceFetch && *voter.sinceFetch > std::chrono::seconds(1))
+      facts.push_back({tr("Last fetch"), agoText(*voter.sinceFetch + m_bridge.age()), p.warnText});
+  }
+  m_facts->setFacts(std::move(facts));
+  m_plotBox->hide();
+  showCommands(m_bridge.moment() || m_bridge.isRecorded() ? std::nullopt : std::optional(node.state));
 }
 
 const TimelineCopy* Inspector::pastOf(const TopicPartition& partition, NodeId broker) const {

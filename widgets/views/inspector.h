@@ -58,6 +58,9 @@ class Inspector : public QScrollArea {
  private:
   void take();
   void showBroker(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker);
+  /// Of a node that is a controller and nothing else; `facts` hold what went wrong with it.
+  void showController(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& node,
+                      std::vector<FactList::Fact> facts);
   void showQuorum(const observe::ClusterSnapshot& cluster);
   void showPartition(const observe::TopicSnapshot& topic, const observe::PartitionSnapshot& partition);
   void addWithoutLeader(const observe::PartitionSnapshot& partition, std::vector<FactList::Fact>& facts) const;

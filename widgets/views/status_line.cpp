@@ -8,6 +8,7 @@
 #include <QTimer>
 
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/theme.h"
 
 namespace tidemark::widgets {
@@ -70,14 +71,16 @@ void StatusLine::take() {
           ++under;
         starved += observe::isBelowMinInSync(topic, partition);
       }
-    const auto up = std::ranges::count_if(cluster.brokers, [](const observe::BrokerSnapshot& broker) {
-      return broker.state == observe::BrokerState::Running || broker.state == observe::BrokerState::Fenced;
-    });
     QStringList parts;
-    const int brokers = static_cast<int>(cluster.brokers.size());
-    parts << (up == brokers ? tr("%n broker(s)", nullptr, brokers)
-                            : tr("%1 of %n broker(s) up", nullptr, brokers).arg(up))
-          << tr("%n partition(s)", nullptr, partitions);
+    const NodeCounts nodes = countNodes(cluster);
+    parts << (nodes.brokersUp == nodes.brokers
+                  ? tr("%n broker(s)", nullptr, nodes.brokers)
+                  : tr("%1 of %n broker(s) up", nullptr, nodes.brokers).arg(nodes.brokersUp));
+    if (nodes.controllers > 0)
+      parts << (nodes.controllersUp == nodes.controllers
+                    ? tr("%n controller(s)", nullptr, nodes.controllers)
+                    : tr("%1 of %n controller(s) up", nullptr, nodes.controllers).arg(nodes.controllersUp));
+    parts << tr("%n partition(s)", nullptr, partitions);
     parts << tr("produce %1").arg(rateText(m_produced.perSecond(now)))
           << tr("fetch %1").arg(rateText(m_fetched.perSecond(now)));
     if (under > 0) parts << tr("%n partition(s) under-replicated", nullptr, under);

@@ -1,0 +1,38 @@
+#include "text/node_words.h"
+
+#include <QCoreApplication>
+
+namespace tidemark::widgets {
+
+namespace {
+
+struct NodeWords {
+  Q_DECLARE_TR_FUNCTIONS(Nodes)
+};
+
+}  // namespace
+
+QString nodeTitle(const observe::BrokerSnapshot& node) {
+  return (node.isBroker ? NodeWords::tr("Broker %1") : NodeWords::tr("Controller %1")).arg(node.id.value());
+}
+
+QString nodeText(const observe::BrokerSnapshot& node) {
+  return (node.isBroker ? NodeWords::tr("broker %1") : NodeWords::tr("controller %1")).arg(node.id.value());
+}
+
+QString nodeTitle(const observe::ClusterSnapshot& cluster, NodeId id) {
+  const auto* node = observe::findBroker(cluster, id);
+  return node == nullptr ? NodeWords::tr("Broker %1").arg(id.value()) : nodeTitle(*node);
+}
+
+NodeCounts countNodes(const observe::ClusterSnapshot& cluster) {
+  NodeCounts counts;
+  for (const observe::BrokerSnapshot& node : cluster.brokers) {
+    const bool up = node.state == observe::BrokerState::Running || node.state == observe::BrokerState::Fenced;
+    ++(node.isBroker ? counts.brokers : counts.controllers);
+    (node.isBroker ? counts.brokersUp : counts.controllersUp) += up;
+  }
+  return counts;
+}
+
+}  // namespace tidemark::widgets

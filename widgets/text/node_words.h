@@ -1,0 +1,25 @@
+#pragma once
+
+#include <QString>
+
+#include "observe/snapshot.h"
+
+namespace tidemark::widgets {
+
+/// "Broker 3", or "Controller 4" of a node that is a controller and nothing else: where a title begins.
+QString nodeTitle(const observe::BrokerSnapshot& node);
+/// The same within a sentence.
+QString nodeText(const observe::BrokerSnapshot& node);
+/// Of a node that is named by its number; one that is not in the cluster is taken for a broker.
+QString nodeTitle(const observe::ClusterSnapshot& cluster, NodeId id);
+
+/// How many nodes are brokers, and how many are controllers and nothing else.
+struct NodeCounts {
+  int brokers = 0;
+  int controllers = 0;
+  int brokersUp = 0;
+  int controllersUp = 0;
+};
+NodeCounts countNodes(const observe::ClusterSnapshot& cluster);
+
+}  // namespace tidemark::widgets
