@@ -173,6 +173,16 @@ TEST_F(EventModelTest, WordsOfTheFilterMayStandAnywhereInTheRow) {
   EXPECT_EQ(filter.rowCount(), 3);
 }
 
+TEST_F(EventModelTest, WhatAColumnMayCutIsInItsTooltip) {
+  model.append(batchOf({makeEvent(1, events::SegmentRolled{}, "a<b")}));
+  const auto tip = [this](int column) { return model.index(0, column).data(Qt::ToolTipRole).toString(); };
+  EXPECT_EQ(tip(EventModel::Event), QStringLiteral("<p>SegmentRolled</p>"));
+  EXPECT_EQ(tip(EventModel::Where), QStringLiteral("<p>a&lt;b-0</p>"));
+  EXPECT_EQ(tip(EventModel::Source),
+            QStringLiteral("<p>%1</p>").arg(model.index(0, EventModel::Source).data().toString()));
+  EXPECT_FALSE(tip(EventModel::Detail).isEmpty());
+}
+
 TEST_F(EventModelTest, KindsCanBeChosen) {
   model.append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, ""), makeEvent(2, events::SegmentRolled{})}));
   filter.setGroups({EventGroup::Log});

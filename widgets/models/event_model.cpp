@@ -163,7 +163,9 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
           return {};
       }
     case Qt::ToolTipRole:
-      return index.column() == Detail ? words.detail : QVariant();
+      // Whatever the width of its column cuts. As HTML a long one is broken into lines.
+      if (index.column() == Time) return {};
+      return QStringLiteral("<p>%1</p>").arg(data(index, Qt::DisplayRole).toString().toHtmlEscaped());
     case ShapeRole:
       return static_cast<int>(words.shape);
     case ShapeColorRole:

@@ -132,8 +132,9 @@ class EventDelegate : public QStyledItemDelegate {
     }
     painter->setFont(font);
     painter->setPen(color);
-    const QString text =
-        QFontMetricsF(font).elidedText(index.data().toString(), Qt::ElideRight, cell.right() - left - 6);
+    // Of a long topic the end tells which partition it is.
+    const Qt::TextElideMode cut = index.column() == EventModel::Where ? Qt::ElideMiddle : Qt::ElideRight;
+    const QString text = QFontMetricsF(font).elidedText(index.data().toString(), cut, cell.right() - left - 6);
     painter->drawText(QPointF(left, middle + 4.5), text);
     painter->restore();
   }
