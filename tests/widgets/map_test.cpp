@@ -254,6 +254,14 @@ TEST_F(MapOfControllersTest, CardsDoNotLieOnEachOtherInASmallWindow) {
     const QLineF line = layout.link(outer);
     EXPECT_GT(line.center().y(), layout.broker(NodeId(5)).bottom());
   }
+  // Nor does what goes to the broker at the left below pass behind the one above it.
+  const MapLayout layout(map().scene(), QSizeF(738, 582));
+  MapLink below;
+  below.broker = NodeId(2);
+  below.other = NodeId(4);
+  const QLineF line = layout.link(below);
+  for (const double at : {0.1, 0.3, 0.5, 0.7, 0.9})
+    EXPECT_FALSE(layout.broker(NodeId(1)).contains(line.pointAt(at))) << at;
 }
 
 TEST_F(MapTest, FiveBrokersAndManyClientsDoNotLieOnEachOther) {

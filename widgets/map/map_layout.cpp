@@ -16,7 +16,7 @@ constexpr double kClientWidth = 216;
 constexpr double kClientHeight = 78;
 constexpr double kClientPitch = 92;
 constexpr QSizeF kRoomyCard{196, 128};
-constexpr QSizeF kTightCard{136, 84};
+constexpr QSizeF kTightCard{152, 84};
 constexpr QSizeF kControllerCard{140, 50};
 constexpr double kBetweenControllers = 12;
 /// Each second one stands that much higher: the link between its neighbours passes below it.
@@ -74,7 +74,11 @@ MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) : m_links(scene.
     double x = std::cos(angle);
     double z = std::sin(angle);
     if (count == 1) x = z = 0;
-    if (count == 2) x = 0;
+    // Below controllers they stand side by side: none hides what goes to the other.
+    if (count == 2) {
+      x = m_controllers.empty() ? 0 : i == 0 ? -1 : 1;
+      if (!m_controllers.empty()) z = 0;
+    }
     if (count == 3) {
       x = i == 2 ? 1 : -1;
       z = i == 2 ? -0.12 : i == 0 ? -1 : 1;
@@ -101,10 +105,12 @@ void MapLayout::placeControllers(const MapScene& scene, QRectF& room) {
     if (!node.isBroker) m_controllers.push_back(node.id);
   if (m_controllers.empty()) return;
   const auto count = static_cast<double>(m_controllers.size());
-  const double pitch = std::min(kControllerCard.width() + 60, (room.width() + kBetweenControllers) / count);
+  const double pitch =
+      std::min(kControllerCard.width() + kBetweenControllers, (room.width() + kBetweenControllers) / count);
   const double width = std::min(kControllerCard.width(), pitch - kBetweenControllers);
   const double step = count > 2 ? kControllerStep : 0;
-  const double first = room.center().x() - pitch * (count - 1) / 2;
+  // At the right: what goes to the left lower broker passes beside the upper one.
+  const double first = room.right() - width / 2 - pitch * (count - 1);
   for (size_t i = 0; i < m_controllers.size(); ++i)
     m_brokers.emplace_back(m_controllers[i],
                            QRectF(first + pitch * static_cast<double>(i) - width / 2,

@@ -294,7 +294,10 @@ void MapView::paintController(QPainter& painter, const MapBroker& node) const {
   } else if (!node.faults.isEmpty()) {
     const StateLook fault = lookOf(node.faultKind);
     drawShape(painter, fault.shape, {left + 5, y - 4}, 9, fault.color);
-    drawLine(painter, left + 16, y, elidedTo(node.faults.front(), strong, room - 16), strong, p.warnText);
+    // Whose it is the card says.
+    QString text = node.faults.front();
+    if (text.startsWith(node.name + QLatin1Char(' '))) text = text.mid(node.name.size() + 1);
+    drawLine(painter, left + 16, y, elidedTo(text, strong, room - 16), strong, p.warnText);
   } else {
     if (node.isController)
       drawShape(painter, StateShape::Crown, {left + 5, y - 4}, 11, p.controllerCrown);
@@ -374,22 +377,34 @@ void MapView::paintClient(QPainter& painter, const MapClient& client) const {
 void MapView::paintLegend(QPainter& painter) const {
   const Palette& p = colors();
   const double y = height() - 26;
-  double x = 20;
   const QFont font = Theme::body(11.5);
-  // On a narrow map they move together.
-  const bool narrow = width() < 620;
+  struct Sample {
+    QString name;
+    /// Where the whole does not fit.
+    QString brief;
+    MapDirection direction;
+    bool arrow = true;
+  };
+  const QString slowed = tr("slowed");
+  const QString held = tr("held");
+  const QString cut = tr("cut");
+  // Brokers do not count for each connection what is produced over it.
+  const Sample samples[] = {{tr("records are fetched over it"), tr("fetched"), {MapWay::Open, {}, 1}},
+                            {tr("none fetched; what is produced is not counted"), tr("none"), {MapWay::Open, {}, 0}},
+                            {slowed, slowed, {MapWay::Slowed, {}, 0}},
+                            {held, held, {MapWay::Held, {}, 0}, false},
+                            {cut, cut, {MapWay::Cut, {}, 0}, false}};
+  double whole = 20;
+  for (const Sample& sample : samples) whole += 30 + 6 + textWidth(sample.name, font) + 22;
+  const bool narrow = whole > width();
   const double stroke = narrow ? 20 : 30;
-  const auto sample = [&](const QString& name, const MapDirection& direction, bool arrow) {
-    paintStroke(painter, {x, y, x + stroke, y}, direction, false, arrow);
+  double x = 20;
+  for (const Sample& sample : samples) {
+    const QString& name = narrow ? sample.brief : sample.name;
+    paintStroke(painter, {x, y, x + stroke, y}, sample.direction, false, sample.arrow);
     drawLine(painter, x + stroke + 6, y + 4, name, font, p.muted);
     x += stroke + 6 + textWidth(name, font) + (narrow ? 10 : 22);
-  };
-  sample(narrow ? tr("fetched") : tr("records are fetched over it"), {MapWay::Open, {}, 1}, true);
-  // Brokers do not count for each connection what is produced over it.
-  sample(narrow ? tr("none") : tr("none fetched; what is produced is not counted"), {MapWay::Open, {}, 0}, true);
-  sample(tr("slowed"), {MapWay::Slowed, {}, 0}, true);
-  sample(tr("held"), {MapWay::Held, {}, 0}, false);
-  sample(tr("cut"), {MapWay::Cut, {}, 0}, false);
+  }
   const QString help = m_layout.hiddenClients() > 0
                            ? tr("%n client(s) more, in the table (T)", nullptr, m_layout.hiddenClients())
                            : tr("click a link, or go with the arrows and press Enter");
