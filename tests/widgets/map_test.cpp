@@ -202,6 +202,18 @@ TEST_F(MapTest, TheTableTwinTellsTheLinks) {
   EXPECT_EQ(table->index(0, 4).data().toString(), QStringLiteral("open"));
 }
 
+TEST_F(MapTest, TheLegendEndsWithinTheMap) {
+  for (const int width : {1280, 1680, 1100}) {
+    window->resize(width, 800);
+    QTest::qWait(20);
+    const QImage drawn = map().grab().toImage();
+    const int y = drawn.height() - 26;
+    for (int x = drawn.width() - 16; x < drawn.width() - 3; ++x)
+      for (int dy = -6; dy <= 6; ++dy)
+        ASSERT_EQ(drawn.pixel(x, y + dy), drawn.pixel(drawn.width() - 10, drawn.height() - 60)) << width << ": " << x;
+  }
+}
+
 class MapOfControllersTest : public MapTest {
  protected:
   void SetUp() override {
