@@ -142,13 +142,7 @@ TEST_F(SegmentsPastTest, ACopyThatWasNotThereThenIsSaidNotToBe) {
 }
 
 TEST_F(SegmentsPastTest, ARecordingFromAFileHasThem) {
-  QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("a.jsonl"));
-  ASSERT_EQ(window->saveRecording(path), QString());
-  QString error;
-  const std::unique_ptr<MainWindow> replay(MainWindow::openRecording(path, &error));
-  ASSERT_NE(replay, nullptr) << error.toStdString();
-  replay->setAttribute(Qt::WA_DeleteOnClose, false);
+  ASSERT_NO_FATAL_FAILURE(reopenRecording());
   replay->resize(1500, 950);
   replay->show();
   replay->travel().goLive();

@@ -9,7 +9,6 @@
 #include <QPushButton>
 #include <QSlider>
 #include <QTableView>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include "belts/belts_view.h"
@@ -185,13 +184,7 @@ TEST_F(TimeTest, AnotherClusterIsLive) {
 TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
   cluster.killBroker(shown().leader, [](const Result<void>&) {});
   pass(4s);
-  QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("a.jsonl"));
-  ASSERT_EQ(window->saveRecording(path), QString());
-  QString error;
-  std::unique_ptr<MainWindow> replay(MainWindow::openRecording(path, &error));
-  ASSERT_NE(replay, nullptr) << error.toStdString();
-  replay->setAttribute(Qt::WA_DeleteOnClose, false);
+  ASSERT_NO_FATAL_FAILURE(reopenRecording());
   replay->resize(1500, 950);
   replay->show();
   QCoreApplication::processEvents();
@@ -229,12 +222,7 @@ TEST_F(TimeTest, ARecordingOpensAtAPartitionThatIsThereWhereItBegins) {
   pass(3s);
   ASSERT_NE(observe::findTopic(*window->bridge().newest(), "audit"), nullptr);
   ASSERT_EQ(window->bridge().newest()->topics.front().name, "audit");
-  QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("a.jsonl"));
-  ASSERT_EQ(window->saveRecording(path), QString());
-  QString error;
-  const std::unique_ptr<MainWindow> replay(MainWindow::openRecording(path, &error));
-  ASSERT_NE(replay, nullptr) << error.toStdString();
+  ASSERT_NO_FATAL_FAILURE(reopenRecording());
   ASSERT_TRUE(replay->clusterPage().partition());
   EXPECT_EQ(*replay->clusterPage().partition(), kFirstOfOrders);
   EXPECT_NE(observe::findPartition(*replay->bridge().snapshot(), kFirstOfOrders), nullptr);
@@ -243,28 +231,22 @@ TEST_F(TimeTest, ARecordingOpensAtAPartitionThatIsThereWhereItBegins) {
 // Its writer was killed, or its disk was full.
 TEST_F(TimeTest, ARecordingThatBreaksOffIsOpenedUpToThere) {
   pass(2s);
-  QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("a.jsonl"));
-  ASSERT_EQ(window->saveRecording(path), QString());
-  QFile file(path);
+  ASSERT_NO_FATAL_FAILURE(saveRecording());
+  QFile file(recordingPath());
   ASSERT_TRUE(file.resize(file.size() - 5));
-  QString error;
-  const std::unique_ptr<MainWindow> replay(MainWindow::openRecording(path, &error));
-  ASSERT_NE(replay, nullptr) << error.toStdString();
+  ASSERT_NO_FATAL_FAILURE(openRecording());
   EXPECT_THAT(replay->windowTitle().toStdString(), HasSubstr("breaks off"));
 }
 
 TEST_F(TimeTest, WhatIsNoRecordingIsRefusedInWords) {
-  QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("b.jsonl"));
-  QFile file(path);
+  QFile file(recordingPath());
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
   file.write("hello\n");
   file.close();
   QString error;
-  EXPECT_EQ(MainWindow::openRecording(path, &error), nullptr);
+  EXPECT_EQ(MainWindow::openRecording(recordingPath(), &error), nullptr);
   EXPECT_THAT(error.toStdString(), HasSubstr("line 1"));
-  EXPECT_EQ(MainWindow::openRecording(folder.filePath(QStringLiteral("none")), &error), nullptr);
+  EXPECT_EQ(MainWindow::openRecording(recordings.filePath(QStringLiteral("none")), &error), nullptr);
   EXPECT_THAT(error.toStdString(), HasSubstr("cannot be read"));
 }
 

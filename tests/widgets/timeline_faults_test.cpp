@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <QTemporaryDir>
-
 #include "faults/fault_json.h"
 #include "timeline/timeline_lanes.h"
 #include "timeline/timeline_page.h"
@@ -76,12 +74,7 @@ TEST_F(TimelineFaultsTest, InThePastTheFaultsOfThatTimeAreShownWithTheirSpans) {
 
 TEST_F(TimelineFaultsTest, ARecordingShowsTheSameFaultsAsTheWindowThatMadeIt) {
   const platform::WallTime begin = breakThings();
-  QTemporaryDir folder;
-  const QString path = folder.filePath(QStringLiteral("faults.jsonl"));
-  ASSERT_EQ(window->saveRecording(path), QString());
-  QString error;
-  const std::unique_ptr<MainWindow> replay(MainWindow::openRecording(path, &error));
-  ASSERT_NE(replay, nullptr) << error.toStdString();
+  ASSERT_NO_FATAL_FAILURE(reopenRecording());
   replay->resize(1680, 1020);
   replay->show();
   replay->clusterPage().showView(ClusterPage::View::Timeline);

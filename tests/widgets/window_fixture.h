@@ -12,6 +12,7 @@
 #include <QEventLoop>
 #include <QImage>
 #include <QPixmap>
+#include <QTemporaryDir>
 #include <QTimer>
 
 #include "main_window.h"
@@ -70,8 +71,25 @@ class WindowTest : public testing::Test {
     }
   }
 
+  /// What happened so far as a file.
+  void saveRecording() { ASSERT_EQ(window->saveRecording(recordingPath()), QString()); }
+  /// A window that replays that file.
+  void openRecording() {
+    QString error;
+    replay.reset(MainWindow::openRecording(recordingPath(), &error));
+    ASSERT_NE(replay, nullptr) << error.toStdString();
+    replay->setAttribute(Qt::WA_DeleteOnClose, false);
+  }
+  void reopenRecording() {
+    ASSERT_NO_FATAL_FAILURE(saveRecording());
+    openRecording();
+  }
+  QString recordingPath() const { return recordings.filePath(QStringLiteral("recording.jsonl")); }
+
+  QTemporaryDir recordings;
   fake::FakeCluster cluster;
   std::unique_ptr<MainWindow> window;
+  std::unique_ptr<MainWindow> replay;
 };
 
 /// Keeps a picture in $TIDEMARK_SHOTS, if that is set, to be looked at.
