@@ -247,8 +247,10 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
                                         .arg(broker.networkThreads)
                                         .arg(broker.handlerThreads)
                                         .arg(broker.fetcherThreads)});
-  facts.push_back(
-      {tr("Disk"), tr("%1 in %n segment(s)", nullptr, broker.segmentCount).arg(bytesText(broker.diskBytes))});
+  // What is not recorded is not 0 B: then there is nothing to say.
+  if (broker.diskBytes > 0 || !m_bridge.isRecorded())
+    facts.push_back(
+        {tr("Disk"), tr("%1 in %n segment(s)", nullptr, broker.segmentCount).arg(bytesText(broker.diskBytes))});
   m_facts->setFacts(std::move(facts));
   m_plotBox->setVisible(replica != nullptr);
   if (replica != nullptr) {
