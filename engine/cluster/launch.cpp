@@ -152,12 +152,11 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
       TIDEMARK_ASSIGN(ports, platform_->pickPorts(options.host, 2 * count));
     } else {
       if (options.port + kControllersAbove + count > 65536)
-        return fail(
-            ErrorCode::InvalidConfig,
-            fmt::format("port {} is too high: {} node{} take the ports from it on, and as many from {} above it; "
-                        "up to {} they fit, and 0 takes free ones",
-                        options.port, count, count == 1 ? "" : "s", kControllersAbove,
-                        65536 - kControllersAbove - count));
+        return fail(ErrorCode::InvalidConfig,
+                    fmt::format("port {} is too high: {} the ports from it on, and as many from {} above it; "
+                                "up to {} they fit, and 0 takes free ones",
+                                options.port, count == 1 ? "1 node takes" : fmt::format("{} nodes take", count),
+                                kControllersAbove, 65536 - kControllersAbove - count));
       for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + i));
       for (size_t i = 0; i < count; ++i) ports.push_back(static_cast<uint16_t>(options.port + kControllersAbove + i));
     }

@@ -12,7 +12,11 @@ Result<void> formatMetadataLog(platform::FileSystem& files, const FormatOptions&
   const std::string directory = fmt::format("{}/{}-0", options.logDirectory, kMetadataTopic);
   TIDEMARK_ASSIGN(const auto snapshots, SnapshotFiles::open(files, directory));
   TIDEMARK_ASSIGN(auto raw, snapshots->create(kBootstrapSnapshotId));
-  if (!raw) return fail(ErrorCode::DuplicateResource, fmt::format("{} is formatted already", options.logDirectory));
+  if (!raw)
+    return fail(ErrorCode::DuplicateResource,
+                fmt::format("{} holds a metadata log already: without its meta.properties it is neither started nor "
+                            "formatted again",
+                            options.logDirectory));
   TIDEMARK_ASSIGN(const auto writer,
                   SnapshotWriter::create(std::move(raw), {.lastContainedLogTimestampMs = options.nowMs,
                                                           .kraftVersion = options.kraftVersion,

@@ -87,6 +87,17 @@ TEST_F(ClusterTest, ABrokerOfAnotherClusterIsLeftOutAtOnce) {
   EXPECT_TRUE(restart(2));
 }
 
+TEST_F(ClusterTest, ABrokerWhoseMetaPropertiesAreGoneIsNotFormattedAgain) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(shutdown());
+  ASSERT_TRUE(files("broker-2").remove(fmt::format("{}/broker-2/meta.properties", kFolder)));
+  ASSERT_LAUNCHED(options(3));
+  EXPECT_THAT(ready().missing, testing::ElementsAre(2));
+  const auto refused = restart(2);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("without its meta.properties it is neither started nor formatted"));
+}
+
 TEST_F(ClusterTest, ABrokerThatDoesNotGetReadyIsToldWithWhatItWaitsFor) {
   observe::LaunchOptions given = options(3);
   given.settings = {{"socket.request.max.bytes", "1"}};

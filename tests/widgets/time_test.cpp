@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QMouseEvent>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>
@@ -19,6 +20,8 @@
 #include "timeline/timeline_page.h"
 #include "views/cluster_page.h"
 #include "views/event_panel.h"
+#include "views/fact_list.h"
+#include "views/inspector.h"
 #include "views/isr_strip.h"
 #include "views/time_bar.h"
 #include "window_fixture.h"
@@ -226,6 +229,25 @@ TEST_F(TimeTest, ARecordingOpensAtAPartitionThatIsThereWhereItBegins) {
   ASSERT_TRUE(replay->clusterPage().partition());
   EXPECT_EQ(*replay->clusterPage().partition(), kFirstOfOrders);
   EXPECT_NE(observe::findPartition(*replay->bridge().snapshot(), kFirstOfOrders), nullptr);
+}
+
+TEST_F(TimeTest, OfADiskThatIsNotRecordedNothingIsTold) {
+  ASSERT_NO_FATAL_FAILURE(saveRecording());
+  const auto facts = [this] { return replay->inspector().findChild<FactList*>()->toText().toStdString(); };
+  ASSERT_NO_FATAL_FAILURE(openRecording());
+  replay->pick({Picked::What::Broker, NodeId(1), {}});
+  EXPECT_THAT(facts(), HasSubstr("Disk"));
+  QFile file(recordingPath());
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+  QString text = QString::fromUtf8(file.readAll());
+  text.remove(QRegularExpression(QStringLiteral("\"diskBytes\":[0-9]+,?")));
+  ASSERT_TRUE(file.resize(0) && file.seek(0));
+  file.write(text.toUtf8());
+  file.close();
+  ASSERT_NO_FATAL_FAILURE(openRecording());
+  replay->pick({Picked::What::Broker, NodeId(1), {}});
+  EXPECT_THAT(facts(), testing::Not(HasSubstr("Disk")));
+  EXPECT_THAT(facts(), HasSubstr("Threads"));
 }
 
 // Its writer was killed, or its disk was full.
