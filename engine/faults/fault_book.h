@@ -182,7 +182,9 @@ class FaultBook {
   void forget(uint64_t ticket) EXCLUDES(mutex_);
   /// `path` as the call names it.
   FileVerdict fileCall(NodeId node, FileCall call, const std::string& path) EXCLUDES(mutex_);
-  /// `named`: the topics and partitions that the request is about.
+  /// Whether a verdict on such a request depends on what it names: not all are read for the sake of a few.
+  bool askWhatIsNamed(NodeId node, std::string_view api, std::string_view client) const EXCLUDES(mutex_);
+  /// `named`: the topics and partitions that the request is about, where that is asked.
   RequestVerdict request(NodeId node, std::string_view api, std::string_view client,
                          const std::vector<TopicPartition>& named) EXCLUDES(mutex_);
   /// Whether that fault is there; `waiter` is told when to ask again.
@@ -229,6 +231,8 @@ class FaultBook {
   static std::optional<MonotonicTime> nextOf(const Entry& entry) { return entry.begun ? entry.endAt : entry.beginAt; }
   static events::FaultInjected injected(const Entry& entry);
   static events::FaultHealed healed(const Entry& entry);
+  /// Whether it is about such requests, if they name its topic.
+  static bool isAbout(const Entry& entry, NodeId node, std::string_view api, std::string_view client);
   /// Whether the fault takes this occasion; counted.
   static bool takes(Entry& entry, Notices& notices);
   static uint64_t draw(Entry& entry);

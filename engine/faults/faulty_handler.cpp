@@ -99,9 +99,12 @@ FaultyHandler::Waiting& FaultyHandler::waiting() {
 }
 
 void FaultyHandler::judge(network::RequestPtr request) {
-  const RequestVerdict verdict =
-      book_->request(site_->node(), protocol::apiName(request->apiKey()), request->context().clientId(),
-                     namedIn(request->apiKey(), request->apiVersion(), request->body(), topicName_));
+  const std::string_view api = protocol::apiName(request->apiKey());
+  const std::string_view client = request->context().clientId();
+  std::vector<TopicPartition> named;
+  if (book_->askWhatIsNamed(site_->node(), api, client))
+    named = namedIn(request->apiKey(), request->apiVersion(), request->body(), topicName_);
+  const RequestVerdict verdict = book_->request(site_->node(), api, client, named);
   if (verdict.disconnects) return request->close("the lab ends its connection");
   if (verdict.droppedBy != 0) return waiting().drop(std::move(request), verdict.droppedBy);
   if (verdict.error != ErrorCode::None) return refuse(std::move(request), verdict.error);

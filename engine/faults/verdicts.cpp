@@ -145,6 +145,19 @@ FileVerdict FaultBook::fileCall(NodeId node, FileCall call, const std::string& p
   return verdict;
 }
 
+bool FaultBook::isAbout(const Entry& entry, NodeId node, std::string_view api, std::string_view client) {
+  const Fault& fault = entry.fault;
+  return entry.begun && areaOf(fault.kind) == Area::Requests && entry.place.isAt(node) &&
+         (fault.api.empty() || fault.api == api) && (entry.place.client.empty() || entry.place.client == client);
+}
+
+bool FaultBook::askWhatIsNamed(NodeId node, std::string_view api, std::string_view client) const {
+  const Lock lock(mutex_);
+  return std::ranges::any_of(entries_, [&](const auto& each) {
+    return !each.second.fault.topic.empty() && isAbout(each.second, node, api, client);
+  });
+}
+
 RequestVerdict FaultBook::request(NodeId node, std::string_view api, std::string_view client,
                                   const std::vector<TopicPartition>& named) {
   RequestVerdict verdict;
@@ -153,9 +166,7 @@ RequestVerdict FaultBook::request(NodeId node, std::string_view api, std::string
     const Lock lock(mutex_);
     for (auto& [id, entry] : entries_) {
       const Fault& fault = entry.fault;
-      if (!entry.begun || areaOf(fault.kind) != Area::Requests || !entry.place.isAt(node)) continue;
-      if (!fault.api.empty() && fault.api != api) continue;
-      if (!entry.place.client.empty() && entry.place.client != client) continue;
+      if (!isAbout(entry, node, api, client)) continue;
       const auto isNamed = [&](const TopicPartition& each) {
         return each.topic == fault.topic && (!fault.partition || *fault.partition == each.partition);
       };

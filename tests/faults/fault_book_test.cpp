@@ -90,6 +90,24 @@ TEST_F(FaultBookTest, LinksAreAskedForEverywhereWhomeverTheFaultNames) {
   }
 }
 
+TEST_F(FaultBookTest, WhatARequestNamesIsAskedOnlyWhereAFaultIsAboutATopic) {
+  const auto asks = [&](std::string_view api, std::string_view client, NodeId node = NodeId(1)) {
+    return book_.askWhatIsNamed(node, api, client);
+  };
+  set(R"({"kind":"request-delay","target":"broker 1","delayMs":5})");
+  EXPECT_FALSE(asks("Produce", "billing")) << "this one is about every request";
+  Place ofBilling;
+  ofBilling.client = "billing";
+  const int some =
+      set(R"({"kind":"request-drop","target":"broker 1","api":"Produce","topic":"orders"})", kStart, ofBilling);
+  EXPECT_TRUE(asks("Produce", "billing"));
+  EXPECT_FALSE(asks("Fetch", "billing"));
+  EXPECT_FALSE(asks("Produce", "shop"));
+  EXPECT_FALSE(asks("Produce", "billing", NodeId(2)));
+  book_.end(some, Ending::Healed);
+  EXPECT_FALSE(asks("Produce", "billing"));
+}
+
 TEST_F(FaultBookTest, ACutHoldsOneDirectionUntilItIsHealed) {
   const int cut = set(R"({"kind":"cut","target":"link 1->3"})");
   EXPECT_TRUE(transfer().held);
