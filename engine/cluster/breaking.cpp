@@ -6,6 +6,7 @@
 
 #include "cluster/cluster.h"
 #include "cluster/slot.h"
+#include "config/properties.h"
 #include "observe/fault_check.h"
 
 // Breaks brokers on purpose and mends them: by hand, or as a fault of the list has it.
@@ -206,12 +207,13 @@ std::string Cluster::whatIsUnusual() const {
   std::string text;
   if (const size_t set = faults_->list(lab_->clock().monotonic()).size(); set > 0)
     text += fmt::format(", {} fault{} set", set, set == 1 ? " is" : "s are");
-  std::string settings;
   const config::ConfigMap usual = config::labProfile(static_cast<int>(topology_->brokers()));
-  for (const auto& [key, value] : settings_)
-    if (const auto known = usual.find(key); known == usual.end() || known->second != value)
-      settings += fmt::format("{}{}={}", settings.empty() ? "" : ", ", key, value);
-  if (!settings.empty()) text += ", and it was launched with " + settings;
+  config::ConfigMap settings = settings_;
+  std::erase_if(settings, [&](const auto& each) {
+    const auto known = usual.find(each.first);
+    return known != usual.end() && known->second == each.second;
+  });
+  if (!settings.empty()) text += ", and it was launched with " + config::listed(settings);
   return text;
 }
 

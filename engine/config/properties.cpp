@@ -201,6 +201,12 @@ std::string formatProperties(const ConfigMap& properties, std::string_view comme
   return out;
 }
 
+std::string listed(const ConfigMap& properties) {
+  std::string text;
+  for (const auto& [key, value] : properties) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
+  return text;
+}
+
 Result<std::pair<std::string, std::string>> parseAssignment(std::string_view text) {
   const size_t at = text.find('=');
   const std::string_view key = trim(text.substr(0, at));

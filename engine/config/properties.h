@@ -15,6 +15,9 @@ Result<ConfigMap> parseProperties(std::string_view text);
 /// Writes what parseProperties reads back as the same map; `comment` (may be empty) becomes the first line.
 std::string formatProperties(const ConfigMap& properties, std::string_view comment);
 
+/// "key=value, key=value", to be read by people.
+std::string listed(const ConfigMap& properties);
+
 /// `key=value` of a command line (--set).
 Result<std::pair<std::string, std::string>> parseAssignment(std::string_view text);
 

@@ -40,6 +40,11 @@ TEST(Properties, WritesWhatItReads) {
   EXPECT_EQ(*parseProperties(formatProperties(map, "made by a test")), map);
 }
 
+TEST(Properties, ListsThemForPeople) {
+  EXPECT_EQ(listed({}), "");
+  EXPECT_EQ(listed({{"b", "2"}, {"a", "1, x"}}), "a=1, x, b=2");
+}
+
 TEST(Properties, TakesAnAssignmentApart) {
   EXPECT_EQ(*parseAssignment("log.dirs = /a=b"), (std::pair<std::string, std::string>("log.dirs", "/a=b")));
   EXPECT_EQ(parseAssignment("log.dirs").error().message, "\"log.dirs\" is not of the form key=value");

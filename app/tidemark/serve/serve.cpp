@@ -15,6 +15,7 @@
 
 #include "cluster/cluster.h"
 #include "config/config_table.h"
+#include "config/properties.h"
 #include "tidemark/answers.h"
 #include "tidemark/checks.h"
 #include "tidemark/commands.h"
@@ -75,10 +76,8 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
       "{}{}: bootstrap {}",
       ready.brokers.size() == 1 ? "1 broker is ready" : fmt::format("{} brokers are ready", ready.brokers.size()),
       ready.missing.empty() ? "" : fmt::format(" but {}", fmt::join(ready.missing, ", ")), ready.bootstrap));
-  std::string profile;
-  for (const auto& [key, value] : ready.profile)
-    profile += fmt::format("{}{}={}", profile.empty() ? "" : ", ", key, value);
-  Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " + profile);
+  Console::print("The lab's profile is in force (shorter times than Kafka's, topics with copies): " +
+                 config::listed(ready.profile));
   Console::print(
       fmt::format("Topics come into being at their first use, or by `tidemark topics --bootstrap {} create NAME`.",
                   ready.bootstrap));
