@@ -21,6 +21,8 @@ void CommittedRecords::on(const Seen& seen) {
     reached = std::max(reached, moved->to);
     commit(seen, moved->from, moved->to);
   } else if (const auto* leads = as<events::BecameLeader>(seen)) {
+    LeaderEpoch& newest = newest_.try_emplace(seen.partition, leads->epoch).first->second;
+    newest = std::max(newest, leads->epoch);
     if (isUnclean(seen, leads->epoch)) giveUp(seen, *leads);
     demandAll(seen.broker, seen.partition, "R2", fmt::format("the leader of epoch {}", leads->epoch), leads->epoch);
   } else if (const auto* lost = as<events::RecordsLost>(seen)) {
@@ -59,7 +61,7 @@ void CommittedRecords::giveUp(const Seen& seen, const events::BecameLeader& lead
   for (auto batch = committed.begin(); batch != committed.end();) {
     const auto next = std::next(batch);
     // Of what later leaders have committed it knows nothing.
-    if (batch->second.last >= leads.epochStart && batch->second.epoch <= leads.epoch)
+    if (batch->second.last >= leads.epochStart && committedBy(seen.partition, batch->first) <= leads.epoch)
       loss.batches.insert(committed.extract(batch));
     batch = next;
   }
@@ -86,6 +88,8 @@ void CommittedRecords::commit(const Seen& seen, Offset from, Offset to) {
     const auto known = committed.find(batch->first);
     if (known == committed.end() && batch->first >= endOf(committed)) {
       committed.emplace(batch->first, batch->second);
+      if (const auto newest = newest_.find(seen.partition); newest != newest_.end())
+        committedBy_[seen.partition].insert_or_assign(batch->first, newest->second);
       told_(seen.partition, batch->first, batch->second);
     } else if (known == committed.end() || known->second != batch->second) {
       const auto other = known == committed.end() ? std::prev(committed.upper_bound(batch->first)) : known;
@@ -98,6 +102,13 @@ void CommittedRecords::commit(const Seen& seen, Offset from, Offset to) {
   }
 }
 
+LeaderEpoch CommittedRecords::committedBy(const TopicPartition& partition, Offset base) const {
+  const auto all = committedBy_.find(partition);
+  if (all == committedBy_.end()) return {};
+  const auto found = all->second.find(base);
+  return found == all->second.end() ? LeaderEpoch() : found->second;
+}
+
 void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant,
                                  const std::string& who, std::optional<LeaderEpoch> upTo) {
   const auto committed = committed_.find(partition);
@@ -105,8 +116,9 @@ void CommittedRecords::demandAll(NodeId broker, const TopicPartition& partition,
   const Batches& held = logs_.of(broker, partition);
   const Offset start = held.empty() ? Offset(0) : held.begin()->first;
   for (auto batch = committed->second.lower_bound(start); batch != committed->second.end(); ++batch) {
-    // One that was away learns late of an epoch that is over: what later leaders have written it need not hold.
-    if (upTo && batch->second.epoch > *upTo) return;
+    // One that was away learns late of an epoch that is over. What later leaders have committed it need not hold, even
+    // if it was written before its epoch.
+    if (upTo && committedBy(partition, batch->first) > *upTo) return;
     const auto own = held.find(batch->first);
     if (own != held.end() && own->second == batch->second) continue;
     auto nearest = held.upper_bound(batch->first);

@@ -26,8 +26,8 @@ class CommittedRecords final : public Checker {
 
   /// Where the committed part of a partition ends, as far as any replica has told.
   Offset end(const TopicPartition& partition) const;
-  /// All committed batches are in this replica, unless a breach is told; with `upTo` those up to the first of a later
-  /// epoch.
+  /// All committed batches are in this replica, unless a breach is told; with `upTo` those up to the first that was
+  /// committed in a later epoch.
   void demandAll(NodeId broker, const TopicPartition& partition, std::string_view invariant, const std::string& who,
                  std::optional<LeaderEpoch> upTo = {});
   const std::map<TopicPartition, Batches>& all() const noexcept { return committed_; }
@@ -39,6 +39,9 @@ class CommittedRecords final : public Checker {
   /// What the leader lacks is lost from now on.
   void giveUp(const Seen& seen, const events::BecameLeader& leads);
   void checkLoss(const Seen& seen, const events::RecordsLost& told);
+  /// Who led as the batch was committed, at the latest: nobody of an earlier epoch need ever hold it, whatever epoch
+  /// wrote it.
+  LeaderEpoch committedBy(const TopicPartition& partition, Offset base) const;
 
   Judge& judge_;
   const ReplicaLogs& logs_;
@@ -46,6 +49,9 @@ class CommittedRecords final : public Checker {
   Losses& losses_;
   const Told told_;
   std::map<TopicPartition, Batches> committed_;
+  /// The newest epoch that anybody has begun to lead in, and that of each committed batch as it was committed.
+  std::map<TopicPartition, LeaderEpoch> newest_;
+  std::map<TopicPartition, std::map<Offset, LeaderEpoch>> committedBy_;
   /// The highest high watermark that was told. Of what a broker appended in the step in which it died nobody can read
   /// the batch.
   std::map<TopicPartition, Offset> reached_;

@@ -129,5 +129,22 @@ TEST_F(LastLeaderTest, killedAloneItHoldsEverything) {
   EXPECT_EQ(committed_.end(kSafe), written_);
 }
 
+TEST_F(LastLeaderTest, whoLearnsLateOfAnEpochThatIsOverNeedNotHoldWhatALaterOneCommitted) {
+  Judge judge;
+  CommittedRecords committed(judge, logs_, watch_, losses_, [](const TopicPartition&, Offset, const BatchKey&) {});
+  const auto tell = [&](NodeId broker, events::Payload payload) {
+    const events::Event event{.payload = std::move(payload)};
+    committed.on({.broker = broker, .event = event, .partition = kSafe, .node = nullptr});
+  };
+  // What lies there was written in epoch 0. The witness has none of it.
+  tell(first_, events::BecameLeader{.epoch = LeaderEpoch(6)});
+  tell(first_, events::HighWatermarkAdvanced{.from = Offset(0), .to = written_});
+  tell(witness_, events::BecameLeader{.epoch = LeaderEpoch(5)});
+  EXPECT_FALSE(judge.first()) << judge.first()->text;
+  tell(witness_, events::BecameLeader{.epoch = LeaderEpoch(7)});
+  ASSERT_TRUE(judge.first());
+  EXPECT_EQ(judge.first()->invariant, "R2");
+}
+
 }  // namespace
 }  // namespace tidemark::sim
