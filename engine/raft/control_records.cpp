@@ -102,7 +102,7 @@ Result<ControlContents> readControlBatch(ByteView bytes) {
     if (result)
       use(*result);
     else if (!bad)
-      bad = std::move(result).error();
+      bad = std::forward<decltype(result)>(result).error();
   };
   TIDEMARK_TRY(records::forEachRecord(batch, [&](const records::RecordView& record) {
     const ByteView value = record.value.value_or(ByteView());
