@@ -46,6 +46,8 @@ class Client {
   platform::Executor& executor() noexcept { return *executor_; }
   const ClientOptions& options() const noexcept { return options_; }
   const MetadataCache& metadata() const noexcept { return metadata_; }
+  /// See MetadataCache::learn().
+  void learn(const TopicPartition& which, LeaderEpoch epoch) { metadata_.learn(which, epoch); }
   /// The newest that any broker told as a connection began.
   const network::FinalizedFeatures& features() const noexcept { return features_; }
 

@@ -69,7 +69,7 @@ class Consumer::Core : public Running {
       : Running(client), options_(options), onRecord_(std::move(onRecord)), onError_(std::move(onError)) {}
 
   void assign(std::vector<Position> positions);
-  void seek(const TopicPartition& where, std::optional<Offset> offset, int64_t lookup);
+  void seek(const TopicPartition& where, std::optional<LogPosition> to, int64_t lookup);
   void setPaused(const TopicPartition& where, bool paused);
   const Reading* find(const TopicPartition& where) const {
     const auto at = readings_.find(where);
@@ -87,6 +87,7 @@ class Consumer::Core : public Running {
   void pump();
   void armTimer();
 
+  void goOn(Reading& reading, LogPosition at);
   void lookUp(Reading& reading);
   void lookedUp(const TopicPartition& where, uint64_t seeks,
                 const Result<network::Received<ListOffsetsResponse>>& received);
@@ -125,9 +126,8 @@ void Consumer::Core::assign(std::vector<Position> positions) {
     Reading reading = known != readings_.end() ? std::move(known->second) : Reading();
     reading.where = position.where;
     if (known == readings_.end()) reading.lookup = options_.reset == OffsetReset::Latest ? kLatest : kEarliest;
-    if (position.offset) {
-      reading.position = position.offset;
-      reading.lastEpoch = {};
+    if (position.at) {
+      goOn(reading, *position.at);
       reading.stopped = false;
       ++reading.seeks;
     }
@@ -137,15 +137,23 @@ void Consumer::Core::assign(std::vector<Position> positions) {
   pumpSoon();
 }
 
-void Consumer::Core::seek(const TopicPartition& where, std::optional<Offset> offset, int64_t lookup) {
+void Consumer::Core::goOn(Reading& reading, LogPosition at) {
+  reading.position = at.offset;
+  reading.lastEpoch = at.leaderEpoch;
+  // Who led before that epoch may still believe so, and may lack the records before the offset.
+  if (at.leaderEpoch != kNoLeaderEpoch) client_.learn(reading.where, at.leaderEpoch);
+}
+
+void Consumer::Core::seek(const TopicPartition& where, std::optional<LogPosition> to, int64_t lookup) {
   const auto at = readings_.find(where);
   if (at == readings_.end()) return;
   Reading& reading = at->second;
-  reading.position = offset;
+  reading.position.reset();
+  reading.lastEpoch = {};
+  if (to) goOn(reading, *to);
   reading.lookup = lookup;
   reading.lookingUp = false;
   reading.stopped = false;
-  reading.lastEpoch = {};
   reading.notBefore = {};
   ++reading.seeks;
   pumpSoon();
@@ -416,8 +424,8 @@ void Consumer::assign(std::vector<Position> positions) {
   core_->assign(std::move(positions));
 }
 
-void Consumer::seek(const TopicPartition& where, Offset offset) {
-  core_->seek(where, offset, kEarliest);
+void Consumer::seek(const TopicPartition& where, LogPosition to) {
+  core_->seek(where, to, kEarliest);
 }
 
 void Consumer::seekToBeginning(const TopicPartition& where) {
@@ -436,9 +444,10 @@ void Consumer::resume(const TopicPartition& where) {
   core_->setPaused(where, false);
 }
 
-std::optional<Offset> Consumer::position(const TopicPartition& where) const {
+std::optional<LogPosition> Consumer::position(const TopicPartition& where) const {
   const auto* reading = core_->find(where);
-  return reading == nullptr ? std::nullopt : reading->position;
+  if (reading == nullptr || !reading->position) return std::nullopt;
+  return LogPosition(*reading->position, reading->lastEpoch);
 }
 
 Offset Consumer::highWatermark(const TopicPartition& where) const {

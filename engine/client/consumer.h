@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "client/client.h"
+#include "client/log_position.h"
 #include "records/record.h"
 
 namespace tidemark::client {
@@ -49,7 +50,7 @@ class Consumer {
   struct Position {
     TopicPartition where;
     /// Nothing: by ConsumerOptions::reset.
-    std::optional<Offset> offset;
+    std::optional<LogPosition> at = {};
   };
 
   Consumer(Client& client, ConsumerOptions options, RecordHandler onRecord, ErrorHandler onError = {});
@@ -59,15 +60,15 @@ class Consumer {
 
   /// Reads exactly these from now on; partitions that it reads already keep their position unless one is given.
   void assign(std::vector<Position> positions);
-  void seek(const TopicPartition& where, Offset offset);
+  void seek(const TopicPartition& where, LogPosition to);
   void seekToBeginning(const TopicPartition& where);
   void seekToEnd(const TopicPartition& where);
   /// Stops and goes on with one partition without losing its position.
   void pause(const TopicPartition& where);
   void resume(const TopicPartition& where);
 
-  /// Offset of the next record to be given; nothing while it is not known.
-  std::optional<Offset> position(const TopicPartition& where) const;
+  /// Of the next record to be given; nothing while it is not known.
+  std::optional<LogPosition> position(const TopicPartition& where) const;
   /// As of the last answer.
   Offset highWatermark(const TopicPartition& where) const;
   Offset lastStableOffset(const TopicPartition& where) const;

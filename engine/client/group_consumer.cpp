@@ -278,8 +278,9 @@ void GroupConsumer::Core::becomeStable(const OffsetFetchResponse& offsets) {
   std::vector<Consumer::Position> positions;
   for (const auto& topic : offsets.topics) {
     for (const auto& partition : topic.partitions) {
-      Consumer::Position position{{topic.name.str(), PartitionIndex(partition.partitionIndex)}, std::nullopt};
-      if (partition.committedOffset >= 0) position.offset = Offset(partition.committedOffset);
+      Consumer::Position position{.where = {topic.name.str(), PartitionIndex(partition.partitionIndex)}};
+      if (partition.committedOffset >= 0)
+        position.at = {Offset(partition.committedOffset), LeaderEpoch(partition.committedLeaderEpoch)};
       positions.push_back(std::move(position));
     }
   }

@@ -41,19 +41,20 @@ void GroupMembership::lose(const Error& error) {
   later(backoff(), &GroupMembership::findCoordinator);
 }
 
-void GroupMembership::commitOffsets(const std::map<TopicPartition, Offset>& offsets,
+void GroupMembership::commitOffsets(const std::map<TopicPartition, LogPosition>& positions,
                                     std::optional<protocol::Text> instanceId, Client::Done done) {
   protocol::OffsetCommitRequest request;
   request.groupId = groupId_;
   request.generationIdOrMemberEpoch = epoch_;
   request.memberId = memberId_;
   request.groupInstanceId = std::move(instanceId);
-  for (const auto& [where, offset] : offsets) {
+  for (const auto& [where, position] : positions) {
     if (request.topics.empty() || request.topics.back().name != where.topic) {
       request.topics.push_back({.name = where.topic, .topicId = {}, .partitions = {}});
     }
-    request.topics.back().partitions.push_back(
-        {.partitionIndex = where.partition.value(), .committedOffset = offset.value()});
+    request.topics.back().partitions.push_back({.partitionIndex = where.partition.value(),
+                                                .committedOffset = position.offset.value(),
+                                                .committedLeaderEpoch = position.leaderEpoch.value()});
   }
   if (request.topics.empty()) return client_.executor().post([done = std::move(done)]() mutable { done({}); });
   send(std::move(request), {.maxVersion = kCommitVersion},

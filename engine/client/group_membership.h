@@ -12,6 +12,7 @@
 
 #include "base/ids.h"
 #include "client/client_codec.h"
+#include "client/log_position.h"
 #include "client/running.h"
 
 namespace tidemark::client {
@@ -93,7 +94,7 @@ class GroupMembership : public Running {
   bool isBeating() const noexcept { return beating_; }
 
   /// `done` is told with what became of them; heartbeats find out what has become of the group.
-  void commitOffsets(const std::map<TopicPartition, Offset>& offsets, std::optional<protocol::Text> instanceId,
+  void commitOffsets(const std::map<TopicPartition, LogPosition>& positions, std::optional<protocol::Text> instanceId,
                      Client::Done done);
 
   const std::string groupId_;

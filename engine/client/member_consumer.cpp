@@ -13,7 +13,7 @@ MemberConsumer::Core::Core(Client& client, std::string groupId, std::string inst
                 [this](const TopicPartition&, const Error& error) { tell(error); }) {}
 
 void MemberConsumer::Core::commit(Done done) {
-  std::map<TopicPartition, Offset> positions;
+  std::map<TopicPartition, LogPosition> positions;
   for (const auto& where : owned_)
     if (const auto position = consumer_.position(where)) positions.emplace(where, *position);
   commitOffsets(positions, instanceId(), std::move(done));

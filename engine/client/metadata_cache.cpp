@@ -40,6 +40,15 @@ std::string_view MetadataCache::nameOf(const Uuid& topicId) const {
   return {};
 }
 
+void MetadataCache::learn(const TopicPartition& which, LeaderEpoch epoch) {
+  const auto topic = topics.find(which.topic);
+  if (topic == topics.end()) return;
+  const auto known = topic->second.partitions.find(which.partition.value());
+  if (known == topic->second.partitions.end() || known->second.leaderEpoch >= epoch) return;
+  known->second.leader = kNoNode;
+  known->second.leaderEpoch = epoch;
+}
+
 void MetadataCache::update(const protocol::MetadataResponse& response) {
   if (!response.brokers.empty()) brokers.clear();
   for (const auto& broker : response.brokers) {

@@ -50,6 +50,9 @@ struct MetadataCache {
   /// Replaces brokers, controller and every topic of the answer. Within a topic id an older leader epoch does not
   /// replace a newer one. Topics that no longer exist go.
   void update(const protocol::MetadataResponse& response);
+  /// The partition is known to be in that leader epoch or a later one: of an older one nothing is known any more, nor
+  /// taken from an answer.
+  void learn(const TopicPartition& which, LeaderEpoch epoch);
 };
 
 }  // namespace tidemark::client

@@ -81,7 +81,7 @@ void ReconcilingConsumer::Core::giveUpAll() {
 
 std::vector<Consumer::Position> ReconcilingConsumer::Core::ownPositions() const {
   std::vector<Consumer::Position> positions;
-  for (const auto& each : owned_) positions.push_back({.where = each, .offset = {}});
+  for (const auto& each : owned_) positions.push_back({.where = each});
   return positions;
 }
 
@@ -165,8 +165,8 @@ void ReconcilingConsumer::Core::take(const protocol::OffsetFetchResponse& offset
       if (one.errorCode != 0) return;
       const tidemark::TopicPartition where{topic.name.str(), PartitionIndex(one.partitionIndex)};
       if (!added.contains(where)) continue;
-      Consumer::Position position{.where = where, .offset = {}};
-      if (one.committedOffset >= 0) position.offset = Offset(one.committedOffset);
+      Consumer::Position position{.where = where};
+      if (one.committedOffset >= 0) position.at = {Offset(one.committedOffset), LeaderEpoch(one.committedLeaderEpoch)};
       positions.push_back(std::move(position));
     }
   }

@@ -72,8 +72,8 @@ class StreamsMember::Core final : public GroupMembership {
     epoch_ = kJoinsGroup;
   }
 
-  void commit(const std::map<TopicPartition, Offset>& offsets, Done done) {
-    commitOffsets(offsets, instanceId(), std::move(done));
+  void commit(const std::map<TopicPartition, LogPosition>& positions, Done done) {
+    commitOffsets(positions, instanceId(), std::move(done));
   }
   void leave(platform::Task done) override;
   const StreamsTasks& tasks() const noexcept { return tasks_; }
@@ -208,8 +208,8 @@ StreamsMember::~StreamsMember() {
   core_->stop();
 }
 
-void StreamsMember::commit(const std::map<TopicPartition, Offset>& offsets, Done done) {
-  core_->commit(offsets, std::move(done));
+void StreamsMember::commit(const std::map<TopicPartition, LogPosition>& positions, Done done) {
+  core_->commit(positions, std::move(done));
 }
 
 void StreamsMember::leave(platform::Task done) {

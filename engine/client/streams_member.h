@@ -13,6 +13,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "client/client.h"
+#include "client/log_position.h"
 
 namespace tidemark::client {
 
@@ -81,7 +82,7 @@ class StreamsMember {
   StreamsMember& operator=(const StreamsMember&) = delete;
 
   /// Commits offsets of source topics, in its epoch of now.
-  void commit(const std::map<TopicPartition, Offset>& offsets, Done done);
+  void commit(const std::map<TopicPartition, LogPosition>& positions, Done done);
   /// A static member for a while: its tasks wait for it until its session is over.
   void leave(platform::Task done);
 

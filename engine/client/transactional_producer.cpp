@@ -258,14 +258,15 @@ void TransactionalProducer::Core::sendOffsets(const std::string& group, Offsets 
   protocol::TxnOffsetCommitRequest request;
   sign(request);
   request.groupId = group;
-  for (const auto& [where, offset] : offsets) {
+  for (const auto& [where, position] : offsets) {
     if (request.topics.empty() || request.topics.back().name != where.topic) {
       request.topics.emplace_back().name = where.topic;
       if (const auto* topic = client_.metadata().find(where.topic)) request.topics.back().topicId = topic->id;
     }
     auto& partition = request.topics.back().partitions.emplace_back();
     partition.partitionIndex = where.partition.value();
-    partition.committedOffset = offset.value();
+    partition.committedOffset = position.offset.value();
+    partition.committedLeaderEpoch = position.leaderEpoch.value();
     partition.committedMetadata = "";
   }
   if (raisesEpochs()) return commitOffsets(std::move(request), std::move(done));

@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "client/client.h"
+#include "client/log_position.h"
 #include "client/producer.h"
 
 namespace tidemark::client {
@@ -33,7 +34,7 @@ struct TransactionalProducerOptions {
 class TransactionalProducer {
  public:
   using Done = std::move_only_function<void(Result<void>)>;
-  using Offsets = std::map<TopicPartition, Offset>;
+  using Offsets = std::map<TopicPartition, LogPosition>;
 
   TransactionalProducer(Client& client, TransactionalProducerOptions options);
   ~TransactionalProducer();

@@ -106,7 +106,7 @@ Reader::Reader(platform::World& world, const std::string& name, const std::vecto
           error_ = fmt::format("{}: {}", where, error.message);
         });
     std::vector<client::Consumer::Position> positions;
-    for (const TopicPartition& each : partitions) positions.push_back({.where = each, .offset = {}});
+    for (const TopicPartition& each : partitions) positions.push_back({.where = each});
     consumer_->assign(std::move(positions));
   });
 }

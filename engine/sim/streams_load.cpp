@@ -135,7 +135,7 @@ void StreamsApplication::commit() {
   // answer: until the task is given anew nothing is certain.
   if (!positions_.empty() && !committing_) {
     committing_ = true;
-    std::map<TopicPartition, Offset> offsets;
+    std::map<TopicPartition, client::LogPosition> offsets;
     std::map<client::StreamsTask, StreamsHistory::Commit> sent;
     for (auto& [task, position] : positions_) {
       position = position.next();

@@ -45,7 +45,7 @@ TransactionalApplication::TransactionalApplication(platform::World& world, const
           *client_, client::ConsumerOptions{.isolation = client::IsolationLevel::ReadCommitted},
           [this](const client::ConsumedRecord& record) { consumed(record); });
       std::vector<client::Consumer::Position> positions;
-      for (TopicPartition& each : inputPartitions()) positions.push_back({.where = std::move(each), .offset = {}});
+      for (TopicPartition& each : inputPartitions()) positions.push_back({.where = std::move(each)});
       consumer_->assign(positions);
     }
     begin();
@@ -69,8 +69,9 @@ void TransactionalApplication::readFromCommitted() {
                            if (!committed) return failed(committed.error());
                            inputs_.clear();
                            history_.moved(name_);
-                           std::map<TopicPartition, Offset> known;
-                           for (const client::CommittedOffset& each : *committed) known[each.partition] = each.offset;
+                           std::map<TopicPartition, client::LogPosition> known;
+                           for (const client::CommittedOffset& each : *committed)
+                             known[each.partition] = {each.offset, each.leaderEpoch};
                            for (const TopicPartition& where : inputPartitions()) {
                              if (const auto at = known.find(where); at != known.end()) {
                                consumer_->seek(where, at->second);
@@ -94,7 +95,10 @@ void TransactionalApplication::consumed(const client::ConsumedRecord& record) {
   journal_.consumed(record.where, offset, value);
   history_.sawCommitted(name_, record.where, offset, value, consumer_->highWatermark(record.where));
   if (!options_.group.empty()) {
-    inputs_.push_back({.where = record.where, .offset = offset, .used = transactionOf(value).has_value()});
+    inputs_.push_back({.where = record.where,
+                       .offset = offset,
+                       .leaderEpoch = record.leaderEpoch,
+                       .used = transactionOf(value).has_value()});
   } else if (open_ && transactionOf(value)) {
     history_.read(*open_, record.where, offset);
   }
@@ -185,11 +189,13 @@ void TransactionalApplication::write(const std::string& from) {
 
 void TransactionalApplication::transform() {
   TransactionHistory::Offsets offsets;
+  client::TransactionalProducer::Offsets positions;
   int made = 0;
   for (size_t taken = 0; taken < kMostInputs && made < kMostTransformed && !inputs_.empty(); ++taken) {
     const Input input = std::move(inputs_.front());
     inputs_.pop_front();
     offsets[input.where] = input.offset.next();
+    positions[input.where] = {input.offset.next(), input.leaderEpoch};
     if (!input.used) continue;
     ++made;
     history_.read(*open_, input.where, input.offset);
@@ -198,7 +204,7 @@ void TransactionalApplication::transform() {
   if (offsets.empty()) return;
   history_.sends(*open_, offsets);
   sendingOffsets_ = true;
-  producer_->sendOffsets(options_.group, offsets, [this](const Result<void>& sent) {
+  producer_->sendOffsets(options_.group, positions, [this](const Result<void>& sent) {
     if (sent) tally_.count("offsets in a transaction");
     sendingOffsets_ = false;
     refused_ |= !sent;

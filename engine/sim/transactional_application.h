@@ -52,6 +52,7 @@ class TransactionalApplication final : public Application {
   struct Input {
     TopicPartition where;
     Offset offset;
+    LeaderEpoch leaderEpoch;
     bool used = false;
   };
 

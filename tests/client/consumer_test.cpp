@@ -77,7 +77,7 @@ TEST_P(ConsumerTest, ReadsFromTheBeginningAndWaitsForMore) {
   ASSERT_TRUE(await([&] { return seen.size() == 4; }));
   EXPECT_EQ(seen, (std::vector<std::string>{"t-0@0:a", "t-0@1:b", "t-0@2:c", "t-0@3:d"}));
   run([&] {
-    EXPECT_EQ(consumer->position(at(0)), Offset(4));
+    EXPECT_EQ(consumer->position(at(0))->offset, Offset(4));
     EXPECT_EQ(consumer->highWatermark(at(0)), Offset(4));
     EXPECT_EQ(consumer->position(at(1)), std::nullopt);
   });
@@ -262,7 +262,28 @@ TEST_P(ConsumerTest, StopsAtABatchThatIsDamaged) {
   ASSERT_TRUE(await([&] { return errors.size() == 1; }));
   EXPECT_EQ(errors[0].second, ErrorCode::CorruptMessage);
   EXPECT_EQ(seen, (std::vector<std::string>{"t-0@0:a"}));
-  run([&] { EXPECT_EQ(consumer->position(at(0)), Offset(1)); });
+  run([&] { EXPECT_EQ(consumer->position(at(0))->offset, Offset(1)); });
+}
+
+// Who led before may not know yet that somebody else does, and lack what was committed since.
+TEST_P(ConsumerTest, AsksNobodyWhoCannotKnowTheEpochThatItGoesOnIn) {
+  cluster.createTopic("t", 1);
+  append(0, {"a", "b"});
+  append(0, {"c"});
+  open();
+  bool known = false;
+  run([&] { client->refresh({"t"}, [&](const Result<void>&) { change([&] { known = true; }); }); });
+  ASSERT_TRUE(await([&] { return known; }));
+  const LeaderEpoch later = LeaderEpoch(cluster.at("t", 0).epoch.value() + 5);
+  assign({{at(0), client::LogPosition(Offset(2), later)}});
+  ASSERT_TRUE(await([&] { return cluster.requests[ApiKey::Metadata] >= 3; }));
+  change([&] {
+    EXPECT_EQ(cluster.requests[ApiKey::Fetch], 0);
+    cluster.at("t", 0).epoch = later;
+  });
+  ASSERT_TRUE(await([&] { return seen.size() == 1; }));
+  EXPECT_EQ(seen, (std::vector<std::string>{"t-0@2:c"}));
+  run([&] { EXPECT_EQ(consumer->position(at(0)), client::LogPosition(Offset(3), LeaderEpoch(1))); });
 }
 
 TEST_P(ConsumerTest, KeepsItsPositionWhilePaused) {

@@ -134,7 +134,11 @@ void FakeGroup::commit(network::Request& request) {
   for (const auto& topic : asked->topics) {
     response.topics.push_back({.name = topic.name.str()});
     for (const auto& partition : topic.partitions) {
-      if (current) committed[{topic.name.str(), PartitionIndex(partition.partitionIndex)}] = partition.committedOffset;
+      if (current) {
+        const TopicPartition where{topic.name.str(), PartitionIndex(partition.partitionIndex)};
+        committed[where] = partition.committedOffset;
+        committedEpochs[where] = partition.committedLeaderEpoch;
+      }
       response.topics.back().partitions.push_back(
           {.partitionIndex = partition.partitionIndex,
            .errorCode = static_cast<int16_t>(current ? ErrorCode::None : ErrorCode::IllegalGeneration)});
@@ -150,9 +154,13 @@ void FakeGroup::fetch(network::Request& request) {
   for (const auto& topic : *asked->topics) {
     response.topics.push_back({.name = topic.name.str()});
     for (const int32_t index : topic.partitionIndexes) {
-      const auto at = committed.find({topic.name.str(), PartitionIndex(index)});
+      const TopicPartition where{topic.name.str(), PartitionIndex(index)};
+      const auto at = committed.find(where);
+      const auto epoch = committedEpochs.find(where);
       response.topics.back().partitions.push_back(
-          {.partitionIndex = index, .committedOffset = at == committed.end() ? -1 : at->second});
+          {.partitionIndex = index,
+           .committedOffset = at == committed.end() ? -1 : at->second,
+           .committedLeaderEpoch = epoch == committedEpochs.end() ? -1 : epoch->second});
     }
   }
   request.respond(response);

@@ -20,6 +20,8 @@ class FakeGroup {
 
   int32_t generation = 0;
   std::map<TopicPartition, int64_t> committed;
+  /// Of the records before them.
+  std::map<TopicPartition, int32_t> committedEpochs;
   ErrorCode nextError = ErrorCode::None;  ///< Of the next heartbeat.
 
   struct Member {

@@ -79,12 +79,26 @@ TEST_P(GroupConsumerTest, ReadsAllPartitionsAloneAndGoesOnWhereItHadCommitted) {
     first.consumer->commit([&](const Result<void>& result) { change([&] { committed = result.has_value(); }); });
   });
   ASSERT_TRUE(await([&] { return committed; }));
-  change([&] { EXPECT_EQ((cluster.group.committed[{"t", PartitionIndex(1)}]), 1); });
+  change([&] {
+    EXPECT_EQ((cluster.group.committed[{"t", PartitionIndex(1)}]), 1);
+    EXPECT_EQ((cluster.group.committedEpochs[{"t", PartitionIndex(1)}]), 0) << "that of the record before";
+  });
   bool left = false;
   run([&] { first.consumer->leave([&] { change([&] { left = true; }); }); });
   ASSERT_TRUE(await([&] { return left; }));
-  change([&] { append(1); });
+  // Nobody leads in the epoch yet that the record before was written in.
+  change([&] {
+    append(1);
+    cluster.group.committedEpochs[{"t", PartitionIndex(1)}] = 7;
+  });
   Member& second = join();
+  int asked = 0;
+  change([&] { asked = cluster.requests[protocol::ApiKey::Metadata]; });
+  ASSERT_TRUE(await([&] { return cluster.requests[protocol::ApiKey::Metadata] >= asked + 3; }));
+  change([&] {
+    EXPECT_TRUE(second.seen.empty());
+    cluster.at("t", 1).epoch = LeaderEpoch(7);
+  });
   ASSERT_TRUE(await([&] { return !second.seen.empty(); }));
   EXPECT_EQ(second.seen, (std::vector<std::string>{"t-1@1"}));
   EXPECT_TRUE(first.errors.empty() && second.errors.empty());

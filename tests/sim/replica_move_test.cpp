@@ -128,7 +128,7 @@ class MovedCluster {
             lab_.change([&] { values.emplace(asText(*consumed.record.value)); });
           },
           [](const TopicPartition&, const Error& error) { ADD_FAILURE() << error.message; });
-      consumer_->assign({{.where = kOrders, .offset = {}}});
+      consumer_->assign({{.where = kOrders}});
     });
     lab_.await([&] { return std::ranges::includes(values, acknowledged_); });
     lab_.run(*executor_, [&] { consumer_.reset(); });

@@ -52,7 +52,7 @@ class ClientProcess {
           });
       std::vector<client::Consumer::Position> positions;
       for (int i = 0; i < kPartitionsOfTopic; ++i)
-        positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
+        positions.push_back({.where = {"orders", PartitionIndex(i)}});
       consumer_->assign(std::move(positions));
     });
   }

@@ -53,7 +53,7 @@ class TransactionalProcess {
           });
       std::vector<client::Consumer::Position> positions;
       for (int i = 0; i < kOrdersPartitions; ++i)
-        positions.push_back({.where = {"orders", PartitionIndex(i)}, .offset = {}});
+        positions.push_back({.where = {"orders", PartitionIndex(i)}});
       consumer_->assign(std::move(positions));
     });
   }
