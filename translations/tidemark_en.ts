@@ -437,6 +437,20 @@
             <numerusform>%n transfers let through</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 stay(s) down: start each from its menu</source>
+        <translation>
+            <numerusform>%1 stays down: start it from its menu</numerusform>
+            <numerusform>%1 stay down: start each from its menu</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n fault(s) healed</source>
+        <translation>
+            <numerusform>%n fault healed</numerusform>
+            <numerusform>%n faults healed</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::FolderPicker</name>

@@ -302,24 +302,14 @@ void Cluster::hearEvents() {
   listenForFaults();
 }
 
-void Cluster::healFault(int id, Done done) {
-  run([this, id, done = std::move(done)]() mutable { endFault(id, Ending::Healed, std::move(done)); });
-}
-
-void Cluster::healAll(Done done) {
-  healEach([done = std::move(done)](Result<Healed> healed) mutable {
-    done(healed ? Result<void>{} : fail(std::move(healed).error()));
-  });
-}
-
-Cluster::Healed Cluster::healed(size_t count) const {
-  Healed healed{.count = count, .down = {}};
+observe::Healed Cluster::healed(size_t count) const {
+  observe::Healed healed{.count = count, .down = {}};
   for (const auto& [id, slot] : slots_)
     if (slot->state == BrokerState::Killed && !wasHarmed(id)) healed.down.push_back(id);
   return healed;
 }
 
-void Cluster::healOne(int id, std::move_only_function<void(Result<Healed>)> done) {
+void Cluster::healFault(int id, FaultsHealed done) {
   run([this, id, done = std::move(done)]() mutable {
     endFault(id, Ending::Healed, [this, done = std::move(done)](Result<void> ended) mutable {
       if (!ended) return done(fail(std::move(ended).error()));
@@ -328,13 +318,13 @@ void Cluster::healOne(int id, std::move_only_function<void(Result<Healed>)> done
   });
 }
 
-void Cluster::healEach(std::move_only_function<void(Result<Healed>)> done) {
+void Cluster::healAll(FaultsHealed done) {
   run([this, done = std::move(done)]() mutable {
     struct Healing {
       size_t left = 1;
       size_t count = 0;
       Result<void> result;
-      std::move_only_function<void(Result<Healed>)> done;
+      FaultsHealed done;
     };
     auto healing = std::make_shared<Healing>();
     healing->done = std::move(done);
