@@ -530,6 +530,20 @@ TEST_P(SeparateControllersTest, OneThatIsKilledIsReplacedAndTheBrokersGoOn) {
   EXPECT_TRUE(awaitIsr(2));
 }
 
+TEST_P(SeparateControllersTest, WhatIsSaidOfAControllerCallsItOne) {
+  const auto resumed = [this](int id) {
+    return lab_->perform([&](auto done) { lab_->cluster().resumeBroker(NodeId(id), std::move(done)); }).error().message;
+  };
+  EXPECT_EQ(resumed(2), "broker 2 is not paused");
+  EXPECT_EQ(resumed(4), "controller 4 is not paused");
+  set(R"({"kind":"pause","target":"controller 4"})");
+  const int kill = set(R"({"kind":"kill","target":"controller 4"})");
+  EXPECT_EQ(lists().over.back().reason, "controller 4 was killed");
+  EXPECT_THAT(refused(R"({"kind":"wipe","target":"controller 4","path":"orders-*"})"),
+              HasSubstr("controller 4 has no folder orders-*"));
+  heal(kill);
+}
+
 TEST_P(SeparateControllersTest, ShapesAreMadeOfAllNodes) {
   for (const char* shape : {R"({"kind":"ring"})", R"({"kind":"bridge","target":"broker 1"})"}) {
     const int id = set(shape);

@@ -309,6 +309,23 @@ class ControllersOverTest : public FaultsOverTest {
   }
 };
 
+TEST_F(ControllersOverTest, WhatAControllerHasNotIsSaidOfAController) {
+  using What = faults::Unmatched::What;
+  observe::ClusterSnapshot now = *window->bridge().snapshot();
+  now.brokers[4].state = observe::BrokerState::Killed;
+  observe::FaultSnapshot fault;
+  observe::FaultOverSnapshot over;
+  for (const NodeId node : {NodeId(2), NodeId(5)}) {
+    fault.unmatched.push_back({.what = What::Path, .name = "*.x", .node = node});
+    over.unmatched.push_back({.what = What::Process, .name = {}, .node = node});
+  }
+  EXPECT_EQ(faultNote(fault, now).toStdString(),
+            "Matches nothing yet: broker 2 has no file or folder *.x; controller 5 has no file or folder *.x");
+  EXPECT_EQ(faultNote(over, now).toStdString(),
+            "Matched nothing when it was set: broker 2 does not run, and its clocks are right when it starts; "
+            "controller 5 does not run, and its clocks are right when it starts");
+}
+
 TEST_F(ControllersOverTest, AControllerThatStaysDownIsNamedAsOne) {
   set(R"({"kind": "cut", "target": "link 1<->2"})");
   cluster.die(NodeId(2));

@@ -58,7 +58,7 @@ void FaultActions::tellNotes(const observe::ClusterSnapshot& cluster) {
     const auto active = std::ranges::find(cluster.faults, id, &observe::FaultSnapshot::id);
     const auto over = std::ranges::find(cluster.faultsOver, id, &observe::FaultOverSnapshot::id);
     if (active == cluster.faults.end() && over == cluster.faultsOver.end()) return false;
-    const QString note = active != cluster.faults.end() ? faultNote(*active, cluster) : faultNote(*over);
+    const QString note = active != cluster.faults.end() ? faultNote(*active, cluster) : faultNote(*over, cluster);
     if (!note.isEmpty()) Q_EMIT said(tr("%1. %2").arg(title, note));
     return true;
   });
