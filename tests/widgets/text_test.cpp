@@ -6,6 +6,7 @@
 #include <QRegularExpression>
 
 #include "belts/belts_view.h"
+#include "text/duration_input.h"
 #include "text/event_words.h"
 #include "text/format.h"
 #include "theme/palette.h"
@@ -50,6 +51,20 @@ TEST(Format, DurationsChangeTheirUnitAsTheyGrow) {
   EXPECT_EQ(shortDurationText(1125s), QStringLiteral("18 m"));
   EXPECT_EQ(shortDurationText(125min), QStringLiteral("2 h"));
   EXPECT_EQ(shortDurationText(73h), QStringLiteral("3 d"));
+}
+
+TEST(Format, DurationsAreReadAsTheyAreWritten) {
+  const auto read = [](const char* text) { return parseDuration(QString::fromUtf8(text)); };
+  EXPECT_EQ(read("12.5s"), 12'500ms);
+  EXPECT_EQ(read("12.5"), 12'500ms);
+  EXPECT_EQ(read("800ms"), 800ms);
+  EXPECT_EQ(read("1m08s"), 68s);
+  EXPECT_EQ(read("2h"), 2h);
+  EXPECT_EQ(read("0"), 0ms);
+  for (const platform::Duration each : {240ms, 12'400ms, 68'000ms, 7'500'000ms})
+    EXPECT_EQ(parseDuration(durationText(each)), each) << durationText(each).toStdString();
+  for (const char* none : {"", " ", "s", "ms", "soon", "12.5x", "1.5m", "5s 3m", "-1s", "1e3s", "1,5s", ".5s", "5.s"})
+    EXPECT_FALSE(read(none)) << none;
 }
 
 TEST(Format, SegmentFilesAreNamedAsKafkaNamesThem) {
