@@ -159,6 +159,8 @@ int main(int argc, char** argv) {
     widgets::SceneShot scene(window, parser.value(after), parser.value(shot),
                              static_cast<uint16_t>(parser.value(port).toUInt()));
     QObject::connect(&scene, &widgets::SceneShot::finished, &application, &QApplication::exit, Qt::QueuedConnection);
+    QObject::connect(&scene, &widgets::SceneShot::waits, &application,
+                     [](const QString& line) { QTextStream(stderr) << line << Qt::endl; });
     scene.begin();
     const int code = QApplication::exec();
     if (code != 0) QTextStream(stderr) << scene.problem() << Qt::endl;

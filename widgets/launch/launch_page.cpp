@@ -431,6 +431,10 @@ void LaunchPage::showError(const QString& text) {
   m_error->show();
 }
 
+QString LaunchPage::error() const {
+  return m_error->isHidden() ? QString() : m_error->text();
+}
+
 void LaunchPage::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter)
     start();

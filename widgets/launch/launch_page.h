@@ -45,6 +45,8 @@ class LaunchPage : public QScrollArea {
   void setStarting(bool starting);
   bool isStarting() const noexcept { return m_starting; }
   void showError(const QString& text);
+  /// Why the last launch failed, as the page shows it; empty once something was changed.
+  QString error() const;
   /// No error: the reader wanted it so.
   void showCancelled();
   /// Looks at ports and folder now, not in a moment.
