@@ -568,6 +568,20 @@
             <numerusform>holds a cluster of %n brokers: it goes on</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n controller(s) of their own</source>
+        <translation>
+            <numerusform>%n controller of its own</numerusform>
+            <numerusform>%n controllers of their own</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n node(s) more, numbered behind the brokers, are the quorum’s controllers and nothing else: no client connects to them, and they hold no partition. Then a broker that is lost costs no vote, and a controller that is lost no copy.</source>
+        <translation>
+            <numerusform>%n node more, numbered behind the brokers, is the quorum’s controller and nothing else: no client connects to it, and it holds no partition. Then a broker that is lost costs no vote, and a controller that is lost no copy.</numerusform>
+            <numerusform>%n nodes more, numbered behind the brokers, are the quorum’s controllers and nothing else: no client connects to them, and they hold no partition. Then a broker that is lost costs no vote, and a controller that is lost no copy.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::LaunchPicture</name>

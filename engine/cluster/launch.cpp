@@ -87,7 +87,11 @@ Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folde
 Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string& folder) const {
   TIDEMARK_ASSIGN(const std::optional<Topology> topology, storedTopology(folder));
   if (!topology) return std::nullopt;
-  observe::StoredCluster stored{.brokers = static_cast<int>(topology->brokers()), .host = topology->host, .ports = {}};
+  const size_t brokers = topology->brokers();
+  observe::StoredCluster stored{.brokers = static_cast<int>(brokers),
+                                .host = topology->host,
+                                .ports = {},
+                                .separateControllers = static_cast<int>(topology->nodes.size() - brokers)};
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.port);
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.controllerPort);
   return stored;

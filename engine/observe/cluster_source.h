@@ -58,8 +58,10 @@ struct LaunchOptions {
 struct StoredCluster {
   int brokers = 0;
   std::string host;
-  /// Of the brokers, then those of their controllers.
+  /// Of the nodes, then those of their controllers.
   std::vector<uint16_t> ports;
+  /// How many of the nodes, the last ones, are controllers and nothing else.
+  int separateControllers = 0;
 };
 
 /// What healing has done.
