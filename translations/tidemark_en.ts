@@ -437,6 +437,20 @@
             <numerusform>%n transfers let through</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%1 stay(s) down: start each from its menu</source>
+        <translation>
+            <numerusform>%1 stays down: start it from its menu</numerusform>
+            <numerusform>%1 stay down: start each from its menu</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n fault(s) healed</source>
+        <translation>
+            <numerusform>%n fault healed</numerusform>
+            <numerusform>%n faults healed</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::FolderPicker</name>
@@ -552,6 +566,20 @@
         <translation>
             <numerusform>holds a cluster of %n broker: it goes on</numerusform>
             <numerusform>holds a cluster of %n brokers: it goes on</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n controller(s) of their own</source>
+        <translation>
+            <numerusform>%n controller of its own</numerusform>
+            <numerusform>%n controllers of their own</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n node(s) more, numbered behind the brokers, are the quorum’s controllers and nothing else: no client connects to them, and they hold no partition. Then a broker that is lost costs no vote, and a controller that is lost no copy.</source>
+        <translation>
+            <numerusform>%n node more, numbered behind the brokers, is the quorum’s controller and nothing else: no client connects to it, and it holds no partition. Then a broker that is lost costs no vote, and a controller that is lost no copy.</numerusform>
+            <numerusform>%n nodes more, numbered behind the brokers, are the quorum’s controllers and nothing else: no client connects to them, and they hold no partition. Then a broker that is lost costs no vote, and a controller that is lost no copy.</numerusform>
         </translation>
     </message>
 </context>

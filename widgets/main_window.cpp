@@ -386,6 +386,7 @@ void MainWindow::restore() {
   m_clusterPage->cleaner().restore(*m_settings);
   const int view = m_settings->value(QStringLiteral("view"), 0).toInt();
   if (view >= 0 && view < ClusterPage::kViews) m_clusterPage->showView(static_cast<ClusterPage::View>(view));
+  m_launchPage->setSeparateControllers(m_settings->value(QStringLiteral("separateControllers"), 0).toInt());
   m_launchPage->setFolder(m_settings->value(QStringLiteral("folder")).toString(),
                           m_settings->value(QStringLiteral("folderChosen"), false).toBool());
 }
@@ -404,6 +405,7 @@ void MainWindow::save() {
   m_settings->setValue(QStringLiteral("view"), static_cast<int>(m_clusterPage->view()));
   m_clusterPage->cleaner().save(*m_settings);
   (showsFiles() ? files() : m_clusterPage->segments()).save(*m_settings);
+  m_settings->setValue(QStringLiteral("separateControllers"), m_launchPage->separateControllers());
   m_settings->setValue(QStringLiteral("folder"), m_launchPage->folder());
   m_settings->setValue(QStringLiteral("folderChosen"), m_launchPage->isFolderChosen());
   m_settings->setValue(QStringLiteral("theme"), static_cast<int>(Theme::instance().choice()));

@@ -82,6 +82,8 @@ class MainWindow : public QMainWindow {
   static MainWindow* openRecording(const QString& path, QString* error);
   /// Writes what is remembered into a file that can be opened so; an empty text, or why not.
   QString saveRecording(const QString& path) const;
+  /// Of a recording: shows the moment so long after its beginning, such as "12.5s". What is wrong with it, else empty.
+  QString lookAt(const QString& sinceBegin);
   /// Docks and sizes as they are at the first start.
   void resetLayout();
   /// As closing the window, but without a question: somebody outside wants the program to end. `ended` runs when the

@@ -12,6 +12,7 @@
 #include "main_window.h"
 #include "observe/recorded_cluster.h"
 #include "observe/recording_file.h"
+#include "text/duration_input.h"
 #include "text/format.h"
 #include "timeline/timeline_page.h"
 #include "views/event_panel.h"
@@ -125,6 +126,19 @@ QString MainWindow::saveRecording(const QString& path) const {
   });
   writer.add(m_bridge.recording());
   if (!whole || !file.commit()) return tr("%1 cannot be written: %2").arg(path, file.errorString());
+  return {};
+}
+
+QString MainWindow::lookAt(const QString& sinceBegin) {
+  const auto since = parseDuration(sinceBegin);
+  if (!since && sinceBegin.startsWith(QLatin1Char('-')) && parseDuration(sinceBegin.mid(1)))
+    return tr("%1 is before the beginning of the recording").arg(sinceBegin);
+  if (!since) return tr("“%1” is no time since the beginning, like 12.5s, 800ms or 1m08s").arg(sinceBegin);
+  const auto lasts = m_bridge.newest()->wall - m_travel.begin();
+  if (*since > lasts)
+    return tr("%1 is after the end of the recording, which lasts %2")
+        .arg(sinceBegin, QStringLiteral("%1s").arg(std::chrono::duration<double>(lasts).count()));
+  m_travel.lookAt(m_travel.begin() + *since);
   return {};
 }
 

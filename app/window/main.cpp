@@ -81,7 +81,11 @@ int main(int argc, char** argv) {
       QStringLiteral("open"),
       QApplication::translate("main", "Open a recording and replay it; with --offscreen-shot, its picture."),
       QStringLiteral("recording"));
-  parser.addOption(open);
+  const QCommandLineOption at(
+      QStringLiteral("at"),
+      QApplication::translate("main", "Show the recording as it was so long after its beginning, such as 12.5s."),
+      QStringLiteral("moment"));
+  parser.addOptions({open, at});
   parser.addOptions({shot, after, scale, theme, port, size});
   parser.addPositionalArgument(QStringLiteral("recording"), QApplication::translate("main", "The same as --open."),
                                QStringLiteral("[recording]"));
@@ -106,6 +110,12 @@ int main(int argc, char** argv) {
     return refuse(QApplication::translate("main", "--scale: 1 or 2, not “%1”").arg(parser.value(scale)));
   if (!recordings.isEmpty() && parser.isSet(after))
     return refuse(QApplication::translate("main", "--after is for a cluster that is launched, not for a recording"));
+  if (recordings.isEmpty() && parser.isSet(at))
+    return refuse(QApplication::translate("main", "--at is a moment of a recording: name one with --open"));
+  const QStringList sides = parser.value(size).split(QLatin1Char('x'));
+  const QSize pixels(sides.value(0).toInt(), sides.value(1).toInt());
+  if (sides.size() != 2 || pixels.width() < 400 || pixels.height() < 300)
+    return refuse(QApplication::translate("main", "--size: like 1680x1020, not “%1”").arg(parser.value(size)));
   widgets::Theme looks(application);
   if (parser.isSet(theme)) {
     if (parser.value(theme) == QStringLiteral("dark"))
@@ -120,15 +130,18 @@ int main(int argc, char** argv) {
     const std::unique_ptr<widgets::MainWindow> replay(widgets::MainWindow::openRecording(recordings.first(), &problem));
     if (!replay) return refuse(problem);
     replay->setAttribute(Qt::WA_DeleteOnClose, false);
-    if (parser.isSet(shot)) {
-      const QStringList parts = parser.value(size).split(QLatin1Char('x'));
-      replay->resize(parts.value(0).toInt(), parts.value(1).toInt());
-    }
+    if (parser.isSet(at))
+      if (const QString wrong = replay->lookAt(parser.value(at)); !wrong.isEmpty())
+        return refuse(QApplication::translate("main", "--at: %1").arg(wrong));
+    if (parser.isSet(shot)) replay->resize(pixels);
     replay->show();
     if (parser.isSet(shot)) {
       // What is drawn a little later is in the picture as well.
-      QTimer::singleShot(600, replay.get(),
-                         [&] { QApplication::exit(replay->grab().save(parser.value(shot)) ? 0 : 1); });
+      QTimer::singleShot(600, replay.get(), [&] {
+        const bool written = replay->grab().save(parser.value(shot));
+        if (!written) refuse(QApplication::translate("main", "%1 cannot be written").arg(parser.value(shot)));
+        QApplication::exit(written ? 0 : 1);
+      });
     }
     return QApplication::exec();
   }
@@ -141,14 +154,13 @@ int main(int argc, char** argv) {
       return refuse(QApplication::translate("main", "--after: one of %1")
                         .arg(widgets::SceneShot::conditions().join(QStringLiteral(", "))));
     widgets::MainWindow window(*source, nullptr);
-    const QStringList parts = parser.value(size).split(QLatin1Char('x'));
-    if (parts.size() != 2 || parts[0].toInt() < 400 || parts[1].toInt() < 300)
-      return refuse(QApplication::translate("main", "--size: like 1680x1020"));
-    window.resize(parts[0].toInt(), parts[1].toInt());
+    window.resize(pixels);
     window.show();
     widgets::SceneShot scene(window, parser.value(after), parser.value(shot),
                              static_cast<uint16_t>(parser.value(port).toUInt()));
     QObject::connect(&scene, &widgets::SceneShot::finished, &application, &QApplication::exit, Qt::QueuedConnection);
+    QObject::connect(&scene, &widgets::SceneShot::waits, &application,
+                     [](const QString& line) { QTextStream(stderr) << line << Qt::endl; });
     scene.begin();
     const int code = QApplication::exec();
     if (code != 0) QTextStream(stderr) << scene.problem() << Qt::endl;

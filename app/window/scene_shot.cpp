@@ -10,6 +10,9 @@
 #include "launch/launch_page.h"
 #include "main_window.h"
 #include "segments/segments_page.h"
+#include "text/format.h"
+#include "text/node_words.h"
+#include "theme/theme.h"
 #include "views/cluster_page.h"
 
 namespace tidemark::widgets {
@@ -24,8 +27,6 @@ const std::vector<observe::Setting> kCompacted{{"cleanup.policy", "compact"},
                                                {"delete.retention.ms", "3600000"}};
 /// An unclean election costs what the only replica in sync had.
 const std::vector<observe::Setting> kUnclean{{"unclean.leader.election.enable", "true"}, {"min.insync.replicas", "1"}};
-/// A machine that builds at the same time is slow.
-constexpr int kLimitMs = 60'000;
 
 }  // namespace
 
@@ -40,7 +41,20 @@ QStringList SceneShot::conditions() {
 }
 
 SceneShot::SceneShot(MainWindow& window, QString condition, QString file, uint16_t port, QObject* parent)
-    : QObject(parent), m_window(window), m_condition(std::move(condition)), m_file(std::move(file)), m_port(port) {
+    : QObject(parent),
+      m_window(window),
+      m_condition(std::move(condition)),
+      m_file(std::move(file)),
+      m_port(port),
+      m_wait(
+          [this](const QString& what) {
+            Q_EMIT waits(tr("waiting for %1, %2 s at most").arg(what).arg(m_wait.limit() / std::chrono::seconds(1)));
+          },
+          [this](const QString& what) {
+            const QString lacks = missing();
+            giveUp(lacks.isEmpty() ? tr("waited in vain for %1").arg(what)
+                                   : tr("waited in vain for %1: %2").arg(what, lacks));
+          }) {
   m_timer.setInterval(20);
   connect(&m_timer, &QTimer::timeout, this, &SceneShot::look);
 }
@@ -248,29 +262,61 @@ void SceneShot::begin() {
                            return held(300);
                          }});
   }
-  m_inStep.start();
+  await();
   m_timer.start();
+}
+
+void SceneShot::await() {
+  m_inStep.start();
+  m_wait.begin(m_step < m_steps.size() ? m_steps[m_step].what : tr("a still window"));
+}
+
+QString SceneShot::missing() const {
+  const observe::ClusterSnapshot& cluster = *m_window.bridge().newest();
+  if (cluster.brokers.empty()) return tr("no broker was started");
+  QStringList lacks;
+  for (const observe::BrokerSnapshot& node : cluster.brokers)
+    if (node.state != observe::BrokerState::Running)
+      lacks << tr("%1 is %2").arg(nodeText(node), lookOf(node.state).word);
+  const auto* topic = observe::findTopic(cluster, kShown.topic);
+  if (topic == nullptr)
+    return (lacks << tr("there is no topic %1").arg(fromUtf8(kShown.topic))).join(QLatin1String(", "));
+  for (const observe::PartitionSnapshot& partition : topic->partitions)
+    if (partition.leader == kNoNode)
+      lacks << tr("%1 has no leader").arg(partitionText({topic->name, partition.index}));
+    else if (partition.isr.size() < partition.replicas.size())
+      lacks << tr("%1 has %2 of %3 in sync")
+                   .arg(partitionText({topic->name, partition.index}))
+                   .arg(partition.isr.size())
+                   .arg(partition.replicas.size());
+  // What a client said when it could not begin.
+  if (!m_problem.isEmpty()) lacks << m_problem;
+  return lacks.join(QLatin1String(", "));
+}
+
+void SceneShot::giveUp(const QString& problem) {
+  m_timer.stop();
+  m_wait.end();
+  m_problem = problem;
+  Q_EMIT finished(1);
 }
 
 void SceneShot::look() {
   // What was read is not looked at; the consumer goes on.
   m_reader.take();
   if (m_step < m_steps.size()) {
+    // Nothing will come of a launch that failed.
+    if (const QString error = m_window.launchPage().error(); !error.isEmpty()) return giveUp(error);
     if (m_steps[m_step].reached()) {
       ++m_step;
-      m_inStep.restart();
-    } else if (m_inStep.elapsed() > kLimitMs) {
-      m_timer.stop();
-      m_problem = tr("waited in vain for %1").arg(m_steps[m_step].what);
-      if (!m_window.launchPage().problem().isEmpty())
-        m_problem += QStringLiteral(": ") + m_window.launchPage().problem();
-      Q_EMIT finished(1);
+      await();
     }
     return;
   }
   // Between two records: nothing is on its way.
   if (!m_window.clusterPage().belts().isSettled() && m_inStep.elapsed() < 3000) return;
   m_timer.stop();
+  m_wait.end();
   take();
 }
 

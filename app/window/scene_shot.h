@@ -13,6 +13,7 @@
 #include "clients/record_reader.h"
 #include "observe/snapshot.h"
 #include "shot_clients.h"
+#include "shot_wait.h"
 
 namespace tidemark::widgets {
 
@@ -40,6 +41,8 @@ class SceneShot : public QObject {
   QString problem() const { return m_problem; }
 
  Q_SIGNALS:
+  /// What it waits for, once it has waited for a while.
+  void waits(const QString& line);
   /// 0: the picture is written.
   void finished(int code);
 
@@ -53,7 +56,12 @@ class SceneShot : public QObject {
     std::function<bool()> reached;
   };
   void look();
+  /// Begins to wait for the step that is next; of the last one for a still window.
+  void await();
+  void giveUp(const QString& problem);
   void take();
+  /// What of the cluster is not as a picture wants it; empty if all of it is.
+  QString missing() const;
   bool isrIsFull() const;
   int64_t logEnd() const;
   /// True once `ms` have gone since this step began.
@@ -89,6 +97,7 @@ class SceneShot : public QObject {
   std::vector<Step> m_steps;
   size_t m_step = 0;
   QTimer m_timer;
+  ShotWait m_wait;
   QElapsedTimer m_inStep;
   QString m_problem;
   NodeId m_victim;

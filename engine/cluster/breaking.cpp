@@ -55,12 +55,12 @@ class Cluster::View final : public faults::ClusterView {
 // --------------------------------------------------------------------------------------------------------
 
 void Cluster::killNow(Slot& slot) {
-  const NodeId id = slot.place.id;
   // A dead process is not paused any more.
-  if (const int pause = faults_->find(Kind::Pause, id); pause != 0)
-    faults_->end(pause, Ending::Dropped, fmt::format("broker {} was killed", id));
+  const std::string killed = slot.name() + " was killed";
+  if (const int pause = faults_->find(Kind::Pause, slot.place.id); pause != 0)
+    faults_->end(pause, Ending::Dropped, killed);
   killNode(slot, BrokerState::Killed);
-  settle(slot, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} was killed", id)));
+  settle(slot, fail(ErrorCode::BrokerNotAvailable, killed));
 }
 
 void Cluster::pauseNow(Slot& slot) {
@@ -70,8 +70,7 @@ void Cluster::pauseNow(Slot& slot) {
 }
 
 Result<void> Cluster::resumeNow(Slot& slot) {
-  if (slot.state != BrokerState::Paused)
-    return fail(ErrorCode::InvalidRequest, fmt::format("broker {} is not paused", slot.place.id));
+  if (slot.state != BrokerState::Paused) return fail(ErrorCode::InvalidRequest, slot.name() + " is not paused");
   slot.process->resume();
   tell(slot.place.id, events::BrokerResumed{slot.place.id});
   enter(slot, BrokerState::Running);
@@ -182,15 +181,15 @@ Cluster::Handler Cluster::patiently(NodeId broker, Handler done) {
 }
 
 std::string Cluster::whyNotYet(const Slot& slot, platform::Duration waited) const {
-  const NodeId broker = slot.place.id;
+  const std::string name = slot.name();
   const std::string after = fmt::format("after {} s", std::chrono::duration<double>(waited).count());
-  if (slot.state == BrokerState::Stopping) return fmt::format("broker {} is still stopping {}", broker, after);
-  if (!slot.isOpen) return fmt::format("broker {} is still opening its logs {}", broker, after);
+  if (slot.state == BrokerState::Stopping) return fmt::format("{} is still stopping {}", name, after);
+  if (!slot.isOpen) return fmt::format("{} is still opening its logs {}", name, after);
   if (slot.node->broker() != nullptr && slot.node->broker()->state() == broker::LifecycleState::Recovery)
     return fmt::format(
-        "broker {} is registered, but not taken into the cluster {}: it loads its logs, or its metadata is older than "
-        "the controller's{}",
-        broker, after, whatIsUnusual());
+        "{} is registered, but not taken into the cluster {}: it loads its logs, or its metadata is older than the "
+        "controller's{}",
+        name, after, whatIsUnusual());
   const auto [up, all] = controllersUp();
   // Who leads, not whom somebody believes to: that may be what it has read from its disk.
   std::string lacks = "no controller is active";
@@ -198,9 +197,8 @@ std::string Cluster::whyNotYet(const Slot& slot, platform::Duration waited) cons
     if (each->isOpen && each->state != BrokerState::Paused && each->node->controller() != nullptr &&
         each->node->controller()->driver().status().active)
       lacks = fmt::format("it has not reached controller {}", id);
-  return fmt::format(
-      "broker {} is started and goes on trying, but is not registered {}: {}, {} of {} controllers run{}", broker,
-      after, lacks, up, all, whatIsUnusual());
+  return fmt::format("{} is started and goes on trying, but is not registered {}: {}, {} of {} controllers run{}", name,
+                     after, lacks, up, all, whatIsUnusual());
 }
 
 std::string Cluster::whatIsUnusual() const {
@@ -304,24 +302,14 @@ void Cluster::hearEvents() {
   listenForFaults();
 }
 
-void Cluster::healFault(int id, Done done) {
-  run([this, id, done = std::move(done)]() mutable { endFault(id, Ending::Healed, std::move(done)); });
-}
-
-void Cluster::healAll(Done done) {
-  healEach([done = std::move(done)](Result<Healed> healed) mutable {
-    done(healed ? Result<void>{} : fail(std::move(healed).error()));
-  });
-}
-
-Cluster::Healed Cluster::healed(size_t count) const {
-  Healed healed{.count = count, .down = {}};
+observe::Healed Cluster::healed(size_t count) const {
+  observe::Healed healed{.count = count, .down = {}};
   for (const auto& [id, slot] : slots_)
     if (slot->state == BrokerState::Killed && !wasHarmed(id)) healed.down.push_back(id);
   return healed;
 }
 
-void Cluster::healOne(int id, std::move_only_function<void(Result<Healed>)> done) {
+void Cluster::healFault(int id, FaultsHealed done) {
   run([this, id, done = std::move(done)]() mutable {
     endFault(id, Ending::Healed, [this, done = std::move(done)](Result<void> ended) mutable {
       if (!ended) return done(fail(std::move(ended).error()));
@@ -330,13 +318,13 @@ void Cluster::healOne(int id, std::move_only_function<void(Result<Healed>)> done
   });
 }
 
-void Cluster::healEach(std::move_only_function<void(Result<Healed>)> done) {
+void Cluster::healAll(FaultsHealed done) {
   run([this, done = std::move(done)]() mutable {
     struct Healing {
       size_t left = 1;
       size_t count = 0;
       Result<void> result;
-      std::move_only_function<void(Result<Healed>)> done;
+      FaultsHealed done;
     };
     auto healing = std::make_shared<Healing>();
     healing->done = std::move(done);
@@ -391,7 +379,7 @@ void Cluster::advanceFaults() {
 }
 
 Result<void> Cluster::checkBroker(Kind kind, const Slot& slot) const {
-  const std::string who = observe::nodeText(slot.place.id, slot.place.isBroker);
+  const std::string who = slot.name();
   TIDEMARK_TRY(observe::checkState(kind, who, slot.state));
   // It starts, and does not run yet.
   if (kind == Kind::Stop && !slot.isOpen) return fail(ErrorCode::InvalidRequest, fmt::format("{} is starting", who));
@@ -416,9 +404,8 @@ Result<void> Cluster::beginFault(int id, const faults::Fault& fault) {
 }
 
 void Cluster::harm(Slot& slot, Kind kind, int fault) {
-  const NodeId broker = slot.place.id;
-  const auto report = [this, broker](const Result<void>& result) {
-    if (!result) lab_->log().warning("cluster", "broker {}: {}", broker, result.error().message);
+  const auto report = [this, name = slot.name()](const Result<void>& result) {
+    if (!result) lab_->log().warning("cluster", "{}: {}", name, result.error().message);
   };
   switch (kind) {
     case Kind::Kill:
@@ -454,8 +441,8 @@ void Cluster::endFault(int id, Ending how, Handler done) {
   if (std::ranges::find(kDown, ended->fault.kind) == kDown.end()) {
     // Whoever heals it is told in the answer.
     if (how == Ending::Expired && slot.state == BrokerState::Killed && !slot.diedOf.empty())
-      lab_->log().warning("cluster", "{} is over, but broker {} died meanwhile and stays down: `restart {}` starts it",
-                          faults::textOf(ended->fault), slot.place.id, slot.place.id);
+      lab_->log().warning("cluster", "{} is over, but {} died meanwhile and stays down: `restart {}` starts it",
+                          faults::textOf(ended->fault), slot.name(), slot.place.id);
     return done({});
   }
   // Up already, or on its way: then whoever brings it up is answered.

@@ -71,8 +71,8 @@ class Cluster final : public observe::ClusterSource {
   void stopBroker(NodeId broker, Done done) override;
   void createTopic(observe::TopicOptions topic, Done done) override;
   void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) override;
-  void healFault(int id, Done done) override;
-  void healAll(Done done) override;
+  void healFault(int id, FaultsHealed done) override;
+  void healAll(FaultsHealed done) override;
   void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
   void look(observe::LookPlace place, Look look) override;
   void planOffsets(observe::OffsetResetRequest request, OffsetsPlanned done) override;
@@ -88,16 +88,6 @@ class Cluster final : public observe::ClusterSource {
   };
   /// As setFault(); looks as well for what the fault names, on its broker's disk too.
   void placeFault(faults::Fault fault, std::move_only_function<void(Result<PlacedFault>)> done);
-  struct Healed {
-    /// How many faults there were.
-    size_t count = 0;
-    /// No fault holds them: they died of something.
-    std::vector<NodeId> down;
-  };
-  /// As healAll().
-  void healEach(std::move_only_function<void(Result<Healed>)> done);
-  /// As healFault().
-  void healOne(int id, std::move_only_function<void(Result<Healed>)> done);
   void listFaults(std::move_only_function<void(faults::FaultBook::Lists)> done);
   /// As it is now, whether anybody looks or not.
   void describeNow(std::move_only_function<void(observe::SnapshotPtr)> done);
@@ -230,7 +220,7 @@ class Cluster final : public observe::ClusterSource {
   void endFault(int id, faults::Ending how, Handler done);
   /// `done`, or what it hears once patience is at its end, whichever comes first.
   Handler patiently(NodeId broker, Handler done);
-  Healed healed(size_t count) const;
+  observe::Healed healed(size_t count) const;
   std::string whyNotYet(const Slot& slot, platform::Duration waited) const;
   /// What may keep it from starting: ", 2 faults are set, and it was launched with key=value"; empty if nothing.
   std::string whatIsUnusual() const;

@@ -59,8 +59,7 @@ Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault, faults:
         found = true;
       }
     }
-    if (!found)
-      return fail(ErrorCode::InvalidRequest, fmt::format("broker {} has no folder {}", slot.place.id, fault.path));
+    if (!found) return fail(ErrorCode::InvalidRequest, fmt::format("{} has no folder {}", slot.name(), fault.path));
     return {};
   });
 }
@@ -74,7 +73,7 @@ Result<void> Cluster::flipBit(const Slot& slot, const faults::Fault& fault, faul
     });
     if (found == all.entries.end())
       return fail(ErrorCode::InvalidRequest,
-                  fmt::format("broker {} has no file {} with a byte in it", slot.place.id, fault.path));
+                  fmt::format("{} has no file {} with a byte in it", slot.name(), fault.path));
     TIDEMARK_ASSIGN(const auto file, files.open(found->path, platform::OpenMode::ReadWrite));
     TIDEMARK_ASSIGN(const uint64_t size, file->size());
     // In the middle: of a log that is inside a batch, of an index an entry.

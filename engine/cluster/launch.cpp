@@ -87,7 +87,11 @@ Result<std::optional<Topology>> Cluster::storedTopology(const std::string& folde
 Result<std::optional<observe::StoredCluster>> Cluster::stored(const std::string& folder) const {
   TIDEMARK_ASSIGN(const std::optional<Topology> topology, storedTopology(folder));
   if (!topology) return std::nullopt;
-  observe::StoredCluster stored{.brokers = static_cast<int>(topology->brokers()), .host = topology->host, .ports = {}};
+  const size_t brokers = topology->brokers();
+  observe::StoredCluster stored{.brokers = static_cast<int>(brokers),
+                                .host = topology->host,
+                                .ports = {},
+                                .separateControllers = static_cast<int>(topology->nodes.size() - brokers)};
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.port);
   for (const NodePlace& node : topology->nodes) stored.ports.push_back(node.controllerPort);
   return stored;
@@ -266,9 +270,9 @@ void Cluster::leaveOut(NodeId id, const Error& error) {
   for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, id)) folders += " " + directory;
   lab_->log().error(
       "cluster",
-      "broker {} does not start, the others do without it: {}; mend that (`tidemark verify{}` says what else "
-      "is damaged), or empty its folder, so that it has a copy made of what the others have; then `restart {}`",
-      id, error.message, folders, id);
+      "{} does not start, the others do without it: {}; mend that (`tidemark verify{}` says what else is "
+      "damaged), or empty its folder, so that it has a copy made of what the others have; then `restart {}`",
+      slots_.at(id)->name(), error.message, folders, id);
   slots_.at(id)->diedOf = error.message;
   changed();
 }
@@ -409,7 +413,7 @@ void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
   if (found == slots_.end() || found->second->incarnation != incarnation || !found->second->process) return;
   const bool full = reason.contains("No space left on device");
   const bool torn = reason.starts_with(faults::kTornReason);
-  lab_->log().error("cluster", "broker {} died: {}; {}`restart {}`{}", id, reason,
+  lab_->log().error("cluster", "{} died: {}; {}`restart {}`{}", found->second->name(), reason,
                     full   ? "free space on its disk (or heal the fault that fills it), then "
                     : torn ? ""
                            : "mend that, then ",
@@ -417,7 +421,8 @@ void Cluster::died(NodeId id, uint64_t incarnation, const std::string& reason) {
   found->second->diedOf = reason;
   killNode(*found->second, BrokerState::Killed);
   if (news_.died) news_.died(id, reason);
-  settle(*found->second, fail(ErrorCode::BrokerNotAvailable, fmt::format("broker {} died: {}", id, reason)));
+  settle(*found->second,
+         fail(ErrorCode::BrokerNotAvailable, fmt::format("{} died: {}", found->second->name(), reason)));
 }
 
 void Cluster::enter(Slot& slot, BrokerState state) {

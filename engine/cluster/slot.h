@@ -12,6 +12,7 @@
 #include "cluster/topology.h"
 #include "events/recorder.h"
 #include "faults/faulty_process.h"
+#include "observe/fault_check.h"
 #include "observe/snapshot.h"
 
 namespace tidemark::cluster {
@@ -53,6 +54,8 @@ struct Cluster::Slot {
   std::vector<observe::TransactionSnapshot> transactions;
   uint64_t transactionsAsked = 0;
 
+  /// "broker 3", or "controller 4" of a node that is nothing else.
+  std::string name() const { return observe::nodeText(place.id, place.isBroker); }
   /// It did not start with the others, who do without it.
   bool isLeftOut() const { return state == observe::BrokerState::Stopped && !diedOf.empty(); }
 };

@@ -58,8 +58,18 @@ struct LaunchOptions {
 struct StoredCluster {
   int brokers = 0;
   std::string host;
-  /// Of the brokers, then those of their controllers.
+  /// Of the nodes, then those of their controllers.
   std::vector<uint16_t> ports;
+  /// How many of the nodes, the last ones, are controllers and nothing else.
+  int separateControllers = 0;
+};
+
+/// What healing has done.
+struct Healed {
+  /// How many faults there were.
+  size_t count = 0;
+  /// Nodes that are down all the same: no fault holds them, they died of something.
+  std::vector<NodeId> down;
 };
 
 /// Files that somebody wants to read: those of a partition as one broker of the cluster has them, or a path.
@@ -152,9 +162,10 @@ class ClusterSource {
   /// set.
   virtual void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) = 0;
   /// Ends it: links carry what they held, a broker that it took down is started, one that it paused goes on.
-  virtual void healFault(int id, Done done) = 0;
+  using FaultsHealed = std::move_only_function<void(Result<Healed>)>;
+  virtual void healFault(int id, FaultsHealed done) = 0;
   /// All of them; an error tells of the first broker that does not come back.
-  virtual void healAll(Done done) = 0;
+  virtual void healAll(FaultsHealed done) = 0;
   /// Lets the next transfers pass that a hold keeps back; how many there were.
   virtual void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) = 0;
 

@@ -101,11 +101,11 @@ void RecordedCluster::deleteGroup(std::string /*group*/, Done done) {
 void RecordedCluster::abortTransaction(std::string /*transactionalId*/, Done done) {
   refuse(std::move(done));
 }
-void RecordedCluster::healFault(int /*id*/, Done done) {
-  refuse(std::move(done));
+void RecordedCluster::healFault(int /*id*/, FaultsHealed done) {
+  later([done = std::move(done)]() mutable { done(fail(refusal())); });
 }
-void RecordedCluster::healAll(Done done) {
-  refuse(std::move(done));
+void RecordedCluster::healAll(FaultsHealed done) {
+  later([done = std::move(done)]() mutable { done(fail(refusal())); });
 }
 void RecordedCluster::setFault(faults::Fault /*fault*/, std::move_only_function<void(Result<int>)> done) {
   later([done = std::move(done)]() mutable { done(fail(refusal())); });

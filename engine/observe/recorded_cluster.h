@@ -39,8 +39,8 @@ class RecordedCluster final : public ClusterSource {
   void deleteGroup(std::string group, Done done) override;
   void abortTransaction(std::string transactionalId, Done done) override;
   void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) override;
-  void healFault(int id, Done done) override;
-  void healAll(Done done) override;
+  void healFault(int id, FaultsHealed done) override;
+  void healAll(FaultsHealed done) override;
   void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
   void look(LookPlace place, Look look) override;
 

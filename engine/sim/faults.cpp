@@ -114,7 +114,7 @@ void Faults::begin() {
 void Faults::end() {
   active_ = std::make_shared<Faults*>(this);
   striking_ = false;
-  setup_.cluster.healAll([](const Result<void>&) {});
+  setup_.cluster.healAll([](const Result<observe::Healed>&) {});
   mendLinks();
   mend();
 }

@@ -425,6 +425,11 @@ TEST_F(ClusterTest, ControllersMayBeNodesOfTheirOwn) {
   ASSERT_TRUE(restart(3));
   ASSERT_TRUE(shutdown());
   // What a folder holds decides.
+  const auto stored = lab_.cluster().stored(options(2).dataFolder);
+  ASSERT_TRUE(stored && *stored);
+  EXPECT_EQ((*stored)->brokers, 2);
+  EXPECT_EQ((*stored)->separateControllers, 3);
+  EXPECT_EQ((*stored)->ports.size(), 10U);
   ASSERT_LAUNCHED(options(2));
   EXPECT_EQ(node(3).broker(), nullptr);
   EXPECT_TRUE(await([&] { return node(1).broker()->image()->topics.find("orders") != nullptr; }));

@@ -58,8 +58,9 @@ class ClusterFaultsTest : public testing::TestWithParam<bool> {
     return id ? "it was set" : id.error().message;
   }
   void heal(int id) {
-    const auto healed = lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); });
-    EXPECT_TRUE(healed) << healed.error().message;
+    const auto healed = lab_->heal(id);
+    ASSERT_TRUE(healed) << healed.error().message;
+    EXPECT_EQ(healed->count, 1U);
   }
   FaultBook::Lists lists() {
     return answerOf<FaultBook::Lists>([&](auto done) { lab_->cluster().listFaults(std::move(done)); });
@@ -205,10 +206,8 @@ TEST_P(ClusterFaultsTest, AKilledLeaderIsReplacedAndStartsAgainWhenItsTimeIsOver
   EXPECT_TRUE(awaitState(victim, BrokerState::Running));
   EXPECT_TRUE(awaitIsr(3));
   EXPECT_TRUE(list().empty());
-  EXPECT_EQ(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); }).error().message,
-            text("fault {} is over already: time over", id));
-  EXPECT_EQ(lab_->perform([&](auto done) { lab_->cluster().healFault(99, std::move(done)); }).error().message,
-            "there is no fault 99; `faults` lists those that there are");
+  EXPECT_EQ(lab_->heal(id).error().message, text("fault {} is over already: time over", id));
+  EXPECT_EQ(lab_->heal(99).error().message, "there is no fault 99; `faults` lists those that there are");
 }
 
 TEST_P(ClusterFaultsTest, WhatAHandKillsAndPausesIsInTheListAndHealAllMendsIt) {
@@ -219,8 +218,10 @@ TEST_P(ClusterFaultsTest, WhatAHandKillsAndPausesIsInTheListAndHealAllMendsIt) {
   for (const FaultStatus& each : list()) shown.push_back(textOf(each.fault) + (each.waits ? " waits" : ""));
   EXPECT_THAT(shown, testing::ElementsAre("kill broker 1", "pause broker 2", "delay link 2<->3 waits"));
   EXPECT_THAT(refused(R"({"kind":"kill","target":"broker 1"})"), HasSubstr("broker 1 was killed: restart it"));
-  const auto healed = lab_->perform([&](auto done) { lab_->cluster().healAll(std::move(done)); });
-  EXPECT_TRUE(healed) << healed.error().message;
+  const auto healed = lab_->healAll();
+  ASSERT_TRUE(healed) << healed.error().message;
+  EXPECT_EQ(healed->count, 3U);
+  EXPECT_THAT(healed->down, testing::IsEmpty());
   EXPECT_TRUE(list().empty());
   EXPECT_TRUE(awaitState(NodeId(1), BrokerState::Running));
   EXPECT_TRUE(awaitState(NodeId(2), BrokerState::Running));
@@ -466,15 +467,14 @@ TEST_P(ImpatientTest, WhoHealsABrokerThatNobodyRegistersIsToldWhatItLacks) {
   EXPECT_TRUE(
       lab_->awaitCluster([](const observe::ClusterSnapshot& cluster) { return cluster.quorum.leader == kNoNode; }));
   const int kill = set(R"({"kind":"kill","target":"broker 1"})");
-  const auto healed = lab_->perform([&](auto done) { lab_->cluster().healFault(kill, std::move(done)); });
+  const auto healed = lab_->heal(kill);
   EXPECT_EQ(
       healed.error().message,
       "broker 1 is started and goes on trying, but is not registered after 1.5 s: no controller is active, 3 of 3 "
       "controllers run, 3 faults are set, and it was launched with log.index.interval.bytes=1");
   EXPECT_EQ(list().size(), 3U);
   // Of links nobody waits for anybody.
-  const auto rest =
-      answerOf<Result<cluster::Cluster::Healed>>([&](auto done) { lab_->cluster().healEach(std::move(done)); });
+  const auto rest = lab_->healAll();
   EXPECT_EQ(rest.value().count, 3U);
   EXPECT_TRUE(awaitState(NodeId(1), BrokerState::Running));
   EXPECT_TRUE(awaitIsr(3));
@@ -528,6 +528,20 @@ TEST_P(SeparateControllersTest, OneThatIsKilledIsReplacedAndTheBrokersGoOn) {
   heal(kill);
   EXPECT_TRUE(awaitState(first, BrokerState::Running));
   EXPECT_TRUE(awaitIsr(2));
+}
+
+TEST_P(SeparateControllersTest, WhatIsSaidOfAControllerCallsItOne) {
+  const auto resumed = [this](int id) {
+    return lab_->perform([&](auto done) { lab_->cluster().resumeBroker(NodeId(id), std::move(done)); }).error().message;
+  };
+  EXPECT_EQ(resumed(2), "broker 2 is not paused");
+  EXPECT_EQ(resumed(4), "controller 4 is not paused");
+  set(R"({"kind":"pause","target":"controller 4"})");
+  const int kill = set(R"({"kind":"kill","target":"controller 4"})");
+  EXPECT_EQ(lists().over.back().reason, "controller 4 was killed");
+  EXPECT_THAT(refused(R"({"kind":"wipe","target":"controller 4","path":"orders-*"})"),
+              HasSubstr("controller 4 has no folder orders-*"));
+  heal(kill);
 }
 
 TEST_P(SeparateControllersTest, ShapesAreMadeOfAllNodes) {

@@ -183,10 +183,12 @@ TEST_P(EveryFault, StrikesAndCostsNothingThatWasAcknowledged) {
   } else {
     EXPECT_TRUE(awaitFired(id));
   }
-  perform([&](auto done) { lab_->cluster().healAll(std::move(done)); });
-  // Who has died of its disk is not started by healing.
-  if (areaOf(kind_) == Area::Disks && case_.brings && !case_.isDown)
-    perform([&](auto done) { lab_->cluster().restartBroker(follower_, std::move(done)); });
+  const auto healed = lab_->healAll();
+  ASSERT_TRUE(healed) << healed.error().message;
+  // Who has died of its disk is not started by healing, and whoever heals is told so.
+  const bool diesOfDisk = areaOf(kind_) == Area::Disks && case_.brings && !case_.isDown;
+  EXPECT_EQ(healed->down, diesOfDisk ? std::vector{follower_} : std::vector<NodeId>{});
+  if (diesOfDisk) perform([&](auto done) { lab_->cluster().restartBroker(follower_, std::move(done)); });
   EXPECT_TRUE(lab_->await([&] { return delivered_ + failed_ == sent_; }));
   EXPECT_EQ(failed_, 0);
   EXPECT_TRUE(awaitWhole(sent_));

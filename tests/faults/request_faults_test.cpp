@@ -55,9 +55,7 @@ class RequestFaultsTest : public testing::TestWithParam<bool> {
     EXPECT_TRUE(*answer) << answer->error().message;
     return answer->value_or(0);
   }
-  void heal(int id) {
-    EXPECT_TRUE(lab_->perform([&](auto done) { lab_->cluster().healFault(id, std::move(done)); }));
-  }
+  void heal(int id) { EXPECT_TRUE(lab_->heal(id)); }
 
   /// The name of the error that the end of orders-0 is answered with, or of that with which the channel gave up.
   std::string ask(const std::string& client = "billing", Duration timeout = seconds(20)) {

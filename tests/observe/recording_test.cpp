@@ -555,6 +555,12 @@ TEST_F(RecordingFileTest, ARecordedClusterComesUpInStepsAndIsNotTouched) {
   EXPECT_THAT(refused, IsEmpty()) << "never inside the call";
   recorded.snapshot();
   EXPECT_THAT(refused, HasSubstr("recording"));
+  std::vector<std::string> answers;
+  const auto keep = [&answers](const Result<Healed>& done) { answers.push_back(done ? "" : done.error().message); };
+  recorded.healFault(1, keep);
+  recorded.healAll(keep);
+  recorded.snapshot();
+  EXPECT_THAT(answers, ElementsAre(refused, refused));
 }
 
 }  // namespace

@@ -6,12 +6,25 @@
 
 namespace tidemark::sim {
 
-Result<void> Lab::perform(const std::function<void(observe::ClusterSource::Done)>& command) {
-  auto answer = std::make_shared<std::optional<Result<void>>>();
-  command([this, answer](Result<void> result) { change([&] { *answer = std::move(result); }); });
+template <class Value>
+Result<Value> Lab::answerOf(const std::function<void(std::move_only_function<void(Result<Value>)>)>& command) {
+  auto answer = std::make_shared<std::optional<Result<Value>>>();
+  command([this, answer](Result<Value> result) { change([&] { *answer = std::move(result); }); });
   if (!await([&] { return answer->has_value(); }))
     return fail(ErrorCode::RequestTimedOut, "the cluster did not answer");
   return **answer;
+}
+
+Result<void> Lab::perform(const std::function<void(observe::ClusterSource::Done)>& command) {
+  return answerOf<void>(command);
+}
+
+Result<observe::Healed> Lab::heal(int id) {
+  return answerOf<observe::Healed>([&](auto done) { cluster().healFault(id, std::move(done)); });
+}
+
+Result<observe::Healed> Lab::healAll() {
+  return answerOf<observe::Healed>([&](auto done) { cluster().healAll(std::move(done)); });
 }
 
 void Lab::run(platform::Executor& executor, const std::function<void()>& action) {

@@ -27,11 +27,18 @@ class Lab {
 
   /// Has the cluster do something and waits for its end.
   Result<void> perform(const std::function<void(observe::ClusterSource::Done)>& command);
+  /// The fault of that number, or all of them.
+  Result<observe::Healed> heal(int id);
+  Result<observe::Healed> healAll();
   /// Runs it on the executor and waits for its end.
   void run(platform::Executor& executor, const std::function<void()>& action);
   NodeId leaderOf(const TopicPartition& partition);
   /// Until a snapshot of the cluster fulfils it.
   bool awaitCluster(const std::function<bool(const observe::ClusterSnapshot&)>& predicate);
+
+ private:
+  template <class Value>
+  Result<Value> answerOf(const std::function<void(std::move_only_function<void(Result<Value>)>)>& command);
 };
 
 class SimulatedLab final : public Lab {

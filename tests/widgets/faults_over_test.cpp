@@ -280,5 +280,62 @@ TEST_F(FaultsOverTest, AFaultIsHealedEvenIfItsBrokerDoesNotComeBack) {
       << said();
 }
 
+TEST_F(FaultsOverTest, WhoHealsHearsHowManyThereWereAndWhoStaysDownAllTheSame) {
+  const int cut = set(R"({"kind": "cut", "target": "link 1<->2"})");
+  heal(cut);
+  EXPECT_TRUE(waitFor([this] { return said() == "Link 1 ↔ 2 cut: healed"; })) << said();
+  const int pause = set(R"({"kind": "pause", "target": "broker 1"})");
+  set(R"({"kind": "kill", "target": "broker 3"})");
+  cluster.die(NodeId(2));
+  heal(pause);
+  EXPECT_TRUE(waitFor([this] {
+    return said() == "Broker 1 paused: healed. Broker 2 stays down: start it from its menu";
+  })) << said();
+  set(R"({"kind": "cut", "target": "link 1<->3"})");
+  cluster.die(NodeId(1));
+  window->faultActions().healAll();
+  run(20ms);
+  EXPECT_TRUE(waitFor([this] {
+    return said() == "2 faults healed. Broker 1, broker 2 stay down: start each from its menu";
+  })) << said();
+}
+
+class ControllersOverTest : public FaultsOverTest {
+ protected:
+  void SetUp() override {
+    launch(3, 3, 3);
+    makeWindow();
+    run(50ms);
+  }
+};
+
+TEST_F(ControllersOverTest, WhatAControllerHasNotIsSaidOfAController) {
+  using What = faults::Unmatched::What;
+  observe::ClusterSnapshot now = *window->bridge().snapshot();
+  now.brokers[4].state = observe::BrokerState::Killed;
+  observe::FaultSnapshot fault;
+  observe::FaultOverSnapshot over;
+  for (const NodeId node : {NodeId(2), NodeId(5)}) {
+    fault.unmatched.push_back({.what = What::Path, .name = "*.x", .node = node});
+    over.unmatched.push_back({.what = What::Process, .name = {}, .node = node});
+  }
+  EXPECT_EQ(faultNote(fault, now).toStdString(),
+            "Matches nothing yet: broker 2 has no file or folder *.x; controller 5 has no file or folder *.x");
+  EXPECT_EQ(faultNote(over, now).toStdString(),
+            "Matched nothing when it was set: broker 2 does not run, and its clocks are right when it starts; "
+            "controller 5 does not run, and its clocks are right when it starts");
+}
+
+TEST_F(ControllersOverTest, AControllerThatStaysDownIsNamedAsOne) {
+  set(R"({"kind": "cut", "target": "link 1<->2"})");
+  cluster.die(NodeId(2));
+  cluster.die(NodeId(5));
+  window->faultActions().healAll();
+  run(20ms);
+  EXPECT_TRUE(waitFor([this] {
+    return said() == "1 fault healed. Broker 2, controller 5 stay down: start each from its menu";
+  })) << said();
+}
+
 }  // namespace
 }  // namespace tidemark::widgets

@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollBar>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTcpServer>
@@ -141,6 +142,101 @@ TEST_F(LaunchPageTest, AClusterThatLiesInTheFolderDecidesBrokersAndPorts) {
   ASSERT_TRUE(taken.listen(QHostAddress(QStringLiteral("127.0.0.1")), static_cast<uint16_t>(port + 4)));
   page().check();
   EXPECT_TRUE(page().problem().contains(QString::number(port + 4))) << page().problem().toStdString();
+}
+
+TEST_F(LaunchPageTest, ControllersOfTheirOwnAreOfferedAndTakePorts) {
+  page().resize(1100, 900);
+  EXPECT_EQ(page().options().separateControllers, 0);
+  const auto choose = [this](const QString& text) {
+    for (QPushButton* button : page().findChildren<QPushButton*>())
+      if (button->text() == text) {
+        EXPECT_FALSE(button->toolTip().isEmpty()) << "what it does";
+        return button->click();
+      }
+    ADD_FAILURE() << text.toStdString() << " is not offered";
+  };
+  const auto says = [this](const char* text) {
+    return std::ranges::any_of(page().findChildren<QLabel*>(), [text](const QLabel* label) {
+      return label->text() == QString::fromUtf8(text) || label->toolTip() == QString::fromUtf8(text);
+    });
+  };
+  EXPECT_TRUE(says("a quorum of 3: survives the loss of 1"));
+  for (const int count : {1, 5, 3}) {
+    choose(QStringLiteral("%1 apart").arg(count));
+    EXPECT_EQ(page().options().separateControllers, count);
+  }
+  choose(QStringLiteral("5 apart"));
+  EXPECT_TRUE(says("a quorum of 5: survives the loss of 2"));
+  const std::string command =
+      "tidemark serve --brokers 3 --port " + std::to_string(freePort) + " --separate-controllers 5";
+  EXPECT_TRUE(says(command.c_str()));
+  // The controller of the last of eight nodes.
+  QTcpServer taken;
+  ASSERT_TRUE(taken.listen(QHostAddress(QStringLiteral("127.0.0.1")), static_cast<uint16_t>(freePort + 107)));
+  page().check();
+  EXPECT_TRUE(page().problem().contains(QString::number(freePort + 107))) << page().problem().toStdString();
+  choose(QStringLiteral("in each broker"));
+  page().check();
+  EXPECT_TRUE(page().problem().isEmpty()) << page().problem().toStdString();
+  taken.close();
+  choose(QStringLiteral("3 apart"));
+  QTest::keyClick(&page(), Qt::Key_Return);
+  cluster.advance(std::chrono::milliseconds(10));
+  ASSERT_TRUE(waitFor([this] { return window->showsCluster(); }));
+  EXPECT_EQ(cluster.launched().separateControllers, 3);
+  EXPECT_EQ(cluster.launched().brokers, 3);
+}
+
+TEST_F(LaunchPageTest, ControllersOfTheirOwnArePictured) {
+  for (const int count : {0, 3, 5}) {
+    observe::LaunchOptions options = page().options();
+    options.separateControllers = count;
+    page().setOptions(options);
+    page().check();
+    for (const int width : {1680, 1366}) {
+      window->resize(width, 1020);
+      QCoreApplication::processEvents();
+      EXPECT_EQ(page().horizontalScrollBar()->maximum(), 0) << width;
+      keepPicture(*window, QStringLiteral("launch-apart-%1-%2").arg(count).arg(width));
+    }
+  }
+  LaunchPicture picture;
+  observe::LaunchOptions options;
+  const int before = picture.sizeHint().height();
+  picture.setOptions(options, 5, false);
+  const int each = picture.sizeHint().height();
+  options.separateControllers = 3;
+  picture.setOptions(options, 5, false);
+  EXPECT_GT(picture.sizeHint().height(), each) << "they have cards of their own";
+  EXPECT_EQ(each, before);
+}
+
+TEST_F(LaunchPageTest, ControllersThatLieInTheFolderAreTaken) {
+  const QTemporaryDir folder;
+  std::vector<uint16_t> ports;
+  for (int i = 0; i < 8; ++i) ports.push_back(static_cast<uint16_t>(freePort + (i < 4 ? i : 96 + i)));
+  cluster.folders[folder.path().toStdString()] = observe::StoredCluster{2, "127.0.0.1", ports, 2};
+  observe::LaunchOptions options = page().options();
+  options.separateControllers = 5;
+  options.dataFolder = folder.path().toStdString();
+  page().setOptions(options);
+  page().check();
+  EXPECT_EQ(page().options().brokers, 2) << "neither number is offered";
+  EXPECT_EQ(page().options().separateControllers, 2);
+  EXPECT_EQ(page().separateControllers(), 5) << "what was chosen is remembered";
+}
+
+TEST_F(LaunchPageTest, ControllersOfTheirOwnAreRememberedByTheNextWindow) {
+  const QTemporaryDir folder;
+  QSettings settings(folder.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat);
+  makeWindow(&settings);
+  EXPECT_EQ(page().separateControllers(), 0);
+  page().setSeparateControllers(5);
+  window->close();
+  makeWindow(&settings);
+  EXPECT_EQ(page().separateControllers(), 5);
+  page().setSeparateControllers(4);
+  EXPECT_EQ(page().separateControllers(), 5) << "that is not offered";
 }
 
 TEST_F(LaunchPageTest, AFolderThatHoldsSomethingElseIsRefusedWithTheReason) {

@@ -144,6 +144,8 @@ observe::EventBatch batchOf(std::vector<observe::ObservedEvent> events) {
 class EventModelTest : public ::testing::Test {
  protected:
   EventModelTest() { filter.setSourceModel(&model); }
+  void append(const observe::EventBatch& batch) { model.append(batch, cluster); }
+  observe::SnapshotPtr cluster = std::make_shared<observe::ClusterSnapshot>();
   EventModel model;
   EventFilterModel filter;
   Tester tester{&model, Tester::FailureReportingMode::Fatal};
@@ -151,14 +153,24 @@ class EventModelTest : public ::testing::Test {
 };
 
 TEST_F(EventModelTest, TheNewestStandsAtTheTop) {
-  model.append(
+  append(
       batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, ""), makeEvent(2, events::BrokerResumed{NodeId(1)}, "")}));
   EXPECT_EQ(model.index(0, EventModel::Event).data().toString(), QStringLiteral("BrokerResumed"));
   EXPECT_EQ(model.index(1, EventModel::Event).data().toString(), QStringLiteral("BrokerPaused"));
 }
 
+TEST_F(EventModelTest, NodesAreCalledWhatTheyAreInTheirCluster) {
+  observe::ClusterSnapshot separate;
+  for (int i = 1; i <= 4; ++i) separate.brokers.push_back({.id = NodeId(i), .isBroker = i < 4});
+  cluster = std::make_shared<observe::ClusterSnapshot>(separate);
+  append(
+      batchOf({makeEvent(1, events::BrokerPaused{NodeId(4)}, ""), makeEvent(2, events::BrokerPaused{NodeId(3)}, "")}));
+  EXPECT_EQ(model.index(1, EventModel::Where).data().toString(), QStringLiteral("controller 4"));
+  EXPECT_EQ(model.index(0, EventModel::Where).data().toString(), QStringLiteral("broker 3"));
+}
+
 TEST_F(EventModelTest, WordsOfTheFilterMayStandAnywhereInTheRow) {
-  model.append(batchOf(
+  append(batchOf(
       {makeEvent(1, events::BrokerPaused{NodeId(1)}, ""),
        makeEvent(2, events::LeaderElected{{}, NodeId(2), NodeId(1), LeaderEpoch(5), events::ElectionCause::Preferred}),
        makeEvent(3, events::LeaderElected{{}, NodeId(2), NodeId(1), LeaderEpoch(5), events::ElectionCause::Preferred},
@@ -174,7 +186,7 @@ TEST_F(EventModelTest, WordsOfTheFilterMayStandAnywhereInTheRow) {
 }
 
 TEST_F(EventModelTest, WhatAColumnMayCutIsInItsTooltip) {
-  model.append(batchOf({makeEvent(1, events::SegmentRolled{}, "a<b")}));
+  append(batchOf({makeEvent(1, events::SegmentRolled{}, "a<b")}));
   const auto tip = [this](int column) { return model.index(0, column).data(Qt::ToolTipRole).toString(); };
   EXPECT_EQ(tip(EventModel::Event), QStringLiteral("<p>SegmentRolled</p>"));
   EXPECT_EQ(tip(EventModel::Where), QStringLiteral("<p>a&lt;b-0</p>"));
@@ -184,16 +196,16 @@ TEST_F(EventModelTest, WhatAColumnMayCutIsInItsTooltip) {
 }
 
 TEST_F(EventModelTest, KindsCanBeChosen) {
-  model.append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, ""), makeEvent(2, events::SegmentRolled{})}));
+  append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, ""), makeEvent(2, events::SegmentRolled{})}));
   filter.setGroups({EventGroup::Log});
   ASSERT_EQ(filter.rowCount(), 1);
   EXPECT_EQ(filter.index(0, EventModel::Event).data().toString(), QStringLiteral("SegmentRolled"));
 }
 
 TEST_F(EventModelTest, WhileHeldNothingMovesAndWhatCameIsShownAfterwards) {
-  model.append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, "")}));
+  append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, "")}));
   model.setPaused(true);
-  model.append(batchOf({makeEvent(2, events::BrokerResumed{NodeId(1)}, "")}));
+  append(batchOf({makeEvent(2, events::BrokerResumed{NodeId(1)}, "")}));
   EXPECT_EQ(model.rowCount(), 1);
   EXPECT_EQ(model.heldBack(), 1u);
   model.setPaused(false);
@@ -205,8 +217,8 @@ TEST_F(EventModelTest, ItForgetsTheOldest) {
   std::vector<observe::ObservedEvent> many;
   for (uint64_t i = 1; i <= EventModel::kCapacity + 10; ++i)
     many.push_back(makeEvent(i, events::BrokerPaused{NodeId(1)}, ""));
-  model.append(batchOf(many));
-  model.append(batchOf({makeEvent(9'999, events::BrokerResumed{NodeId(1)}, "")}));
+  append(batchOf(many));
+  append(batchOf({makeEvent(9'999, events::BrokerResumed{NodeId(1)}, "")}));
   EXPECT_EQ(model.rowCount(), static_cast<int>(EventModel::kCapacity));
   EXPECT_EQ(model.index(0, 0).data(EventModel::NumberRole).toInt(), 9'999);
 }
@@ -216,16 +228,16 @@ TEST_F(EventModelTest, ChattyKindsComeOnlyWhenWantedAndFrequentOnesAreThinned) {
   for (uint64_t i = 1; i <= 20; ++i)
     many.push_back(makeEvent(i, events::HighWatermarkAdvanced{{}, Offset(0), Offset(1), NodeId(2)}));
   many.push_back(makeEvent(21, events::BatchAppended{}));
-  model.append(batchOf(many));
-  model.append(batchOf({makeEvent(22, events::HighWatermarkAdvanced{}, "__cluster_metadata", 9'000)}));
+  append(batchOf(many));
+  append(batchOf({makeEvent(22, events::HighWatermarkAdvanced{}, "__cluster_metadata", 9'000)}));
   EXPECT_EQ(model.rowCount(), 1);
   EXPECT_EQ(model.leftOut(), 20u) << "nineteen of the watermark, an append";
-  model.append(batchOf({makeEvent(22, events::IsrShrunk{})}));
+  append(batchOf({makeEvent(22, events::IsrShrunk{})}));
   EXPECT_EQ(model.rowCount(), 2) << "what happens once is never left out";
-  model.append(batchOf({makeEvent(23, events::HighWatermarkAdvanced{}, "orders", 5'000)}));
+  append(batchOf({makeEvent(23, events::HighWatermarkAdvanced{}, "orders", 5'000)}));
   EXPECT_EQ(model.rowCount(), 3) << "another moment";
   model.setChatty(true);
-  model.append(batchOf(many));
+  append(batchOf(many));
   EXPECT_EQ(model.rowCount(), 3 + 21);
 }
 
@@ -236,22 +248,22 @@ TEST_F(EventModelTest, WhatHappensToEachPartitionIsNotThinnedWithItsNeighbours) 
     event.partition = PartitionIndex(partition);
     return event;
   };
-  model.append(batchOf({elected(1, 0), elected(2, 1), elected(3, 2)}));
+  append(batchOf({elected(1, 0), elected(2, 1), elected(3, 2)}));
   EXPECT_EQ(model.rowCount(), 3) << "each election has its row";
   observe::ObservedEvent parked = makeEvent(4, events::ProduceParked{});
   observe::ObservedEvent other = parked;
   other.partition = PartitionIndex(1);
-  model.append(batchOf({parked, parked, other, other}));
+  append(batchOf({parked, parked, other, other}));
   EXPECT_EQ(model.rowCount(), 5);
   EXPECT_EQ(model.leftOut(), 2u);
 }
 
 TEST_F(EventModelTest, ChatterNeverDrivesOutWhatHappensOnce) {
   model.setChatty(true);
-  model.append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, "")}));
+  append(batchOf({makeEvent(1, events::BrokerPaused{NodeId(1)}, "")}));
   std::vector<observe::ObservedEvent> many;
   for (uint64_t i = 2; i < 2 + EventModel::kChatter + 100; ++i) many.push_back(makeEvent(i, events::BatchAppended{}));
-  model.append(batchOf(many));
+  append(batchOf(many));
   EXPECT_EQ(model.rowCount(), static_cast<int>(EventModel::kChatter) + 1);
   EXPECT_EQ(model.index(model.rowCount() - 1, 0).data(EventModel::NumberRole).toInt(), 1);
   EXPECT_EQ(model.forgotten(), 100u) << "and it is told";
@@ -262,13 +274,13 @@ TEST_F(EventModelTest, LostAndMissedEventsAreCounted) {
   batch.lost = 3;
   batch.missed = 4;
   QSignalSpy counts(&model, &EventModel::countsChanged);
-  model.append(batch);
+  append(batch);
   EXPECT_EQ(model.lost(), 7u);
   EXPECT_EQ(counts.count(), 1);
 }
 
 TEST_F(EventModelTest, ExportsGiveOldestFirstAndQuoteWhatNeedsIt) {
-  model.append(batchOf(
+  append(batchOf(
       {makeEvent(1, events::IsrShrunk{{}, {NodeId(1), NodeId(2)}, {NodeId(1)}, NodeId(2), PartitionEpoch(2), 3s}),
        makeEvent(2, events::BrokerPaused{NodeId(1)}, "")}));
   const QStringList csv = filter.toCsv().split(QLatin1Char('\n'));

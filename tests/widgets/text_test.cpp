@@ -6,6 +6,7 @@
 #include <QRegularExpression>
 
 #include "belts/belts_view.h"
+#include "text/duration_input.h"
 #include "text/event_words.h"
 #include "text/format.h"
 #include "theme/palette.h"
@@ -52,6 +53,20 @@ TEST(Format, DurationsChangeTheirUnitAsTheyGrow) {
   EXPECT_EQ(shortDurationText(73h), QStringLiteral("3 d"));
 }
 
+TEST(Format, DurationsAreReadAsTheyAreWritten) {
+  const auto read = [](const char* text) { return parseDuration(QString::fromUtf8(text)); };
+  EXPECT_EQ(read("12.5s"), 12'500ms);
+  EXPECT_EQ(read("12.5"), 12'500ms);
+  EXPECT_EQ(read("800ms"), 800ms);
+  EXPECT_EQ(read("1m08s"), 68s);
+  EXPECT_EQ(read("2h"), 2h);
+  EXPECT_EQ(read("0"), 0ms);
+  for (const platform::Duration each : {240ms, 12'400ms, 68'000ms, 7'500'000ms})
+    EXPECT_EQ(parseDuration(durationText(each)), each) << durationText(each).toStdString();
+  for (const char* none : {"", " ", "s", "ms", "soon", "12.5x", "1.5m", "5s 3m", "-1s", "1e3s", "1,5s", ".5s", "5.s"})
+    EXPECT_FALSE(read(none)) << none;
+}
+
 TEST(Format, SegmentFilesAreNamedAsKafkaNamesThem) {
   EXPECT_EQ(segmentFileName(Offset(1263)), QStringLiteral("00000000000000001263.log"));
 }
@@ -63,7 +78,7 @@ TEST(EventWords, AShrunkIsrTellsWhoLeftAndWhy) {
   event.event.broker = NodeId(1);
   event.event.payload =
       events::IsrShrunk{{}, {NodeId(1), NodeId(3)}, {NodeId(1)}, NodeId(3), PartitionEpoch(18), 10'200ms};
-  const EventWords words = wordsOf(event);
+  const EventWords words = wordsOf(event, {});
   EXPECT_EQ(words.source, QStringLiteral("broker 1"));
   EXPECT_EQ(words.name, QStringLiteral("IsrShrunk"));
   EXPECT_EQ(words.where, QStringLiteral("orders-0"));
@@ -72,12 +87,30 @@ TEST(EventWords, AShrunkIsrTellsWhoLeftAndWhy) {
   EXPECT_EQ(words.shape, StateShape::HalfDisc);
 }
 
+TEST(EventWords, ANodeThatIsAControllerAndNothingElseIsCalledOne) {
+  observe::ClusterSnapshot cluster;
+  for (int i = 1; i <= 4; ++i) cluster.brokers.push_back({.id = NodeId(i), .isBroker = i < 4});
+  observe::ObservedEvent event;
+  event.partition = PartitionIndex(-1);
+  for (const int node : {3, 4}) {
+    event.event.broker = NodeId(node);
+    event.event.payload = events::BrokerDown{NodeId(node), events::DownCause::Killed};
+    const EventWords words = wordsOf(event, cluster);
+    const QString named =
+        QStringLiteral("%1 %2").arg(node == 4 ? QStringLiteral("controller") : QStringLiteral("broker"));
+    EXPECT_EQ(words.source, named.arg(node));
+    EXPECT_EQ(words.where, named.arg(node));
+  }
+}
+
 TEST(EventWords, EnglishHasItsPlurals) {
   observe::ObservedEvent event;
   event.event.payload = events::TopicCreated{events::kNoTopicTag, 1, 3};
-  EXPECT_TRUE(wordsOf(event).detail.startsWith(QStringLiteral("1 partition "))) << wordsOf(event).detail.toStdString();
+  EXPECT_TRUE(wordsOf(event, {}).detail.startsWith(QStringLiteral("1 partition ")))
+      << wordsOf(event, {}).detail.toStdString();
   event.event.payload = events::TopicCreated{events::kNoTopicTag, 4, 3};
-  EXPECT_TRUE(wordsOf(event).detail.startsWith(QStringLiteral("4 partitions "))) << wordsOf(event).detail.toStdString();
+  EXPECT_TRUE(wordsOf(event, {}).detail.startsWith(QStringLiteral("4 partitions ")))
+      << wordsOf(event, {}).detail.toStdString();
 }
 
 /// Every alternative of the union, one after the other.
@@ -90,7 +123,7 @@ TEST(EventWords, EveryKindHasANameAMarkAndAGroup) {
   for (const events::Payload& payload : everyKind(std::make_index_sequence<std::variant_size_v<events::Payload>>())) {
     observe::ObservedEvent event;
     event.event.payload = payload;
-    const EventWords words = wordsOf(event);
+    const EventWords words = wordsOf(event, {});
     EXPECT_FALSE(words.name.isEmpty());
     EXPECT_NE(words.shape, StateShape::None) << words.name.toStdString();
     EXPECT_FALSE(nameOf(words.group).isEmpty());

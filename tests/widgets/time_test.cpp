@@ -184,6 +184,28 @@ TEST_F(TimeTest, AnotherClusterIsLive) {
   EXPECT_TRUE(window->bridge().recording().empty());
 }
 
+TEST_F(TimeTest, ARecordingIsShownAtTheMomentThatIsAskedFor) {
+  pass(4s);
+  ASSERT_NO_FATAL_FAILURE(reopenRecording());
+  const auto begin = replay->travel().begin();
+  const auto lasts = replay->bridge().newest()->wall - begin;
+  ASSERT_GE(lasts, 4s);
+  for (const auto& [text, since] : {std::pair{"1.5s", 1500ms}, {"2", 2000ms}, {"700 ms", 700ms}, {"0s", 0ms}}) {
+    EXPECT_EQ(replay->lookAt(QString::fromUtf8(text)), QString());
+    EXPECT_LE(replay->travel().at(), begin + since) << text;
+    EXPECT_GT(replay->travel().at(), begin + since - 200ms) << text << ": a snapshot was taken each tenth of a second";
+  }
+  const auto shown = replay->travel().at();
+  EXPECT_EQ(replay->lookAt(QStringLiteral("soon")),
+            QStringLiteral("“soon” is no time since the beginning, like 12.5s, 800ms or 1m08s"));
+  EXPECT_EQ(replay->lookAt(QStringLiteral("-3s")), QStringLiteral("-3s is before the beginning of the recording"));
+  EXPECT_EQ(replay->lookAt(QStringLiteral("1h")),
+            QStringLiteral("1h is after the end of the recording, which lasts %1s")
+                .arg(std::chrono::duration<double>(lasts).count()));
+  EXPECT_EQ(replay->travel().at(), shown) << "nothing moved";
+  EXPECT_EQ(replay->lookAt(QStringLiteral("%1ms").arg(lasts.count())), QString()) << "its end belongs to it";
+}
+
 TEST_F(TimeTest, ARecordingIsSavedOpenedAndReplayed) {
   cluster.killBroker(shown().leader, [](const Result<void>&) {});
   pass(4s);

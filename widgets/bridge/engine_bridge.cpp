@@ -178,12 +178,12 @@ void EngineBridge::setFault(faults::Fault fault, QObject* context, std::function
   m_source.setFault(std::move(fault), answer<int>(context, std::move(handler)));
 }
 
-void EngineBridge::healFault(int id, QObject* context, Handler handler) {
-  m_source.healFault(id, done(context, std::move(handler)));
+void EngineBridge::healFault(int id, QObject* context, HealedHandler handler) {
+  m_source.healFault(id, answer<observe::Healed>(context, std::move(handler)));
 }
 
-void EngineBridge::healAll(QObject* context, Handler handler) {
-  m_source.healAll(done(context, std::move(handler)));
+void EngineBridge::healAll(QObject* context, HealedHandler handler) {
+  m_source.healAll(answer<observe::Healed>(context, std::move(handler)));
 }
 
 void EngineBridge::stepFault(int id, size_t count, QObject* context,

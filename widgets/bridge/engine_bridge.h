@@ -89,8 +89,10 @@ class EngineBridge : public QObject {
   void command(BrokerCommand what, NodeId broker, QObject* context, Handler handler);
   /// `handler` gets the fault's number, or why it is impossible.
   void setFault(faults::Fault fault, QObject* context, std::function<void(const Result<int>&)> handler);
-  void healFault(int id, QObject* context, Handler handler);
-  void healAll(QObject* context, Handler handler);
+  /// `handler` gets what healing has done, or why not all of it.
+  using HealedHandler = std::function<void(const Result<observe::Healed>&)>;
+  void healFault(int id, QObject* context, HealedHandler handler);
+  void healAll(QObject* context, HealedHandler handler);
   /// Lets the next transfers of a hold pass; `handler` gets how many there were.
   void stepFault(int id, size_t count, QObject* context, std::function<void(const Result<size_t>&)> handler);
 

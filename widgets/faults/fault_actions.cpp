@@ -9,6 +9,7 @@
 #include "text/fault_notes.h"
 #include "text/fault_words.h"
 #include "text/format.h"
+#include "text/node_words.h"
 
 namespace tidemark::widgets {
 
@@ -57,19 +58,27 @@ void FaultActions::tellNotes(const observe::ClusterSnapshot& cluster) {
     const auto active = std::ranges::find(cluster.faults, id, &observe::FaultSnapshot::id);
     const auto over = std::ranges::find(cluster.faultsOver, id, &observe::FaultOverSnapshot::id);
     if (active == cluster.faults.end() && over == cluster.faultsOver.end()) return false;
-    const QString note = active != cluster.faults.end() ? faultNote(*active, cluster) : faultNote(*over);
+    const QString note = active != cluster.faults.end() ? faultNote(*active, cluster) : faultNote(*over, cluster);
     if (!note.isEmpty()) Q_EMIT said(tr("%1. %2").arg(title, note));
     return true;
   });
 }
 
-void FaultActions::tellHealed(const QString& what, const Result<void>& result) {
+void FaultActions::tellHealed(const QString& what, const Result<observe::Healed>& result, const QString& healed) {
   if (result)
-    Q_EMIT said(tr("%1: healed").arg(what));
+    Q_EMIT said(result->down.empty() ? healed : tr("%1. %2").arg(healed, stayDownText(result->down)));
   else if (result.error().code == ErrorCode::RequestTimedOut)
     Q_EMIT said(tr("%1: healed, but %2").arg(what, errorText(result.error())));
   else
     Q_EMIT said(tr("%1: not healed, %2").arg(what, errorText(result.error())));
+}
+
+QString FaultActions::stayDownText(const std::vector<NodeId>& down) const {
+  QStringList names;
+  for (const NodeId id : down)
+    names << (names.isEmpty() ? nodeTitle(*m_bridge.newest(), id) : nodeText(*m_bridge.newest(), id));
+  return tr("%1 stay(s) down: start each from its menu", nullptr, static_cast<int>(down.size()))
+      .arg(names.join(QStringLiteral(", ")));
 }
 
 void FaultActions::heal(int id) {
@@ -77,7 +86,9 @@ void FaultActions::heal(int id) {
   const auto& faults = m_bridge.snapshot()->faults;
   const auto found = std::ranges::find(faults, id, &observe::FaultSnapshot::id);
   const QString title = found == faults.end() ? tr("Fault %1").arg(id) : faultTitle(found->fault);
-  m_bridge.healFault(id, this, [this, title](const Result<void>& result) { tellHealed(title, result); });
+  m_bridge.healFault(id, this, [this, title](const Result<observe::Healed>& result) {
+    tellHealed(title, result, tr("%1: healed").arg(title));
+  });
 }
 
 void FaultActions::healAll() {
@@ -86,7 +97,10 @@ void FaultActions::healAll() {
     Q_EMIT said(tr("Nothing is broken on purpose"));
     return;
   }
-  m_bridge.healAll(this, [this](const Result<void>& result) { tellHealed(tr("All faults"), result); });
+  m_bridge.healAll(this, [this](const Result<observe::Healed>& result) {
+    const int count = result ? static_cast<int>(result->count) : 0;
+    tellHealed(tr("All faults"), result, tr("%n fault(s) healed", nullptr, count));
+  });
 }
 
 void FaultActions::step(int id) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include <QObject>
 #include <QPointer>
@@ -53,8 +54,11 @@ class FaultActions : public QObject {
   /// It is set under that number: said now, and what it matches nothing of once a snapshot tells.
   void tellSet(int id, const QString& title);
   void tellNotes(const observe::ClusterSnapshot& cluster);
-  /// A broker that is waited for no longer: the fault is over all the same.
-  void tellHealed(const QString& what, const Result<void>& result);
+  /// `healed`: what is said once it is done, with who stays down; `what`: of an error. A broker that is waited for no
+  /// longer: the fault is over all the same.
+  void tellHealed(const QString& what, const Result<observe::Healed>& result, const QString& healed);
+  /// Of nodes that no fault holds: "Broker 2 stays down: start it from its menu".
+  QString stayDownText(const std::vector<NodeId>& down) const;
   void addOffers(QMenu& menu, const std::vector<FaultOffer>& offers);
   void addHeals(QMenu& menu, const std::vector<const observe::FaultSnapshot*>& faults);
   void addDialog(QMenu& menu, faults::Kind kind, faults::Target target);

@@ -72,7 +72,7 @@ QString LaunchPage::checkAddress() {
   // While they start the ports are ours.
   m_ports = m_starting ? PortCheck()
             : m_stored ? checkPorts(fromUtf8(m_stored->host), m_stored->ports)
-                       : checkPorts(fromUtf8(chosen.host), chosen.port, chosen.brokers);
+                       : checkPorts(fromUtf8(chosen.host), chosen.port, chosen.brokers + chosen.separateControllers);
   QString problem;
   if (m_ports.badHost) {
     problem = tr("“%1” is not an address of this machine").arg(fromUtf8(chosen.host));
@@ -90,9 +90,11 @@ QString LaunchPage::checkAddress() {
   } else if (chosen.port == 0) {
     m_portNote->setText(QStringLiteral("●  ") + tr("free ports are picked"));
   } else {
-    const QString ports = portsText(m_ports.wanted);
+    // Nodes that are no brokers tell clients of no port.
+    const auto brokers = std::min(m_ports.wanted.size(), static_cast<size_t>(chosen.brokers));
+    const QString ports = portsText({m_ports.wanted.begin(), m_ports.wanted.begin() + static_cast<ptrdiff_t>(brokers)});
     m_portNote->setText(QStringLiteral("●  ") +
-                        (m_ports.wanted.size() == 1 ? tr("%1 is free").arg(ports) : tr("%1 are free").arg(ports)));
+                        (brokers == 1 ? tr("%1 is free").arg(ports) : tr("%1 are free").arg(ports)));
   }
   m_portNote->setToolTip(problem);
   setStyled(m_portNote, "kind", problem.isEmpty() ? QStringLiteral("good") : QStringLiteral("error"));
@@ -153,13 +155,14 @@ void LaunchPage::takeStored() {
       m_stored = *std::move(stored);
   }
   const bool fixed = m_stored.has_value();
-  for (QAbstractButton* button : m_brokers->buttons()) button->setEnabled(!fixed);
+  for (QAbstractButton* button : m_brokers->buttons() + m_controllers->buttons()) button->setEnabled(!fixed);
   m_host->setEnabled(!fixed);
   m_port->setEnabled(!fixed);
   if (!fixed && !was) return;
   if (fixed) {
     const QSignalBlocker quiet[] = {QSignalBlocker(m_host), QSignalBlocker(m_port)};
     if (auto* button = m_brokers->button(m_stored->brokers)) button->setChecked(true);
+    if (auto* button = m_controllers->button(m_stored->separateControllers)) button->setChecked(true);
     m_host->setText(fromUtf8(m_stored->host));
     m_port->setValue(m_stored->ports.front());
   }

@@ -190,9 +190,38 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
   }
   m_brokers->button(3)->setChecked(true);
   brokers->addSpacing(12);
-  m_quorumNote = kindLabel("muted");
-  brokers->addWidget(m_quorumNote, 1);
+  m_brokersNote = kindLabel("muted");
+  brokers->addWidget(m_brokersNote, 1);
   rows->addWidget(makeRow(card, tr("Brokers"), brokers));
+
+  auto* controllers = new QHBoxLayout;
+  controllers->setSpacing(6);
+  m_controllers = new QButtonGroup(this);
+  for (const int count : {0, 1, 3, 5}) {
+    auto* button = new QPushButton(count == 0 ? tr("in each broker") : tr("%1 apart").arg(count));
+    button->setProperty("kind", QStringLiteral("choice"));
+    button->setCheckable(true);
+    button->setAutoDefault(false);
+    button->setFixedHeight(28);
+    button->setAccessibleName(count == 0 ? tr("A controller in each broker")
+                                         : tr("%n controller(s) of their own", nullptr, count));
+    button->setToolTip(
+        count == 0
+            ? tr("Each broker is a controller too, and votes in the quorum that decides who leads. Whoever loses "
+                 "a broker loses a vote.")
+            : tr("%n node(s) more, numbered behind the brokers, are the quorum’s controllers and nothing else: no "
+                 "client connects to them, and they hold no partition. Then a broker that is lost costs no "
+                 "vote, and a controller that is lost no copy.",
+                 nullptr, count));
+    m_controllers->addButton(button, count);
+    controllers->addWidget(button);
+  }
+  m_controllers->button(0)->setChecked(true);
+  controllers->addSpacing(12);
+  m_quorumNote = new ElidedLabel(Qt::ElideRight);
+  m_quorumNote->setProperty("kind", QStringLiteral("muted"));
+  controllers->addWidget(m_quorumNote, 1);
+  rows->addWidget(makeRow(card, tr("Controllers"), controllers));
 
   auto* ports = new QHBoxLayout;
   ports->setSpacing(8);
@@ -293,6 +322,7 @@ QWidget* LaunchPage::makeCard(QWidget* parent) {
   rows->addWidget(makeRow(card, tr("Settings"), settings, true));
 
   connect(m_brokers, &QButtonGroup::idClicked, this, &LaunchPage::changed);
+  connect(m_controllers, &QButtonGroup::idClicked, this, &LaunchPage::changed);
   connect(m_host, &QLineEdit::textChanged, this, &LaunchPage::changed);
   connect(m_port, &QSpinBox::valueChanged, this, &LaunchPage::changed);
   connect(m_temporary, &QRadioButton::toggled, this, &LaunchPage::changed);
@@ -309,6 +339,15 @@ bool LaunchPage::isFolderChosen() const {
   return m_chosen->isChecked();
 }
 
+int LaunchPage::separateControllers() const {
+  return std::max(0, m_controllers->checkedId());
+}
+
+void LaunchPage::setSeparateControllers(int count) {
+  if (auto* button = m_controllers->button(count)) button->setChecked(true);
+  changed();
+}
+
 void LaunchPage::setFolder(const QString& path, bool chosen) {
   if (!path.isEmpty()) m_folder = path;
   m_chosen->setChecked(chosen);
@@ -318,7 +357,9 @@ void LaunchPage::setFolder(const QString& path, bool chosen) {
 
 observe::LaunchOptions LaunchPage::options() const {
   observe::LaunchOptions options;
-  options.brokers = m_brokers->checkedId();
+  // What a folder holds decides, also where it has a number that is not offered.
+  options.brokers = m_stored ? m_stored->brokers : m_brokers->checkedId();
+  options.separateControllers = m_stored ? m_stored->separateControllers : separateControllers();
   options.host = m_host->text().trimmed().toStdString();
   options.port = static_cast<uint16_t>(m_port->value());
   if (m_chosen->isChecked()) options.dataFolder = m_folder.toStdString();
@@ -339,6 +380,7 @@ double LaunchPage::load() const {
 
 void LaunchPage::setOptions(const observe::LaunchOptions& options) {
   if (auto* button = m_brokers->button(options.brokers)) button->setChecked(true);
+  if (auto* button = m_controllers->button(options.separateControllers)) button->setChecked(true);
   m_host->setText(fromUtf8(options.host));
   m_port->setValue(options.port);
   m_chosen->setChecked(!options.dataFolder.empty());
@@ -364,10 +406,13 @@ void LaunchPage::describe() {
   m_start->setText(m_starting ? tr("Starting…") : tr("Start %n broker(s)", nullptr, brokers));
   m_cancel->setVisible(m_starting);
   m_enter->setVisible(!m_starting);
-  m_quorumNote->setText(
-      brokers == 1
-          ? tr("a quorum of 1: nothing is replicated")
-          : tr("each a controller too; a quorum of %1 survives the loss of %2").arg(brokers).arg((brokers - 1) / 2));
+  m_brokersNote->setText(m_stored       ? tr("%1 in the folder").arg(brokers)
+                         : brokers == 1 ? tr("nothing is replicated")
+                                        : QString());
+  const int voters = chosen.separateControllers > 0 ? chosen.separateControllers : brokers;
+  m_quorumNote->setText(voters < 3 ? tr("a quorum of %1: no loss is survived").arg(voters)
+                                   : tr("a quorum of %1: survives the loss of %2").arg(voters).arg((voters - 1) / 2));
+  m_quorumNote->setToolTip(m_quorumNote->text());
   m_topic->setEnabled(m_withTopic->isChecked());
   m_partitions->setEnabled(m_withTopic->isChecked());
   m_withLoad->setEnabled(m_withTopic->isChecked());
@@ -385,6 +430,8 @@ void LaunchPage::describe() {
                         static_cast<int>(profile.size())));
   m_settings->setSettings(profile);
   QString command = QStringLiteral("tidemark serve --brokers %1 --port %2").arg(brokers).arg(chosen.port);
+  if (chosen.separateControllers > 0)
+    command += QStringLiteral(" --separate-controllers %1").arg(chosen.separateControllers);
   if (chosen.host != "127.0.0.1") command += QStringLiteral(" --host %1").arg(fromUtf8(chosen.host));
   if (!chosen.dataFolder.empty()) {
     static const QRegularExpression plain(QStringLiteral("^[A-Za-z0-9_./~+-]+$"));
@@ -429,6 +476,10 @@ void LaunchPage::showCancelled() {
 void LaunchPage::showError(const QString& text) {
   m_error->setText(tr("It did not start: %1").arg(text));
   m_error->show();
+}
+
+QString LaunchPage::error() const {
+  return m_error->isHidden() ? QString() : m_error->text();
 }
 
 void LaunchPage::keyPressEvent(QKeyEvent* event) {

@@ -22,8 +22,8 @@ namespace tidemark::widgets {
 class LaunchPicture;
 class SettingChips;
 
-/// The first page: how many brokers, where, on which folder, with which first topic. Enter starts. What cannot start
-/// says why beside the choice that is wrong.
+/// The first page: how many brokers, with which controllers, where, on which folder, with which first topic. Enter
+/// starts. What cannot start says why beside the choice that is wrong.
 class LaunchPage : public QScrollArea {
   Q_OBJECT
 
@@ -36,6 +36,10 @@ class LaunchPage : public QScrollArea {
   /// Why it cannot start; empty if it can.
   QString problem() const { return m_problem; }
   void setOptions(const observe::LaunchOptions& options);
+  /// How many controllers of their own are chosen; 0: each broker is one.
+  int separateControllers() const;
+  /// As it was at the last start; a number that is not offered changes nothing.
+  void setSeparateControllers(int count);
   /// The folder that the line "A folder" names, chosen or not.
   QString folder() const { return m_folder; }
   bool isFolderChosen() const;
@@ -45,6 +49,8 @@ class LaunchPage : public QScrollArea {
   void setStarting(bool starting);
   bool isStarting() const noexcept { return m_starting; }
   void showError(const QString& text);
+  /// Why the last launch failed, as the page shows it; empty once something was changed.
+  QString error() const;
   /// No error: the reader wanted it so.
   void showCancelled();
   /// Looks at ports and folder now, not in a moment.
@@ -95,6 +101,8 @@ class LaunchPage : public QScrollArea {
   QBoxLayout* m_columns;
   QWidget* m_form;
   QButtonGroup* m_brokers;
+  QLabel* m_brokersNote;
+  QButtonGroup* m_controllers;
   QLabel* m_quorumNote;
   QLineEdit* m_host;
   QSpinBox* m_port;

@@ -59,12 +59,15 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
     painter.drawText(QPointF(left, card.top() + 65), port);
   else
     painter.drawText(QPointF(right - portWidth, card.top() + 26), port);
+  const bool votes = m_options.separateControllers == 0;
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(p.controllerCrown, 1.5));
-  painter.drawEllipse(QPointF(left + 5, card.top() + 45), 4, 4);
+  if (votes) painter.drawEllipse(QPointF(left + 5, card.top() + 45), 4, 4);
   painter.setFont(Theme::body(narrow ? 11 : 11.5));
   painter.setPen(p.muted);
-  painter.drawText(QPointF(left + 16, card.top() + 49), narrow ? tr("controller") : tr("and controller"));
+  painter.drawText(QPointF(left + (votes ? 16 : 0), card.top() + 49), !votes   ? tr("broker only")
+                                                                      : narrow ? tr("controller")
+                                                                               : tr("and controller"));
   if (rows(m_options) == 0) return;
 
   const observe::TopicOptions& topic = *m_options.firstTopic;
@@ -107,6 +110,39 @@ void LaunchPicture::paintBroker(QPainter& painter, const QRectF& card, int numbe
     painter.drawText(QPointF(left, top + shown * 34), tr("+ %n partition(s)", nullptr, topic.partitions - shown));
 }
 
+void LaunchPicture::paintControllers(QPainter& painter, const QRectF& room) const {
+  const Palette& p = colors();
+  const int count = m_options.separateControllers;
+  const double gap = count > 3 ? 10 : 16;
+  const double width = std::min(150.0, (room.width() - gap * (count - 1)) / count);
+  const bool narrow = width < 110;
+  const double begin = room.center().x() - (count * width + (count - 1) * gap) / 2;
+  for (int i = 0; i < count; ++i) {
+    const QRectF card(begin + i * (width + gap) + 0.7, room.top(), width - 1.4, room.height());
+    QPen dashed(p.axis, 1.4);
+    dashed.setDashPattern({4.3, 2.9});
+    painter.setPen(dashed);
+    painter.setBrush(p.panel);
+    painter.drawRoundedRect(card, 10, 10);
+    const double left = card.left() + (narrow ? 9 : 14);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(p.controllerCrown, 1.5));
+    // Where there is little room the name needs all of its line.
+    painter.drawEllipse(QPointF(left + 5, card.top() + (narrow ? 36 : 18)), 4, 4);
+    const int number = m_options.brokers + i + 1;
+    painter.setFont(Theme::body(narrow ? 11.5 : 13, QFont::DemiBold));
+    painter.setPen(p.ink);
+    const double name = left + (narrow ? 0 : 15);
+    painter.drawText(QPointF(name, card.top() + 22.5),
+                     QFontMetricsF(painter.font())
+                         .elidedText(tr("Controller %1").arg(number), Qt::ElideMiddle, card.right() - 5 - name));
+    painter.setFont(Theme::mono(11, QFont::Medium));
+    painter.setPen(p.muted);
+    painter.drawText(QPointF(left + 15, card.top() + 40),
+                     m_options.port == 0 ? tr(":free") : QStringLiteral(":%1").arg(m_options.port + 99 + number));
+  }
+}
+
 void LaunchPicture::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
@@ -120,7 +156,8 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
   painter.setPen(p.ink);
   painter.drawText(QPointF(left, 30), tr("What will start"));
   // Measured as resident: 63 MB idle and 76 MB under load for three brokers; the brokers alone are 10 to 12 MB.
-  const QString memory = tr("about %1 MB of memory, this window included").arg(66 + 2 * m_options.brokers);
+  const QString memory = tr("about %1 MB of memory, this window included")
+                             .arg(66 + 2 * (m_options.brokers + m_options.separateControllers));
   painter.setFont(Theme::body(12));
   painter.setPen(p.muted);
   painter.drawText(QPointF(right - QFontMetricsF(painter.font()).horizontalAdvance(memory), 30), memory);
@@ -168,7 +205,13 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
   }
 
   painter.setPen(QPen(p.line, 1));
-  const double below = 112 + cardHeight(m_options) + 20;
+  if (m_options.separateControllers > 0) {
+    painter.setBrush(Qt::NoBrush);
+    paintControllers(painter, {left, 112.0 + cardHeight(m_options) + kAboveControllers, right - left,
+                               static_cast<double>(kControllerHeight)});
+    painter.setPen(QPen(p.line, 1));
+  }
+  const double below = 112 + cardHeight(m_options) + controllersHeight(m_options) + 20;
   painter.drawLine(QPointF(left, below + 0.5), QPointF(right, below + 0.5));
   const int copies = std::min(3, brokers);
   struct Line {
@@ -187,9 +230,13 @@ void LaunchPicture::paintEvent(QPaintEvent*) {
       {tr("load"), m_load > 0
                        ? tr("%1 record(s)/s, acks=all", nullptr, pluralOf(static_cast<int64_t>(m_load))).arg(m_load)
                        : tr("none; begin one with Produce…")});
+  const int apart = m_options.separateControllers;
+  const int voters = apart > 0 ? apart : brokers;
   lines.push_back(
-      {tr("quorum"), brokers == 1 ? tr("one controller: no loss survived")
-                                  : tr("%1 controllers: survives the loss of %2").arg(brokers).arg((brokers - 1) / 2)});
+      {tr("quorum"), voters == 1 ? tr("one controller: no loss survived")
+                     : apart > 0
+                         ? tr("%1 controllers of their own: survives the loss of %2").arg(voters).arg((voters - 1) / 2)
+                         : tr("%1 controllers: survives the loss of %2").arg(voters).arg((voters - 1) / 2)});
   lines.push_back({tr("memory"), tr("and up to %1 more for snapshots of what was, until it stops")
                                      .arg(bytesText(static_cast<int64_t>(EngineBridge::kRememberedBytes)))});
   lines.push_back({tr("data"), m_options.dataFolder.empty() ? tr("a temporary folder, removed at the end")

@@ -7,7 +7,7 @@
 namespace tidemark::widgets {
 
 /// A picture of what the launch page's choices will start: the bootstrap address, a card for each broker with its port
-/// and its copies of the first topic's partitions.
+/// and its copies of the first topic's partitions, and below them controllers of their own.
 class LaunchPicture : public QWidget {
   Q_OBJECT
 
@@ -26,8 +26,17 @@ class LaunchPicture : public QWidget {
  private:
   static int rows(const observe::LaunchOptions& options);
   static int cardHeight(const observe::LaunchOptions& options);
-  static int height(const observe::LaunchOptions& options) { return 318 + cardHeight(options); }
+  /// What controllers of their own take.
+  static int controllersHeight(const observe::LaunchOptions& options) {
+    return options.separateControllers > 0 ? kControllerHeight + kAboveControllers : 0;
+  }
+  static int height(const observe::LaunchOptions& options) {
+    return 318 + cardHeight(options) + controllersHeight(options);
+  }
   void paintBroker(QPainter& painter, const QRectF& card, int number) const;
+  void paintControllers(QPainter& painter, const QRectF& room) const;
+  static constexpr int kControllerHeight = 50;
+  static constexpr int kAboveControllers = 16;
   observe::LaunchOptions m_options;
   double m_load = 0;
   bool m_goesOn = false;

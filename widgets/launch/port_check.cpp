@@ -20,11 +20,11 @@ bool isLoopback(const QString& host) {
   return addressOf(host).isLoopback();
 }
 
-PortCheck checkPorts(const QString& host, uint16_t first, int brokers) {
+PortCheck checkPorts(const QString& host, uint16_t first, int nodes) {
   std::vector<uint16_t> ports;
   if (first != 0)
     for (const int base : {0, 100})
-      for (int i = 0; i < brokers; ++i) ports.push_back(static_cast<uint16_t>(first + base + i));
+      for (int i = 0; i < nodes; ++i) ports.push_back(static_cast<uint16_t>(first + base + i));
   return checkPorts(host, ports);
 }
 

@@ -266,17 +266,13 @@ MapScene mapScene(const observe::ClusterSnapshot& cluster, const MapRates& rates
     const auto* broker = observe::findBroker(cluster, id);
     return broker == nullptr || isDown(broker->state);
   };
-  const auto called = [&cluster](NodeId id) {
-    const auto* node = observe::findBroker(cluster, id);
-    return node == nullptr ? MapNames::tr("broker %1").arg(id.value()) : nodeText(*node);
-  };
   for (size_t i = 0; i < scene.brokers.size(); ++i)
     for (size_t j = i + 1; j < scene.brokers.size(); ++j) {
       MapLink& link = scene.links.emplace_back();
       link.broker = scene.brokers[i].id;
       link.other = scene.brokers[j].id;
-      link.name = called(link.broker);
-      link.otherName = called(link.other);
+      link.name = nodeText(cluster, link.broker);
+      link.otherName = nodeText(cluster, link.other);
       link.ofController = !scene.brokers[i].isBroker || !scene.brokers[j].isBroker;
       link.from = directionOf(cluster, end(link.broker), end(link.other));
       link.to = directionOf(cluster, end(link.other), end(link.broker));
@@ -295,7 +291,7 @@ MapScene mapScene(const observe::ClusterSnapshot& cluster, const MapRates& rates
       MapLink& link = scene.links.emplace_back();
       link.broker = broker;
       link.client = client.name;
-      link.name = called(broker);
+      link.name = nodeText(cluster, broker);
       link.otherName = fromUtf8(client.name);
       link.from = directionOf(cluster, end(broker), self);
       link.to = directionOf(cluster, self, end(broker));

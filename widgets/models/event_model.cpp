@@ -25,7 +25,8 @@ void EventModel::setChatty(bool chatty) {
   Q_EMIT countsChanged();
 }
 
-void EventModel::append(const observe::EventBatch& batch) {
+void EventModel::append(const observe::EventBatch& batch, const observe::SnapshotPtr& cluster) {
+  m_cluster = cluster;
   const uint64_t before = lost();
   const uint64_t leftOutBefore = m_leftOut;
   const uint64_t forgottenBefore = m_forgotten;
@@ -140,12 +141,17 @@ int EventModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : ColumnCount;
 }
 
+const EventWords& EventModel::wordsIn(const Row& row) const {
+  if (!row.words) row.words = wordsOf(row.event, *m_cluster);
+  return *row.words;
+}
+
 QVariant EventModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const Row& row = m_rows[static_cast<size_t>(index.row())];
   // The filter asks for the group of every row: no words are made for it.
   if (role == GroupRole) return static_cast<int>(groupOf(row.event.event.payload));
-  const EventWords& words = row.text();
+  const EventWords& words = wordsIn(row);
   switch (role) {
     case Qt::DisplayRole:
       switch (index.column()) {

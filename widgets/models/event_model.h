@@ -43,7 +43,8 @@ class EventModel : public QAbstractTableModel {
 
   explicit EventModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-  void append(const observe::EventBatch& batch);
+  /// `cluster`: as it is by then, never null.
+  void append(const observe::EventBatch& batch, const observe::SnapshotPtr& cluster);
   /// Another cluster.
   void clear();
   void setPaused(bool paused);
@@ -76,17 +77,16 @@ class EventModel : public QAbstractTableModel {
     /// Made when they are first asked for.
     mutable std::optional<EventWords> words;
     bool chatter = false;
-    const EventWords& text() const {
-      if (!words) words = wordsOf(event);
-      return *words;
-    }
   };
+  const EventWords& wordsIn(const Row& row) const;
   /// Removes the oldest rows of a kind above its bound.
   void forget(bool chatter);
   void insert(std::vector<observe::ObservedEvent> events);
   bool wants(const observe::ObservedEvent& event);
 
   std::deque<Row> m_rows;
+  /// Tells what its nodes are. Null before anything came.
+  observe::SnapshotPtr m_cluster;
   std::vector<observe::ObservedEvent> m_held;
   bool m_paused = false;
   bool m_chatty = false;

@@ -20,7 +20,7 @@ std::vector<FaultOverRow> faultOverRows(const observe::ClusterSnapshot& cluster)
     row.target = faultTargetText(fault.fault.target);
     row.ending = endingText(fault.ending);
     row.why = endingMeaning(fault);
-    row.note = fault.reason.empty() ? faultNote(fault) : fromUtf8(fault.reason);
+    row.note = fault.reason.empty() ? faultNote(fault, cluster) : fromUtf8(fault.reason);
     row.ended =
         timeText(cluster.wall - std::chrono::duration_cast<std::chrono::milliseconds>(cluster.at - fault.endedAt));
     row.after = durationText(fault.endedAt - fault.setAt);

@@ -99,8 +99,8 @@ std::vector<LogDeed> recordedDeeds(const observe::Recording& recording,
     if (event.event.broker != place.broker || event.partition != place.partition.partition ||
         !isDeed(event.event.payload) || event.topic != place.partition.topic)
       continue;
-    const EventWords words = wordsOf(event);
-    deeds.push_back({event.number, event.event.wall, words.name, words.detail});
+    const events::Payload& payload = event.event.payload;
+    deeds.push_back({event.number, event.event.wall, fromUtf8(events::nameOf(payload)), detailOf(payload)});
     if (deeds.size() == kMostDeeds) break;
   }
   return deeds;

@@ -63,13 +63,15 @@ class FakeCluster : public observe::ClusterSource {
   void abortTransaction(std::string transactionalId, Done done) override;
   void look(observe::LookPlace place, Look look) override;
   void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) override;
-  void healFault(int id, Done done) override;
-  void healAll(Done done) override;
+  void healFault(int id, FaultsHealed done) override;
+  void healAll(FaultsHealed done) override;
   void stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) override;
   /// What the next fault names and is not there.
   std::vector<faults::Unmatched> unmatched;
   /// What the next fault that ends leaves behind.
   faults::Lasting lasting;
+  /// It is down by itself: no fault holds it.
+  void die(NodeId id);
   /// A fault met something, as if the seam had told so.
   void fire(int id, uint64_t times);
 
@@ -110,6 +112,8 @@ class FakeCluster : public observe::ClusterSource {
             PartitionIndex partition = PartitionIndex());
   void changed();
   void answer(Done done, std::function<Result<void>()> act);
+  /// `count` is read when the answer is due.
+  Done answerHealed(std::shared_ptr<size_t> count, FaultsHealed done);
   Broker* find(NodeId id);
   Result<void> harm(NodeId id, faults::Kind kind);
   Result<void> mend(NodeId id, faults::Ending ending = faults::Ending::Healed);

@@ -54,6 +54,14 @@ Result<void> FakeCluster::harm(NodeId id, faults::Kind kind) {
   return {};
 }
 
+void FakeCluster::die(NodeId id) {
+  Broker& broker = *find(id);
+  broker.shown.state = BrokerState::Killed;
+  broker.changed = m_now;
+  emit(id, events::BrokerDown{id, events::DownCause::InvariantBroken});
+  changed();
+}
+
 Result<void> FakeCluster::mend(NodeId id, faults::Ending ending) {
   Broker& broker = *find(id);
   for (const SetFault& fault : m_faults)
@@ -137,9 +145,22 @@ Result<void> FakeCluster::endFault(int id, faults::Ending ending) {
   return {};
 }
 
-void FakeCluster::healFault(int id, Done done) {
+observe::ClusterSource::Done FakeCluster::answerHealed(std::shared_ptr<size_t> count, FaultsHealed done) {
+  return [this, count = std::move(count), done = std::move(done)](Result<void> result) mutable {
+    if (!result) return done(fail(std::move(result).error()));
+    observe::Healed healed{.count = *count, .down = {}};
+    for (const auto& [id, broker] : m_brokers)
+      if (broker.shown.state == BrokerState::Killed && std::ranges::none_of(m_faults, [&](const SetFault& fault) {
+            return fault.shown.broker == broker.shown.id && fault.shown.fault.kind == faults::Kind::Kill;
+          }))
+        healed.down.push_back(broker.shown.id);
+    done(std::move(healed));
+  };
+}
+
+void FakeCluster::healFault(int id, FaultsHealed done) {
   commands.push_back("heal " + std::to_string(id));
-  answer(std::move(done), [this, id]() -> Result<void> {
+  answer(answerHealed(std::make_shared<size_t>(1), std::move(done)), [this, id]() -> Result<void> {
     const Result<void> ended = endFault(id);
     // It is over all the same.
     if (ended && m_nextError) return fail(std::exchange(m_nextError, std::nullopt).value());
@@ -147,10 +168,11 @@ void FakeCluster::healFault(int id, Done done) {
   });
 }
 
-void FakeCluster::healAll(Done done) {
+void FakeCluster::healAll(FaultsHealed done) {
   commands.emplace_back("heal all");
-  answer(std::move(done), [this]() -> Result<void> {
-    while (!m_faults.empty())
+  const auto count = std::make_shared<size_t>(0);
+  answer(answerHealed(count, std::move(done)), [this, count]() -> Result<void> {
+    for (; !m_faults.empty(); ++*count)
       if (auto ended = endFault(m_faults.front().shown.id); !ended) return ended;
     return {};
   });

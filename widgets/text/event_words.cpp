@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/theme.h"
 
 // Where an event comes from, how much it wants to be seen, how it is marked.
@@ -19,7 +20,7 @@ struct EventHeads {
 /// What a reader notices of a wait.
 constexpr Duration kNoticed = std::chrono::milliseconds(20);
 
-/// The broker an event is about, if it is about one and not about a partition.
+/// The node an event is about, if it is about one and not about a partition.
 NodeId nodeOf(const Payload& payload) {
   return std::visit(
       []<class Kind>(const Kind& kind) -> NodeId {
@@ -127,7 +128,7 @@ QString nameOf(EventGroup group) {
   return {};
 }
 
-EventWords wordsOf(const observe::ObservedEvent& observed) {
+EventWords wordsOf(const observe::ObservedEvent& observed, const observe::ClusterSnapshot& cluster) {
   const Payload& payload = observed.event.payload;
   EventWords words;
   words.group = groupOf(payload);
@@ -135,13 +136,13 @@ EventWords wordsOf(const observe::ObservedEvent& observed) {
   const NodeId from = observed.event.broker;
   words.source = words.group == EventGroup::Lab || from == kNoNode ? EventHeads::tr("lab")
                  : byController(payload)                           ? EventHeads::tr("controller %1").arg(from.value())
-                                                                   : EventHeads::tr("broker %1").arg(from.value());
+                                                                   : nodeText(cluster, from);
   words.name = fromUtf8(events::nameOf(payload));
   if (!observed.topic.empty())
     words.where =
         observed.partition.value() < 0 ? fromUtf8(observed.topic) : partitionText({observed.topic, observed.partition});
   else if (const NodeId about = nodeOf(payload); about != kNoNode)
-    words.where = EventHeads::tr("broker %1").arg(about.value());
+    words.where = nodeText(cluster, about);
   words.detail = detailOf(payload);
   std::tie(words.shape, words.color) = markOf(payload);
   return words;

@@ -3,6 +3,7 @@
 #include <QString>
 
 #include "observe/history.h"
+#include "observe/snapshot.h"
 #include "theme/shapes.h"
 
 namespace tidemark::widgets {
@@ -36,7 +37,8 @@ struct EventWords {
   EventGroup group = EventGroup::Brokers;
 };
 
-EventWords wordsOf(const observe::ObservedEvent& event);
+/// `cluster` tells which nodes are controllers and nothing else.
+EventWords wordsOf(const observe::ObservedEvent& event, const observe::ClusterSnapshot& cluster);
 /// What it says, but for where it happened.
 QString detailOf(const events::Payload& payload);
 

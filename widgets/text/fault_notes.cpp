@@ -5,6 +5,7 @@
 #include <QCoreApplication>
 
 #include "text/format.h"
+#include "text/node_words.h"
 
 namespace tidemark::widgets {
 
@@ -74,7 +75,7 @@ QString pathsText(Kind kind, const QString& paths) {
 
 }  // namespace
 
-QString unmatchedText(const Unmatched& unmatched) {
+QString unmatchedText(const Unmatched& unmatched, const observe::ClusterSnapshot& cluster) {
   const QString name = fromUtf8(unmatched.name);
   switch (unmatched.what) {
     case Unmatched::What::Client:
@@ -84,10 +85,10 @@ QString unmatchedText(const Unmatched& unmatched) {
     case Unmatched::What::Partition:
       return NoteNames::tr("there is no partition %1").arg(name);
     case Unmatched::What::Path:
-      return NoteNames::tr("broker %1 has no file or folder %2").arg(QString::number(unmatched.node.value()), name);
+      return NoteNames::tr("%1 has no file or folder %2").arg(nodeText(cluster, unmatched.node), name);
     case Unmatched::What::Process:
-      return NoteNames::tr("broker %1 does not run, and its clocks are right when it starts")
-          .arg(unmatched.node.value());
+      return NoteNames::tr("%1 does not run, and its clocks are right when it starts")
+          .arg(nodeText(cluster, unmatched.node));
   }
   return {};
 }
@@ -97,16 +98,16 @@ QString faultNote(const observe::FaultSnapshot& fault, const observe::ClusterSna
   if (fault.fired > 0) return {};
   QStringList missing;
   for (const Unmatched& each : fault.unmatched)
-    if (isMissing(each, cluster)) missing << unmatchedText(each);
+    if (isMissing(each, cluster)) missing << unmatchedText(each, cluster);
   return missing.isEmpty() ? QString()
                            : NoteNames::tr("Matches nothing yet: %1").arg(missing.join(QStringLiteral("; ")));
 }
 
-QString faultNote(const observe::FaultOverSnapshot& fault) {
+QString faultNote(const observe::FaultOverSnapshot& fault, const observe::ClusterSnapshot& cluster) {
   QStringList missing;
   // What happens once counts as met, whether a broker was there or not.
   for (const Unmatched& each : fault.unmatched)
-    if (fault.fired == 0 || each.what == Unmatched::What::Process) missing << unmatchedText(each);
+    if (fault.fired == 0 || each.what == Unmatched::What::Process) missing << unmatchedText(each, cluster);
   return missing.isEmpty()
              ? QString()
              : NoteNames::tr("Matched nothing when it was set: %1").arg(missing.join(QStringLiteral("; ")));

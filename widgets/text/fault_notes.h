@@ -9,12 +9,12 @@
 namespace tidemark::widgets {
 
 /// "no client named billing is connected".
-QString unmatchedText(const faults::Unmatched& unmatched);
+QString unmatchedText(const faults::Unmatched& unmatched, const observe::ClusterSnapshot& cluster);
 /// Whoever it names and is still not there, as far as the cluster tells: "Matches nothing yet: no client named billing
 /// is connected". Empty once all of them are, or it has met something.
 QString faultNote(const observe::FaultSnapshot& fault, const observe::ClusterSnapshot& cluster);
 /// The same of one that is over: what it found nobody for.
-QString faultNote(const observe::FaultOverSnapshot& fault);
+QString faultNote(const observe::FaultOverSnapshot& fault, const observe::ClusterSnapshot& cluster);
 
 /// "healed", "time over", "happened", "dropped".
 QString endingText(faults::Ending ending);

@@ -25,6 +25,11 @@ QString nodeTitle(const observe::ClusterSnapshot& cluster, NodeId id) {
   return node == nullptr ? NodeWords::tr("Broker %1").arg(id.value()) : nodeTitle(*node);
 }
 
+QString nodeText(const observe::ClusterSnapshot& cluster, NodeId id) {
+  const auto* node = observe::findBroker(cluster, id);
+  return node == nullptr ? NodeWords::tr("broker %1").arg(id.value()) : nodeText(*node);
+}
+
 NodeCounts countNodes(const observe::ClusterSnapshot& cluster) {
   NodeCounts counts;
   for (const observe::BrokerSnapshot& node : cluster.brokers) {

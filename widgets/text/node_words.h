@@ -12,6 +12,7 @@ QString nodeTitle(const observe::BrokerSnapshot& node);
 QString nodeText(const observe::BrokerSnapshot& node);
 /// Of a node that is named by its number; one that is not in the cluster is taken for a broker.
 QString nodeTitle(const observe::ClusterSnapshot& cluster, NodeId id);
+QString nodeText(const observe::ClusterSnapshot& cluster, NodeId id);
 
 /// How many nodes are brokers, and how many are controllers and nothing else.
 struct NodeCounts {

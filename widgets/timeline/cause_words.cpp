@@ -69,7 +69,7 @@ void tellShrunk(const events::IsrShrunk& shrunk, const observe::ClusterSnapshot&
 
 CauseWords causeOf(const observe::ObservedEvent& event, const TimelinePartition& past,
                    const observe::ClusterSnapshot& cluster) {
-  const EventWords usual = wordsOf(event);
+  const EventWords usual = wordsOf(event, cluster);
   CauseWords words;
   words.shape = usual.shape;
   words.color = usual.color;

@@ -328,7 +328,7 @@ void EventPanel::onFrame(const Frame& frame) {
   const int height = m_table->verticalHeader()->defaultSectionSize();
   const int was = bar->value();
   const QPersistentModelIndex first = was == 0 ? QModelIndex() : m_filter->index(was / height, 0);
-  m_model->append(frame.events);
+  m_model->append(frame.events, frame.snapshot);
   if (was == 0) return;
   // The bar does not know of the new rows before the layout.
   m_table->doItemsLayout();

@@ -152,13 +152,13 @@ void LabCommands::fault(const Answer& answer, const std::string& text) {
 
 void LabCommands::heal(const Answer& answer, const std::string& which) {
   if (which == "all")
-    return cluster_.healEach([answer](const Result<cluster::Cluster::Healed>& healed) {
+    return cluster_.healAll([answer](const Result<observe::Healed>& healed) {
       healed ? answer.done(healedOf(0, *healed)) : answer.failed(healed.error());
     });
   const auto id = positive(which);
   if (which.empty()) return answer.refuse("write heal FAULT, a number that `faults` shows, or heal all");
   if (!id) return answer.refuse(fmt::format("\"{}\" is neither a fault's number nor all", which));
-  cluster_.healOne(*id, [answer, id = *id](const Result<cluster::Cluster::Healed>& healed) {
+  cluster_.healFault(*id, [answer, id = *id](const Result<observe::Healed>& healed) {
     healed ? answer.done(healedOf(id, *healed)) : answer.failed(healed.error());
   });
 }

@@ -169,7 +169,7 @@ nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed) {
   return answer;
 }
 
-nlohmann::json healedOf(int which, const cluster::Cluster::Healed& healed) {
+nlohmann::json healedOf(int which, const observe::Healed& healed) {
   json answer = which == 0 ? json{{"healed", "all"}, {"count", healed.count}} : json{{"healed", which}};
   if (healed.down.empty()) return answer;
   answer["down"] = numbers(healed.down);

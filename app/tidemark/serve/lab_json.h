@@ -16,6 +16,6 @@ nlohmann::json faultsOf(const faults::FaultBook::Lists& lists);
 nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed);
 
 /// {"healed": NUMBER} or, `which` being 0, {"healed": "all", "count": …}, and who is down all the same.
-nlohmann::json healedOf(int which, const cluster::Cluster::Healed& healed);
+nlohmann::json healedOf(int which, const observe::Healed& healed);
 
 }  // namespace tidemark::app
