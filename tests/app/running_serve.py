@@ -19,7 +19,7 @@ class Serve:
         self.reader = threading.Thread(target=self.read_errors)
         self.reader.start()
         # A test that hangs is a test that failed.
-        self.guard = threading.Timer(90, self.process.kill)
+        self.guard = threading.Timer(200, self.process.kill)
         self.guard.start()
 
     def read_errors(self):

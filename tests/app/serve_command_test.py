@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The command `tidemark serve`, as a shell or a script runs it: serve_command_test.py TIDEMARK"""
-import json, pathlib, re, signal, socket, subprocess, sys, tempfile, threading, time, unittest
+import json, pathlib, random, re, signal, socket, subprocess, sys, tempfile, threading, time, unittest
 
 from running_serve import Serve, TIDEMARK
 
@@ -238,6 +238,7 @@ class Refused(unittest.TestCase):
 
     def test_a_port_in_use_is_answered_by_one_that_is_free(self):
         with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(("127.0.0.1", PORT))
             taken.listen()
             done = self.run_to_its_end("serve", "--brokers", 1, "--port", PORT)
@@ -557,15 +558,16 @@ class SeparateNodes(unittest.TestCase):
 
 
 def free_port():
-    """One whose successor is free too."""
+    """One whose successor is free too, below those that the system gives to whoever connects meanwhile."""
     while True:
+        port = random.randrange(20000, 32000)
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
             try:
-                second.bind(("127.0.0.1", first.getsockname()[1] + 1))
+                first.bind(("127.0.0.1", port))
+                second.bind(("127.0.0.1", port + 1))
             except OSError:
                 continue
-            return first.getsockname()[1]
+            return port
 
 
 PORT = free_port()

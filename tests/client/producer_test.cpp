@@ -74,7 +74,7 @@ TEST_P(ProducerTest, DeliversInOrderAndTellsTheOffsets) {
   ASSERT_TRUE(allSettled(300));
   change([&] {
     EXPECT_EQ(cluster.values("t", 0), numbers(300));
-    for (int i = 0; i < 300; ++i) EXPECT_EQ(offsets[std::to_string(i)], i);
+    for (int i = 0; i < 300; ++i) EXPECT_EQ(offsets.at(std::to_string(i)), i);
     EXPECT_LT(cluster.requests[ApiKey::Produce], 30) << "records of one moment share batches";
     EXPECT_EQ(cluster.at("t", 0).producers.size(), 1u);
   });
@@ -124,7 +124,7 @@ TEST_P(ProducerTest, StoresARecordOnceWhoseAnswerWasLost) {
   ASSERT_TRUE(allSettled(1));
   change([&] {
     EXPECT_EQ(cluster.values("t", 0), (std::vector<std::string>{"once"}));
-    EXPECT_EQ(offsets["once"], 0);
+    EXPECT_EQ(offsets.at("once"), 0);
     EXPECT_EQ(produces, 2);
   });
 }
@@ -235,7 +235,7 @@ TEST_P(ProducerTest, TellsAnErrorThatDoesNotPassAndGoesOnWithANewId) {
   ASSERT_TRUE(allSettled(2));
   change([&] {
     EXPECT_EQ(errors["large"], ErrorCode::MessageTooLarge);
-    EXPECT_EQ(offsets["next"], 0);
+    EXPECT_EQ(offsets.at("next"), 0);
   });
   run([&] { EXPECT_EQ(producer->producerId().value(), 1001); });
 }
@@ -253,9 +253,16 @@ TEST_P(ProducerTest, GivesUpAfterTheDeliveryTimeout) {
     EXPECT_EQ(errors["late"], ErrorCode::RequestTimedOut);
     refuse = false;
   });
-  run([&] { send("good"); });
-  ASSERT_TRUE(allSettled(2));
-  change([&] { EXPECT_EQ(offsets["good"], 0); });
+  // One gets through in time, however busy the machine is.
+  for (int i = 0; i < 100 && offsets.empty(); ++i) {
+    run([&] { send(fmt::format("good {}", i)); });
+    ASSERT_TRUE(allSettled(2 + i));
+  }
+  change([&] {
+    ASSERT_EQ(offsets.size(), 1u);
+    const auto& [value, offset] = *offsets.begin();
+    EXPECT_EQ(cluster.values("t", 0).at(static_cast<size_t>(offset)), value);
+  });
 }
 
 TEST_P(ProducerTest, LingersUntilTheBatchIsFullOrSomebodyFlushes) {

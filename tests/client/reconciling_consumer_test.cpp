@@ -27,6 +27,10 @@ class ReconcilingConsumerTest : public ClientTest {
       if (request != nullptr && request->apiKey() == ApiKey::OffsetFetch) fetches_.take(request);
     };
     start({.retryBackoff = 5ms});
+    // Else heartbeats that name nothing leave until another broker has said what the topic is called.
+    bool known = false;
+    run([&] { client->refresh({"t"}, [&](const Result<void>& done) { change([&] { known = done.has_value(); }); }); });
+    ASSERT_TRUE(await([&] { return known; }));
     run([&] {
       consumer_ = std::make_unique<client::ReconcilingConsumer>(
           *client, client::ReconcilingOptions{.groupId = "g", .instanceId = {}, .topics = {"t"}},

@@ -147,6 +147,8 @@ class ShareConsumerTest : public ClientTest {
 TIDEMARK_ON_EACH_PLATFORM(ShareConsumerTest);
 
 TEST_P(ShareConsumerTest, JoinsUnderAnIdOfItsOwnAndAgainOnceItIsFenced) {
+  // It knows the topic's name then. Heartbeats may come before, as another broker is asked for the name.
+  ASSERT_TRUE(asked_.reach(1));
   ASSERT_TRUE(await([&] { return epochs_.size() >= 2; }));
   change([&] { beatError_ = ErrorCode::FencedMemberEpoch; });
   ASSERT_TRUE(await([&] { return std::count(epochs_.begin(), epochs_.end(), 0) == 2; }));
@@ -215,9 +217,9 @@ TEST_P(ShareConsumerTest, AcknowledgesAloneIfItIsToldTo) {
 }
 
 TEST_P(ShareConsumerTest, BeginsASessionAnewThatTheLeaderHasForgotten) {
+  size_t number = 1;
   for (const ErrorCode error : {ErrorCode::ShareSessionNotFound, ErrorCode::InvalidShareSessionEpoch}) {
     const size_t before = told_.size();
-    const size_t number = asked_.count() + (asked_.count() == 0 ? 1 : 0);
     EXPECT_EQ(asked_.read<ShareFetchRequest>(number).shareSessionEpoch, 0);
     give(number, 0, {"a", "b"}, {{0, 1}});
     ASSERT_TRUE(await([&] { return asked_.count() == number + 1; }));
@@ -231,6 +233,7 @@ TEST_P(ShareConsumerTest, BeginsASessionAnewThatTheLeaderHasForgotten) {
     ASSERT_TRUE(await([&] { return told_.size() == before + 2; }));
     EXPECT_EQ(told_[before], "0 SHARE_SESSION_NOT_FOUND");
     EXPECT_EQ(told_[before + 1], "1 SHARE_SESSION_NOT_FOUND");
+    number += 2;
   }
 }
 
@@ -241,8 +244,8 @@ TEST_P(ShareConsumerTest, GoesWithTheLeaderAndForgetsWhatIsNoLongerThere) {
   ShareFetchResponse moved;
   partitionOf(moved).errorCode = static_cast<int16_t>(ErrorCode::NotLeaderOrFollower);
   asked_.answer(2, moved);
-  // Two requests, in whatever order: one begins at the new leader, one forgets at the old one. The old one may be asked as
-  // before until the new one is known, and what it was asked may arrive after what was said to the new one later.
+  // Two requests, in whatever order: one begins at the new leader, one forgets at the old one. The old one may be asked
+  // as before until the new one is known, and what it was asked may arrive after what was said to the new one later.
   bool begins = false;
   bool forgets = false;
   int32_t epochThere = 2;

@@ -115,7 +115,11 @@ TEST_P(DiskTest, ASlowDiskTakesItsTime) {
   };
   EXPECT_GE(timeOf([&] { EXPECT_TRUE(file->sync()); }), milliseconds(100));
   heal(slow);
-  EXPECT_LT(timeOf([&] { EXPECT_TRUE(file->sync()); }), milliseconds(100));
+  const Duration healed = timeOf([&] { EXPECT_TRUE(file->sync()); });
+  // A real disk may take as long of its own.
+  if (GetParam() == platform::Kind::Simulated) {
+    EXPECT_LT(healed, milliseconds(100));
+  }
 }
 
 TEST_P(DiskTest, ATornWriteLeavesSectorsAndKillsTheBroker) {

@@ -1,9 +1,14 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 
+#include <fmt/format.h>
+
+#include "network/processor.h"
 #include "network/server_fixture.h"
 #include "protocol/generated/api_versions_request.h"
 #include "protocol/generated/api_versions_response.h"
@@ -128,9 +133,13 @@ TEST_P(ServerTest, WritesTheAnswersToSmallRequestsThatCameTogetherAtOnce) {
   quick = true;
   startServer();
   const auto peer = connect();
+  const auto begin = clientProcess->clock().monotonic();
   peer->send(heartbeat(1) + heartbeat(2) + heartbeat(3));
   ASSERT_TRUE(await([&] { return peer->frames().size() == 3 && watch.steps.size() == 6; }));
-  EXPECT_EQ(watch.steps, (std::vector<std::string>{"begun 1", "begun 2", "begun 3", "sent 1", "sent 2", "sent 3"}));
+  // What follows a request that took long, as it may on a busy machine, is left to the handlers.
+  if (stage->isSimulated() || clientProcess->clock().monotonic() - begin <= network::OwnHandling::kQuick) {
+    EXPECT_EQ(watch.steps, (std::vector<std::string>{"begun 1", "begun 2", "begun 3", "sent 1", "sent 2", "sent 3"}));
+  }
   EXPECT_EQ(server->connections().at(0).bytesOut, peer->received().size());
 }
 
@@ -443,7 +452,9 @@ TEST_P(ServerTest, LetsNobodyHoldTheMemoryByFallingSilentInsideARequest) {
     hostile.push_back(connect());
     hostile.back()->send(std::move(half));
   }
-  ASSERT_TRUE(await([&] { return server->load().bytesInFlight >= 100'000; }));
+  // Or they are closed already, on a machine that was busy for so long.
+  ASSERT_TRUE(await(
+      [&] { return server->load().bytesInFlight >= 100'000 || (!stage->isSimulated() && hostile[0]->closed()); }));
   const auto good = connect();
   const auto begin = clientProcess->clock().monotonic();
   good->send(produceBytes(9, 60'000));
@@ -469,15 +480,17 @@ TEST_P(ServerTest, IsMuteForTheThrottleTimeAfterAnAnswer) {
 
 TEST_P(ServerTest, ClosesIdleConnectionsButNoneThatWaitsForUs) {
   auto options = defaults();
-  options.connectionsMaxIdle = stage->isSimulated() ? platform::Duration(10min) : platform::Duration(60ms);
+  options.connectionsMaxIdle = stage->isSimulated() ? platform::Duration(10min) : platform::Duration(250ms);
   startServer(std::move(options));
-  const auto busy = connect();
+  // It asks as soon as it is connected, before it can be called idle.
+  Peer busyPeer(*stage, *clientProcess, at());
+  Peer* const busy = &busyPeer;
   busy->send(fetchBytes(1));
   const RequestPtr request = takeParked();
-  const auto idle = connect();
   const auto begin = clientProcess->clock().monotonic();
+  const auto idle = connect();
   ASSERT_TRUE(await([&] { return idle->closed(); }));
-  EXPECT_GE(clientProcess->clock().monotonic() - begin, platform::Duration(40ms));
+  EXPECT_GE(clientProcess->clock().monotonic() - begin, platform::Duration(200ms));
   stage->change([&] { EXPECT_FALSE(busy->closed()); });
   request->respond(protocol::FetchResponse());
   ASSERT_TRUE(await([&] { return busy->frames().size() == 1; }));
@@ -506,7 +519,8 @@ TEST_P(ServerTest, LetsASlowReaderHoldUpOnlyItself) {
 TEST_P(ServerTest, SendsPartsOfFilesAsTheyAre) {
   startServer();
   auto& files = serverProcess->files();
-  const std::string folder = stage->isSimulated() ? "/data" : testing::TempDir() + "tidemark-network";
+  const std::string folder =
+      stage->isSimulated() ? "/data" : fmt::format("{}tidemark-network-{}", testing::TempDir(), ::getpid());
   ASSERT_TRUE(files.createDirectories(folder).has_value());
   const std::string path = folder + "/segment";
   ByteVector content(3'000'000);
@@ -536,6 +550,7 @@ TEST_P(ServerTest, SendsPartsOfFilesAsTheyAre) {
   EXPECT_TRUE(std::equal(first.begin(), first.end(), content.begin() + 1000));
   ASSERT_EQ(second.size(), 13u);
   EXPECT_TRUE(std::equal(second.begin(), second.end(), content.begin() + 7));
+  if (!stage->isSimulated()) std::filesystem::remove(folder);
 }
 
 TEST_P(ServerTest, RefusesMoreConnectionsFromOneAddressThanItMayHave) {

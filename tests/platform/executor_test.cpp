@@ -79,9 +79,14 @@ TEST_P(ExecutorTest, aPoolRunsAllTasksAndSeveralAtATime) {
   int inside = 0;
   int worst = 0;
   for (int i = 0; i < 300; ++i) {
-    pool->post([&] {
+    pool->post([&, i] {
       harness_->update([&] { worst = std::max(worst, ++inside); });
-      pool->stall(std::chrono::microseconds(100));
+      bool alone = i == 0 && GetParam() == Kind::Native;
+      do {
+        pool->stall(std::chrono::microseconds(100));
+        // Other threads may be late on a busy machine: the first task waits for one.
+        if (alone) harness_->update([&] { alone = worst == 1 && done < 299; });
+      } while (alone);
       harness_->update([&] {
         --inside;
         ++done;
@@ -100,23 +105,30 @@ TEST_P(ExecutorTest, aPoolRunsAllTasksAndSeveralAtATime) {
 
 TEST_P(ExecutorTest, aTimerRunsItsTaskNotBeforeItsTime) {
   auto executor = process_->createExecutor({.name = "serial"});
-  std::vector<std::pair<int, Duration>> fired;
+  /// It is due between both, however long it took to say so.
+  struct Due {
+    MonotonicTime earliest;
+    MonotonicTime latest;
+  };
+  std::vector<Due> due;
+  std::vector<std::pair<size_t, MonotonicTime>> fired;
   std::vector<Timer> timers;
   harness_->run(*executor, [&] {
-    const auto start = process_->clock().monotonic();
     for (const int delay : {30, 10, 20, 0}) {
-      timers.push_back(executor->schedule(milliseconds(delay), [&, start, delay] {
-        harness_->update([&] { fired.emplace_back(delay, process_->clock().monotonic() - start); });
+      const auto earliest = process_->clock().monotonic() + milliseconds(delay);
+      timers.push_back(executor->schedule(milliseconds(delay), [&, number = due.size()] {
+        harness_->update([&] { fired.emplace_back(number, process_->clock().monotonic()); });
       }));
       EXPECT_TRUE(timers.back());
+      due.push_back({earliest, process_->clock().monotonic() + milliseconds(delay)});
     }
   });
   ASSERT_TRUE(harness_->await([&] { return fired.size() == 4; }));
-  int last = -1;
-  for (const auto& [delay, took] : fired) {
-    EXPECT_GT(delay, last);
-    EXPECT_GE(took, milliseconds(delay));
-    last = delay;
+  for (size_t i = 0; i < fired.size(); ++i) {
+    EXPECT_GE(fired[i].second, due[fired[i].first].earliest);
+    if (i > 0) {
+      EXPECT_LE(due[fired[i - 1].first].earliest, due[fired[i].first].latest);
+    }
   }
 }
 

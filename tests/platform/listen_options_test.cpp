@@ -114,18 +114,19 @@ TEST_F(ListenOptionsTest, theReceiveBufferIsThatOfAcceptedConnections) {
 
 TEST_F(ListenOptionsTest, aShortBacklogHoldsUpConnectionsThatNobodyAccepts) {
   constexpr int kPeers = 8;
-  const auto connected = [this] {
+  // Loopback may be late on a busy machine: who must connect has long.
+  const auto connected = [this](int patienceMs) {
     int count = 0;
     for (int i = 0; i < kPeers; ++i) {
       pollfd ready{.fd = connect(), .events = POLLOUT, .revents = 0};
-      if (::poll(&ready, 1, 20) == 1) ++count;
+      if (::poll(&ready, 1, patienceMs) == 1) ++count;
     }
     return count;
   };
   listen({.backlog = 1});
-  EXPECT_LT(connected(), kPeers / 2);
+  EXPECT_LT(connected(20), kPeers / 2);
   listen({});
-  EXPECT_EQ(connected(), kPeers);
+  EXPECT_EQ(connected(10'000), kPeers);
 }
 
 }  // namespace

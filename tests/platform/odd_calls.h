@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <limits>
 
 // The system's calls as they may be and rarely are: ended early, interrupted by a signal, refused half-way. A program
 // with odd_calls.cpp has its own pread, pwritev and accept4 for that; they do what the system's do unless a test on the
@@ -18,6 +19,8 @@ struct OddCalls {
   /// The error of the call after so many that moved something.
   int error = 0;
   int errorAfter = 0;
+  /// So many calls end with it, and then they are as they were.
+  int errors = std::numeric_limits<int>::max();
 
   int made = 0;
   int moved = 0;
@@ -31,7 +34,8 @@ struct OddCalls {
       ++interruptions;
       return true;
     }
-    if (error != 0 && moved >= errorAfter) {
+    if (error != 0 && moved >= errorAfter && errors > 0) {
+      --errors;
       errno = error;
       return true;
     }
