@@ -681,6 +681,13 @@
             <numerusform>%n external clients</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n of them also controller(s)</source>
+        <translation>
+            <numerusform>%n of them also a controller</numerusform>
+            <numerusform>%n of them also controllers</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>tidemark::widgets::MapView</name>

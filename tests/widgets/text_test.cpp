@@ -9,6 +9,7 @@
 #include "text/duration_input.h"
 #include "text/event_words.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/palette.h"
 #include "views/inspector.h"
 #include "views/status_line.h"
@@ -101,6 +102,14 @@ TEST(EventWords, ANodeThatIsAControllerAndNothingElseIsCalledOne) {
     EXPECT_EQ(words.source, named.arg(node));
     EXPECT_EQ(words.where, named.arg(node));
   }
+}
+
+TEST(EventWords, WhatAReplicaGivesUpIsTheFirstAndTheLastOfIt) {
+  observe::ObservedEvent event;
+  event.event.payload = events::RecordsLost{{}, NodeId(2), LeaderEpoch(5), Offset(60), Offset(70)};
+  EXPECT_TRUE(plain(wordsOf(event, {}).detail)
+                  .startsWith(QStringLiteral("gives up 60 – 69, which it knew as committed   10 records")))
+      << wordsOf(event, {}).detail.toStdString();
 }
 
 TEST(EventWords, EnglishHasItsPlurals) {
@@ -202,6 +211,19 @@ TEST(Format, NodesAreASetOrAList) {
   const NodeId nodes[] = {NodeId(3), NodeId(1)};
   EXPECT_EQ(nodesText(nodes), QStringLiteral("{1, 3}"));
   EXPECT_EQ(nodeListText(nodes), QStringLiteral("[3, 1]"));
+}
+
+TEST(NodeWords, BrokersOfWhichSomeOnlyFollowTheQuorumAreCountedApart) {
+  observe::ClusterSnapshot cluster;
+  for (int id = 1; id <= 3; ++id) {
+    cluster.brokers.emplace_back().id = NodeId(id);
+    cluster.brokers.back().isBroker = true;
+  }
+  EXPECT_EQ(countNodes(cluster).brokersVoting, 3) << "nobody knows the quorum";
+  cluster.quorum.voters.push_back({.id = NodeId(1)});
+  cluster.quorum.voters.push_back({.id = NodeId(3), .observer = true});
+  EXPECT_EQ(countNodes(cluster).brokersVoting, 1);
+  EXPECT_EQ(countNodes(cluster).brokers, 3);
 }
 
 }  // namespace

@@ -185,7 +185,11 @@ void MapPage::fill() {
   const NodeCounts nodes = countNodes(cluster);
   const QString clients = tr("%n external client(s)", nullptr, external);
   const QString note =
-      nodes.controllers == 0
+      nodes.controllers == 0 && nodes.brokersVoting < nodes.brokers
+          ? tr("%1 · %2 · %3")
+                .arg(tr("%n broker(s)", nullptr, nodes.brokers),
+                     tr("%n of them also controller(s)", nullptr, nodes.brokersVoting), clients)
+      : nodes.controllers == 0
           ? tr("%1 · %2").arg(tr("%n broker(s), each also a controller", nullptr, nodes.brokers), clients)
           : tr("%1 · %2 · %3")
                 .arg(tr("%n broker(s)", nullptr, nodes.brokers), tr("%n controller(s)", nullptr, nodes.controllers),

@@ -236,8 +236,10 @@ QString detailOf(const Payload& payload) {
                 gap() + EventNames::tr("leader %1, epoch %2").arg(node(e.leader)).arg(e.epoch.value());
             if (e.to == kNoOffset)
               return EventNames::tr("whatever others held from %1 on").arg(offsetText(e.from)) + under;
-            return EventNames::tr("committed: %1 → %2").arg(offsetText(e.from), offsetText(e.to)) + gap() +
-                   EventNames::tr("%n record(s)", nullptr, static_cast<int>(e.to - e.from)) + under;
+            // Others may have known of more.
+            return EventNames::tr("gives up %1 – %2, which it knew as committed")
+                       .arg(offsetText(e.from), offsetText(e.to - 1)) +
+                   gap() + EventNames::tr("%n record(s)", nullptr, static_cast<int>(e.to - e.from)) + under;
           },
           [](const LogDiverged& e) {
             return EventNames::tr("with leader %1, epoch %2 ends at %3")

@@ -1,5 +1,7 @@
 #include "text/node_words.h"
 
+#include <algorithm>
+
 #include <QCoreApplication>
 
 namespace tidemark::widgets {
@@ -36,6 +38,9 @@ NodeCounts countNodes(const observe::ClusterSnapshot& cluster) {
     const bool up = node.state == observe::BrokerState::Running || node.state == observe::BrokerState::Fenced;
     ++(node.isBroker ? counts.brokers : counts.controllers);
     (node.isBroker ? counts.brokersUp : counts.controllersUp) += up;
+    const auto voter = std::ranges::find(cluster.quorum.voters, node.id, &observe::VoterSnapshot::id);
+    const bool votes = cluster.quorum.voters.empty() || (voter != cluster.quorum.voters.end() && !voter->observer);
+    counts.brokersVoting += node.isBroker && votes;
   }
   return counts;
 }

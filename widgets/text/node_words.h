@@ -17,6 +17,9 @@ QString nodeText(const observe::ClusterSnapshot& cluster, NodeId id);
 /// How many nodes are brokers, and how many are controllers and nothing else.
 struct NodeCounts {
   int brokers = 0;
+  /// Of them, those that are controllers as well. While nobody knows the quorum: all.
+  int brokersVoting = 0;
+  /// Nodes that are nothing else.
   int controllers = 0;
   int brokersUp = 0;
   int controllersUp = 0;
