@@ -51,8 +51,7 @@ class ClientProcess {
             lab_.change([&] { seen_.errors.push_back(error.message); });
           });
       std::vector<client::Consumer::Position> positions;
-      for (int i = 0; i < kPartitionsOfTopic; ++i)
-        positions.push_back({.where = {"orders", PartitionIndex(i)}});
+      for (int i = 0; i < kPartitionsOfTopic; ++i) positions.push_back({.where = {"orders", PartitionIndex(i)}});
       consumer_->assign(std::move(positions));
     });
   }

@@ -52,8 +52,7 @@ class TransactionalProcess {
             lab_.change([&] { seen_.consumed.emplace_back(asText(*consumed.record.value)); });
           });
       std::vector<client::Consumer::Position> positions;
-      for (int i = 0; i < kOrdersPartitions; ++i)
-        positions.push_back({.where = {"orders", PartitionIndex(i)}});
+      for (int i = 0; i < kOrdersPartitions; ++i) positions.push_back({.where = {"orders", PartitionIndex(i)}});
       consumer_->assign(std::move(positions));
     });
   }
