@@ -305,7 +305,8 @@ void Cluster::hearEvents() {
 observe::Healed Cluster::healed(size_t count) const {
   observe::Healed healed{.count = count, .down = {}};
   for (const auto& [id, slot] : slots_)
-    if (slot->state == BrokerState::Killed && !wasHarmed(id)) healed.down.push_back(id);
+    if (slot->state == BrokerState::Stopped || (slot->state == BrokerState::Killed && !wasHarmed(id)))
+      healed.down.push_back(id);
   return healed;
 }
 

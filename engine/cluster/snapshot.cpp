@@ -161,7 +161,15 @@ std::shared_ptr<observe::ClusterSnapshot> Cluster::describe() {
   describeCleaners(*cluster);
   describeTransactions(*cluster);
   const auto failed = describeDirectories(*cluster);
-  if (const metadata::ImagePtr image = newestImage()) describeTopics(*image, failed, *cluster);
+  metadata::ImagePtr image = newestImage();
+  // Without any broker a controller still knows what there is.
+  for (const auto& [id, slot] : slots_) {
+    if (!slot->isOpen || slot->state == BrokerState::Paused || slot->place.isBroker) continue;
+    metadata::ImagePtr known = slot->node->shared().loader->image();
+    if (!image || known->provenance.lastContainedOffset > image->provenance.lastContainedOffset)
+      image = std::move(known);
+  }
+  if (image) describeTopics(*image, failed, *cluster);
   describeGroups(*cluster);
   return cluster;
 }

@@ -68,7 +68,7 @@ struct StoredCluster {
 struct Healed {
   /// How many faults there were.
   size_t count = 0;
-  /// Nodes that are down all the same: no fault holds them, they died of something.
+  /// Nodes that are down all the same: no fault holds them, they were stopped or died of something.
   std::vector<NodeId> down;
 };
 

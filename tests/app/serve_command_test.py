@@ -42,7 +42,11 @@ class Lab(unittest.TestCase):
             self.refused(line, "is no TOPIC-PARTITION")
         for line in ("heal 0", "heal 1x", "heal -1"):
             self.refused(line, "is neither a fault's number nor all")
-        self.refused("step 1 0", "write step FAULT")
+        self.refused("step", "write step FAULT or step FAULT COUNT")
+        for word in ("0", "-3", "x"):
+            self.refused(f"step {word}", f'"{word}" is no fault\'s number')
+        for word in ("0", "-3", "x", "1000000000000"):
+            self.refused(f"step 2 {word}", f'"{word}" is no COUNT: that is a whole number from 1 to 2147483647')
 
     def test_a_long_line_is_not_echoed_whole(self):
         for line in ("fault " + '"' + "ü" * 20000, "ü" * 20000, "kill " + "9" * 40000):
@@ -423,6 +427,53 @@ class SeparateControllers(unittest.TestCase):
             self.assertEqual((fault["id"], fault["fault"], fault["delayMs"], fault["state"], fault["links"]), (1, "delay link clients->1", 1, "active", ["clients->1"]))
             self.assertTrue(serve.ask("kill 2")["ok"])
             self.assertEqual(serve.ask("status")["nodes"][1]["state"], "killed")
+        finally:
+            serve.end()
+
+
+    def test_who_starts_does_not_lead_yet(self):
+        serve = Serve("--brokers", 2, "--separate-controllers", 1, "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            leader = serve.ask("leader orders-0")["leader"]
+            # Without its controller it never gets further; the other broker knows who led.
+            for line in ("kill 3", f"kill {leader}"):
+                self.assertTrue(serve.ask(line)["ok"])
+            serve.send(f"restart {leader}\n")
+            status = serve.ask("status")
+            while status["nodes"][leader - 1]["state"] != "starting":
+                status = serve.ask("status")
+            self.assertEqual(status["nodes"][leader - 1]["leads"], 0)
+            (partition,) = [each for each in status["partitions"] if each["partition"] == 0]
+            self.assertEqual((partition["leader"], partition["highWatermark"]), (None, None))
+            # Its answer needs a quorum.
+            serve.process.kill()
+        finally:
+            serve.end()
+
+    def test_partitions_are_there_without_any_broker(self):
+        serve = Serve("--brokers", 1, "--separate-controllers", 1, "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            self.assertTrue(serve.ask("kill 1")["ok"])
+            (partition,) = serve.ask("status")["partitions"]
+            self.assertEqual((partition["topic"], partition["leader"], partition["replicas"]), ("orders", None, [1]))
+        finally:
+            serve.end()
+
+
+class Healing(unittest.TestCase):
+    def test_who_was_stopped_is_still_down(self):
+        serve = Serve("--brokers", 3, "--port", 0, "--json")
+        try:
+            serve.answer()
+            for line in ("stop 2", "restart 2", "stop 2"):
+                self.assertTrue(serve.ask(line)["ok"])
+            healed = serve.ask("heal all")
+            self.assertEqual(healed["down"], [2])
+            self.assertEqual(healed["advice"], "`restart N` starts a broker that was stopped or died of something")
         finally:
             serve.end()
 

@@ -1,6 +1,7 @@
 #include "tidemark/serve/lab_commands.h"
 
 #include <charconv>
+#include <limits>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -166,7 +167,11 @@ void LabCommands::heal(const Answer& answer, const std::string& which) {
 void LabCommands::step(const Answer& answer, const std::string& which, const std::string& many) {
   const auto id = positive(which);
   const auto count = many.empty() ? std::optional(1) : positive(many);
-  if (!id || !count) return answer.refuse("write step FAULT or step FAULT COUNT");
+  if (which.empty()) return answer.refuse("write step FAULT or step FAULT COUNT");
+  if (!id) return answer.refuse(fmt::format("\"{}\" is no fault's number", which));
+  if (!count)
+    return answer.refuse(fmt::format("\"{}\" is no COUNT: that is a whole number from 1 to {}", many,
+                                     std::numeric_limits<int32_t>::max()));
   cluster_.stepFault(*id, static_cast<size_t>(*count), [answer](const Result<size_t>& passed) {
     passed ? answer.done({{"passed", *passed}}) : answer.failed(passed.error());
   });

@@ -90,11 +90,13 @@ void addProgress(const Set& fault, NodeId node, json& into) {
   if (fault.left) into["leftMs"] = msOf(*fault.left);
 }
 
-/// What a client gets no answer from leads nothing, whoever is still on record.
+/// What a client gets no answer from leads nothing, whoever is still on record: a broker that starts has yet to learn
+/// that it leads.
 bool answers(const observe::ClusterSnapshot& cluster, NodeId node) {
   const auto found = std::ranges::find(cluster.brokers, node, &observe::BrokerSnapshot::id);
   return found != cluster.brokers.end() && found->state != observe::BrokerState::Killed &&
-         found->state != observe::BrokerState::Stopped && found->state != observe::BrokerState::Paused;
+         found->state != observe::BrokerState::Stopped && found->state != observe::BrokerState::Paused &&
+         found->state != observe::BrokerState::Starting;
 }
 
 json answering(const observe::ClusterSnapshot& cluster, NodeId node) {
@@ -110,8 +112,9 @@ json statusOf(const observe::ClusterSnapshot& cluster) {
   for (const observe::BrokerSnapshot& each : cluster.brokers) {
     json node{{"id", each.id.value()}, {"state", nameOf(each.state)}, {"broker", each.isBroker}};
     if (each.isBroker)
-      node.update(
-          {{"listener", fmt::format("{}", each.listener)}, {"leads", each.leaderCount}, {"holds", each.replicaCount}});
+      node.update({{"listener", fmt::format("{}", each.listener)},
+                   {"leads", answers(cluster, each.id) ? each.leaderCount : 0},
+                   {"holds", each.replicaCount}});
     if (!each.diedOf.empty()) node["diedOf"] = each.diedOf;
     nodes.push_back(std::move(node));
   }
@@ -119,13 +122,14 @@ json statusOf(const observe::ClusterSnapshot& cluster) {
   json partitions = json::array();
   for (const observe::TopicSnapshot& topic : cluster.topics)
     for (const observe::PartitionSnapshot& each : topic.partitions)
-      partitions.push_back({{"topic", topic.name},
-                            {"partition", each.index.value()},
-                            {"leader", answering(cluster, each.leader)},
-                            {"leaderEpoch", each.leaderEpoch.value()},
-                            {"replicas", numbers(each.replicas)},
-                            {"isr", numbers(each.isr)},
-                            {"highWatermark", each.highWatermark.value()}});
+      partitions.push_back(
+          {{"topic", topic.name},
+           {"partition", each.index.value()},
+           {"leader", answering(cluster, each.leader)},
+           {"leaderEpoch", each.leaderEpoch.value()},
+           {"replicas", numbers(each.replicas)},
+           {"isr", numbers(each.isr)},
+           {"highWatermark", each.highWatermark == kNoOffset ? json() : json(each.highWatermark.value())}});
   status["partitions"] = std::move(partitions);
   json faults = json::array();
   for (const observe::FaultSnapshot& each : cluster.faults) {
@@ -173,7 +177,7 @@ nlohmann::json healedOf(int which, const observe::Healed& healed) {
   json answer = which == 0 ? json{{"healed", "all"}, {"count", healed.count}} : json{{"healed", which}};
   if (healed.down.empty()) return answer;
   answer["down"] = numbers(healed.down);
-  answer["advice"] = "`restart N` starts a broker that died of something";
+  answer["advice"] = "`restart N` starts a broker that was stopped or died of something";
   return answer;
 }
 
