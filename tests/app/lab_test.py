@@ -50,6 +50,11 @@ class LabScript(unittest.TestCase):
             self.assertIn("layout -i engine/some.cpp", layout.stdout)
             self.assertNotIn("tidemark", layout.stdout)
 
+    def test_a_preset_that_is_none_is_refused_at_once(self):
+        done = subprocess.run([LAB, "--no-install", "build", "--wrong"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertTrue(done.stderr.startswith("./lab build: there is no preset --wrong\n"), done.stderr)
+
     # A project of two sources whose tools only tell what was asked of them; each time it is asked, the clock is 200 s further.
     # `worse` has a finding, `good` changed last.
     def tidied(self, folder, *arguments, clone=(), seconds="300"):
