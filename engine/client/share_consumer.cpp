@@ -372,9 +372,14 @@ void ShareConsumer::Core::take(NodeId leader, MonotonicTime asked, const TopicPa
     if (wrong) tell({ErrorCode::CorruptMessage, fmt::format("{}: {}", where, *wrong)});
   } else {
     // Not its own any more: for others at once.
-    for (const auto& range : data.acquiredRecords)
-      said[Offset(range.firstOffset)] = {
-          .last = Offset(range.lastOffset), .type = AcknowledgeType::Release, .delivery = {}};
+    for (const auto& range : data.acquiredRecords) {
+      const Offset first(range.firstOffset);
+      const Offset last(range.lastOffset);
+      said[first] = {.last = last, .type = AcknowledgeType::Release, .delivery = {}};
+      if (handlers_.onPassedOn)
+        handlers_.onPassedOn({.where = where, .first = first, .last = last, .count = range.deliveryCount});
+      if (stopped_) return;
+    }
   }
   if (said.empty()) source.session.said.erase(where);
 }

@@ -74,6 +74,15 @@ class ShareConsumer {
     ErrorCode error = ErrorCode::None;
   };
   using AnswerHandler = std::function<void(const Answer&)>;
+  /// Records, the first to the last, that came for a partition which is not its own any more: nobody is given them,
+  /// they are released at once. Each was delivered `count` times with this.
+  struct PassedOn {
+    const TopicPartition& where;
+    Offset first;
+    Offset last;
+    int16_t count = 0;
+  };
+  using PassOnHandler = std::function<void(const PassedOn&)>;
   /// Only errors that do not pass.
   using ErrorHandler = std::function<void(const Error&)>;
 
@@ -81,6 +90,7 @@ class ShareConsumer {
     RecordHandler onRecord;
     AcknowledgeHandler onAcknowledged = {};
     AnswerHandler onAnswer = {};
+    PassOnHandler onPassedOn = {};
     ErrorHandler onError = {};
   };
 

@@ -103,6 +103,13 @@ void ShareHistory::told(const std::string& member, const client::Acknowledged& a
   }
 }
 
+void ShareHistory::passedOn(const client::ShareConsumer::PassedOn& passed) {
+  for (Offset offset = passed.first; offset <= passed.last; offset = offset.next()) {
+    int16_t& count = records_[passed.where][offset].passedOn;
+    count = std::max(count, passed.count);
+  }
+}
+
 /// Whoever is told that what it said counts has held the record until then, unless all is done with it anyway.
 void ShareHistory::checkOneHolder(const Record& record, const Turn& turn, Time now) const {
   if (record.turns.size() == 1 || !turn.said) return;
@@ -166,6 +173,7 @@ int64_t ShareHistory::mostDeliveries(const Record* record) const {
 }
 
 bool ShareHistory::isDone(const Record* record, bool excuses) const {
+  if (record != nullptr && record->passedOn >= settings_.deliveryCountLimit) return true;
   if (record != nullptr && !record->turns.empty()) {
     const client::Delivery& last = record->turns.back().delivery;
     if (record->done || last.count >= settings_.deliveryCountLimit) return true;

@@ -43,6 +43,8 @@ class ShareHistory {
   /// The member says it; it may still be on its way.
   void said(const std::string& member, const client::Delivery& delivery, client::AcknowledgeType type, Time now);
   void told(const std::string& member, const client::Acknowledged& acknowledged, Time now);
+  /// It came to a member that has the partition no longer, which counts as a delivery.
+  void passedOn(const client::ShareConsumer::PassedOn& passed);
   /// Of each request to a leader; before what it brought.
   void answered(const std::string& member, const client::ShareConsumer::Answer& answer, Time now);
   /// Without a word, or with one: nothing that it holds is its own any more.
@@ -78,6 +80,8 @@ class ShareHistory {
     /// The highest number of a delivery whose release was confirmed, and when.
     int16_t released = 0;
     Time releasedAt{};
+    /// The highest number of a delivery that nobody was given.
+    int16_t passedOn = 0;
   };
   struct Leader {
     NodeId node;

@@ -99,6 +99,7 @@ void ShareMember::start() {
           .onAcknowledged =
               [this](const client::Acknowledged& acknowledged) { history_.told(name_, acknowledged, now()); },
           .onAnswer = [this](const client::ShareConsumer::Answer& answer) { history_.answered(name_, answer, now()); },
+          .onPassedOn = [this](const client::ShareConsumer::PassedOn& passed) { history_.passedOn(passed); },
           .onError = [this](const Error& error) { error_ = error.message; }});
   tick();
 }

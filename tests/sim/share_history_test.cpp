@@ -179,6 +179,15 @@ TEST_F(ShareHistoryTest, ARecordMayBeGivenUpByFetchesWhoseAnswersWereLost) {
   EXPECT_EQ(notDone(true), "");
 }
 
+TEST_F(ShareHistoryTest, ADeliveryToWhoHasThePartitionNoLongerCounts) {
+  acknowledge("a", give("a", 1, 1, 0), AcknowledgeType::Accept);
+  acknowledge("a", give("a", 1, 1, 1), AcknowledgeType::Release);
+  history_.passedOn({.where = kShared, .first = Offset(1), .last = Offset(1), .count = 2});
+  EXPECT_EQ(notDone(), "offset 1 of p-0 in s was given out 1 times and is neither accepted nor rejected nor given up");
+  history_.passedOn({.where = kShared, .first = Offset(1), .last = Offset(1), .count = 3});
+  EXPECT_EQ(notDone(), "") << "it was the last";
+}
+
 TEST_F(ShareHistoryTest, WhatIsInDoubtIsDoneUnlessItComesAgain) {
   acknowledge("a", give("a"), AcknowledgeType::Accept);
   acknowledge("a", give("a", 1, 1, 1), AcknowledgeType::Accept, ErrorCode::NetworkException);
