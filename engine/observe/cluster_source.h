@@ -161,8 +161,8 @@ class ClusterSource {
   /// number that `done` gets. An error says why it is impossible for this cluster as it is. The snapshot lists what is
   /// set.
   virtual void setFault(faults::Fault fault, std::move_only_function<void(Result<int>)> done) = 0;
-  /// Ends it: links carry what they held, a broker that it took down is started, one that it paused goes on.
   using FaultsHealed = std::move_only_function<void(Result<Healed>)>;
+  /// Ends it: links carry what they held, a broker that it took down is started, one that it paused goes on.
   virtual void healFault(int id, FaultsHealed done) = 0;
   /// All of them; an error tells of the first broker that does not come back.
   virtual void healAll(FaultsHealed done) = 0;
