@@ -217,7 +217,7 @@ void handleFetch(BrokerContext& broker, network::RequestPtr request) {
         .leaderOnly = fromFollower || version < kFirstWithRack,
         .rack = version >= kFirstWithRack ? message.rackId.str() : std::string(),
         .label = {.client = held->context().clientId(), .correlation = held->context().correlationId}};
-    if (!fromFollower && broker.recorder.enabled())
+    if (!fromFollower && broker.recorder.isWatched())
       for (const replication::FetchItem& item : gathered.readable)
         broker.traffic.reads(held->context(), {item.key.topic, item.key.partition}, item.ask.fetchOffset);
     if (fromFollower)

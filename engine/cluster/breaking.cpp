@@ -32,7 +32,8 @@ class Cluster::View final : public faults::ClusterView {
   std::vector<NodeId> nodes() const override {
     std::vector<NodeId> all;
     all.reserve(cluster_.slots_.size());
-    for (const auto& [id, slot] : cluster_.slots_) all.push_back(id);
+    for (const auto& [id, slot] : cluster_.slots_)
+      all.push_back({.id = id, .isBroker = slot->place.isBroker, .isController = slot->place.isController});
     return all;
   }
   Result<NodeId> leaderOf(const TopicPartition& partition) const override { return cluster_.leaderNow(partition); }
@@ -264,6 +265,8 @@ Result<Cluster::SetFault> Cluster::setNow(const faults::Fault& fault) {
     return fail(std::move(place).error());
   const NodeId node = place ? place->node : kNoNode;
   TIDEMARK_TRY(checkNames(fault, node));
+  // What was told before is not waited for.
+  hearEvents();
   const int id = faults_->add(fault, lab_->clock().monotonic());
   if (fault.trigger.isNow()) {
     if (auto begun = beginFault(id, fault); !begun) {
@@ -278,28 +281,42 @@ Result<Cluster::SetFault> Cluster::setNow(const faults::Fault& fault) {
 }
 
 void Cluster::listenForFaults() {
-  const bool awaits = faults_->awaitsEvents();
-  if (awaits == awaitsEvents_) return;
-  awaitsEvents_ = awaits;
-  for (auto& [id, slot] : slots_)
-    if (slot->recorder) lookAt(*slot, looking_ || awaitsEvents_);
-  // What was told before is not waited for.
-  if (!awaits) return;
+  const events::Kinds awaited = faults_->awaited();
+  if (awaited == awaited_) return;
+  const bool heard = !awaited_.empty() || news_.lost;
+  awaited_ = awaited;
+  listenToAll();
+  // What was told while nobody heard it is not waited for.
+  if (heard) return;
   collector_.collect();
   heardOf_ = collector_.eventsAfter(0, 0).last;
 }
 
 void Cluster::hearEvents() {
-  if (!awaitsEvents_) return;
+  if (awaited_.empty() && !news_.lost) return;
   collector_.collect();
   const observe::EventBatch batch = collector_.eventsAfter(heardOf_);
   heardOf_ = batch.last;
-  for (const observe::ObservedEvent& each : batch.events)
+  for (const observe::ObservedEvent& each : batch.events) {
+    tellLoss(each);
     faults_->occurred(each.event.broker, events::nameOf(each.event.payload), {each.topic, each.partition},
                       lab_->clock().monotonic());
+  }
   if (batch.events.empty()) return;
   advanceFaults();
   listenForFaults();
+}
+
+void Cluster::tellLoss(const observe::ObservedEvent& event) {
+  const auto* lost = std::get_if<events::RecordsLost>(&event.event.payload);
+  if (lost == nullptr || !news_.lost) return;
+  const TopicPartition partition{event.topic, event.partition};
+  const std::pair known(lost->epoch, lost->to);
+  // Its leader tells of an election before any replica follows that leader, so that a newer one ends an older.
+  const auto [told, isNew] = lossesTold_.try_emplace(partition, known);
+  if (!isNew && known <= told->second) return;
+  told->second = known;
+  news_.lost(partition, *lost);
 }
 
 observe::Healed Cluster::healed(size_t count) const {

@@ -32,7 +32,7 @@ Cluster::~Cluster() {
   for (auto& [id, slot] : slots_)
     if (slot->process) slot->process->awaitStopped();
   for (auto& [id, slot] : slots_)
-    if (slot->recorder) lookAt(*slot, false);
+    if (slot->recorder) listenTo(*slot, {});
   slots_.clear();
   errands_.reset();
   client_.reset();

@@ -98,6 +98,8 @@ class Cluster final : public observe::ClusterSource {
     std::function<void(NodeId, const std::string& reason)> died;
     /// A broker is not ready after the time that a start takes.
     std::function<void(NodeId)> late;
+    /// Acknowledged records are lost: at an election, and again whenever a replica tells that it held more of them.
+    std::function<void(const TopicPartition&, const events::RecordsLost&)> lost;
   };
   void onNews(News news) { news_ = std::move(news); }
   /// How long whoever starts or stops a broker, or heals what took one down, waits for it; then an error says what it
@@ -199,10 +201,12 @@ class Cluster final : public observe::ClusterSource {
   /// The book knows who listens where.
   void tellListeners();
   void dropFaults();
-  /// The recorders are listened to as long as a fault waits for an event.
+  /// The recorders are listened to for the events that faults wait for.
   void listenForFaults();
-  /// What was told since then: faults that waited for it begin.
+  /// What was told since then: faults that waited for it begin, losses are news.
   void hearEvents();
+  /// Says it once, however many replicas held the same records.
+  void tellLoss(const observe::ObservedEvent& event);
   /// Begins and ends what is due, and sees to it that it is called when more is.
   void advanceFaults();
   struct SetFault {
@@ -246,7 +250,10 @@ class Cluster final : public observe::ClusterSource {
   // In snapshot.cpp.
   void changed();
   void refresh();
-  void lookAt(Slot& slot, bool looks);
+  /// All kinds of events while somebody looks, else those that faults and news are about.
+  events::Kinds wantedEvents() const;
+  void listenTo(Slot& slot, const events::Kinds& kinds);
+  void listenToAll();
   /// Keeps what is known of a node's replicas, for when it does not run any more.
   void remember(Slot& slot);
   std::shared_ptr<observe::ClusterSnapshot> describe();
@@ -315,9 +322,11 @@ class Cluster final : public observe::ClusterSource {
   uint64_t version_ = 0;
   /// Somebody looks: events are gathered and snapshots made.
   bool looking_ = false;
-  /// A fault waits for an event; those up to this number were heard.
-  bool awaitsEvents_ = false;
+  /// Faults wait for such events; those up to this number were heard.
+  events::Kinds awaited_;
   uint64_t heardOf_ = 0;
+  /// Up to where the records of a partition are known to be lost, and since which election.
+  std::map<TopicPartition, std::pair<LeaderEpoch, Offset>> lossesTold_;
   bool refreshDue_ = false;
   platform::MonotonicTime lastRefresh_{};
   platform::Timer refreshTimer_;

@@ -28,7 +28,7 @@ void Cluster::killNode(Slot& slot, BrokerState state) {
   slot.node.reset();
   slot.main.reset();
   slot.looker.reset();
-  lookAt(slot, false);
+  listenTo(slot, {});
   slot.recorder.reset();
   slot.process.reset();
   faults_->lives(slot.place.id, false);
@@ -106,6 +106,7 @@ void Cluster::forgetCluster() {
   errands_.reset();
   client_.reset();
   slots_.clear();
+  lossesTold_.clear();
   dropFaults();
   topology_.reset();
   if (temporary_ && !dataFolder_.empty()) {

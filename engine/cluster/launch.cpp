@@ -332,7 +332,7 @@ void Cluster::startNode(Slot& slot, Handler done) {
   });
   slot.recorder = std::make_shared<events::Recorder>(slot.process->clock(), id);
   collector_.prepare(*slot.recorder);
-  lookAt(slot, looking_ || awaitsEvents_);
+  listenTo(slot, wantedEvents());
   slot.main = slot.process->createExecutor({.name = "main", .threads = 1});
   broker::NodeOptions options{.config = *config, .lowestVoterStartsAtOnce = true};
   options.betweenRequests = [book = faults_, id](network::RequestHandler& below, platform::Process& process,

@@ -28,8 +28,8 @@ struct Cluster::Slot {
   uint64_t incarnation = 0;
   std::shared_ptr<faults::FaultyProcess> process;
   std::shared_ptr<events::Recorder> recorder;
-  /// The recorder is attached to the collector.
-  bool observed = false;
+  /// What the collector listens to the recorder for.
+  events::Kinds heard;
   std::shared_ptr<platform::Executor> main;
   /// Where its files are looked at: made at the first look.
   std::shared_ptr<platform::Executor> looker;

@@ -77,20 +77,28 @@ void Cluster::onChange(std::function<void()> wake) {
   }
   run([this, looks] {
     looking_ = looks;
-    for (auto& [id, slot] : slots_)
-      if (slot->recorder) lookAt(*slot, looks || awaitsEvents_);
+    listenToAll();
     changed();
   });
 }
 
-void Cluster::lookAt(Slot& slot, bool looks) {
-  if (looks == slot.observed) return;
-  slot.observed = looks;
-  if (looks) {
-    collector_.attach(slot.recorder);
-  } else {
-    collector_.detach(slot.recorder);
-  }
+events::Kinds Cluster::wantedEvents() const {
+  if (looking_) return events::Kinds::all();
+  events::Kinds kinds = awaited_;
+  if (news_.lost) kinds |= events::Kinds::of<events::RecordsLost>();
+  return kinds;
+}
+
+void Cluster::listenTo(Slot& slot, const events::Kinds& kinds) {
+  // Of a recorder that somebody else drains we want nothing, and leave it alone.
+  if (kinds == slot.heard) return;
+  slot.heard = kinds;
+  collector_.listen(slot.recorder, kinds);
+}
+
+void Cluster::listenToAll() {
+  for (auto& [id, slot] : slots_)
+    if (slot->recorder) listenTo(*slot, wantedEvents());
 }
 
 void Cluster::watch(std::optional<TopicPartition> partition) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,7 @@
 #include "base/ids.h"
 #include "base/mutex.h"
 #include "events/event.h"
+#include "events/kinds.h"
 #include "events/ring.h"
 #include "platform/clock.h"
 
@@ -22,8 +24,9 @@ namespace tidemark::events {
 /// Where one broker's folders write their events. One per Process, made before and destroyed after all that emit.
 ///
 /// emit() is called from any thread of the broker, under the lock that guards the change, and costs one predicted
-/// branch while nobody looks. It never blocks, allocates only at a thread's first event, and never fails: when the
-/// thread's ring is full the event still draws its number and is counted as lost.
+/// branch while nobody wants that kind of event: then it draws no number either. It never blocks, allocates only at a
+/// thread's first event, and never fails: when the thread's ring is full the event still draws its number and is
+/// counted as lost.
 class Recorder {
  public:
   struct Options {
@@ -47,20 +50,37 @@ class Recorder {
   std::string topicName(TopicTag tag) const;
   static constexpr size_t kMaxTopics = 100'000;
 
-  bool enabled() const noexcept { return enabled_.load(std::memory_order_relaxed); }
-  /// By the collector. Events of threads that are in the middle of emit() may still come.
-  void enable(bool on) noexcept { enabled_.store(on, std::memory_order_relaxed); }
+  /// Whether somebody wants events of one of these kinds: else nothing need be made ready for telling them.
+  template <class... Kind>
+  bool wants() const noexcept {
+    constexpr Kinds kKinds = Kinds::of<Kind...>();
+    uint64_t found = 0;
+    for (size_t i = 0; i < kKinds.words().size(); ++i)
+      if (kKinds.words()[i] != 0) found |= wanted_[i].load(std::memory_order_relaxed) & kKinds.words()[i];
+    return found != 0;
+  }
+  /// Somebody looks at all that happens, not only for some kinds of events.
+  bool isWatched() const noexcept {
+    constexpr Kinds kAll = Kinds::all();
+    for (size_t i = 0; i < wanted_.size(); ++i)
+      if (wanted_[i].load(std::memory_order_relaxed) != kAll.words()[i]) return false;
+    return true;
+  }
+  /// By whoever drains it. Events of threads that are in the middle of emit() may still come.
+  void want(const Kinds& kinds) noexcept {
+    for (size_t i = 0; i < wanted_.size(); ++i) wanted_[i].store(kinds.words()[i], std::memory_order_relaxed);
+  }
 
   /// `emit(SegmentRolled{.partition = tag, …})`, under the lock that guards the change.
   template <class Kind>
   void emit(const Kind& what) noexcept {
-    if (!enabled()) [[likely]]
+    if (!wants<Kind>()) [[likely]]
       return;
     record(Payload(what));
   }
 
   /// Called at most once between two drains, by the thread that emits, with its locks held: it may set a flag or post a
-  /// message, nothing that waits. Set before enable(), never changed while threads emit.
+  /// message, nothing that waits. Set before want(), never changed while threads emit.
   void onFirstEvent(std::function<void()> wake) { wake_ = std::move(wake); }
 
   /// Moves what the rings hold to the end of `into`, in order of sequence, and returns how many events were lost since
@@ -79,7 +99,7 @@ class Recorder {
   const Options options_;
   /// Tells this recorder from any earlier one at the same address.
   const uint64_t identity_;
-  std::atomic<bool> enabled_{false};
+  std::array<std::atomic<uint64_t>, std::tuple_size_v<Kinds::Words>> wanted_{};
   std::atomic<bool> awake_{false};
   std::atomic<uint64_t> sequence_{0};
   std::function<void()> wake_;

@@ -80,9 +80,12 @@ int FaultBook::add(Fault fault, MonotonicTime now) {
   return id;
 }
 
-bool FaultBook::awaitsEvents() const {
+events::Kinds FaultBook::awaited() const {
   const Lock lock(mutex_);
-  return std::ranges::any_of(entries_, [](const auto& each) { return !each.second.begun && !each.second.beginAt; });
+  events::Kinds kinds;
+  for (const auto& [id, entry] : entries_)
+    if (!entry.begun && !entry.beginAt) kinds |= events::Kinds::named(entry.fault.trigger.event);
+  return kinds;
 }
 
 void FaultBook::occurred(NodeId teller, std::string_view event, const TopicPartition& about, MonotonicTime now) {

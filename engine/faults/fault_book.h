@@ -13,6 +13,7 @@
 
 #include "base/mutex.h"
 #include "events/event.h"
+#include "events/kinds.h"
 #include "faults/fault.h"
 #include "faults/fault_over.h"
 #include "faults/place.h"
@@ -108,8 +109,8 @@ class FaultBook {
   /// A checked fault; it is due at once or after its trigger's time, or so long after its event. Its number is its name
   /// from now on.
   int add(Fault fault, MonotonicTime now) EXCLUDES(mutex_);
-  /// Whether some fault waits for an event.
-  bool awaitsEvents() const EXCLUDES(mutex_);
+  /// The kinds of events that faults wait for.
+  events::Kinds awaited() const EXCLUDES(mutex_);
   /// A broker has told that: who waited for it is due.
   void occurred(NodeId teller, std::string_view event, const TopicPartition& about, MonotonicTime now) EXCLUDES(mutex_);
   /// The fault that has to begin or to end next, if its time has come. It stays due until begin() or end().

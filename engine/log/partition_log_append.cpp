@@ -232,7 +232,8 @@ Result<void> PartitionLog::noteAppended(const Group& group, int64_t position, Se
 }
 
 void PartitionLog::tellTransaction(const BatchHeader& header, const std::optional<EndedTransaction>& ended) const {
-  if (context_.recorder == nullptr || !context_.recorder->enabled()) return;
+  if (context_.recorder == nullptr || !context_.recorder->wants<events::MarkerWritten, events::TransactionOpened>())
+    return;
   if (ended) {
     context_.recorder->emit(events::MarkerWritten{.partition = tag_,
                                                   .producer = header.producerId,

@@ -47,7 +47,7 @@ void Processor::adopt(std::unique_ptr<platform::Connection> socket, const Listen
   connection->lastActive = peer->since;
   if (!idleTimerArmed_) armIdleTimer();
   if (auto* observer = shared_->options.observer) observer->connectionOpened(*peer);
-  if (auto* recorder = shared_->options.recorder; recorder != nullptr && recorder->enabled())
+  if (auto* recorder = shared_->options.recorder; recorder != nullptr && recorder->wants<events::ConnectionOpened>())
     recorder->emit(events::ConnectionOpened{.connection = static_cast<int64_t>(number),
                                             .address = std::string_view(fmt::format("{}", peer->address)),
                                             .listener = std::string_view(peer->listener)});

@@ -7,7 +7,7 @@ namespace tidemark::observe {
 
 Collector::~Collector() {
   const Lock lock(mutex_);
-  for (const Source& source : sources_) source.recorder->enable(false);
+  for (const Source& source : sources_) source.recorder->want({});
 }
 
 void Collector::prepare(events::Recorder& recorder) {
@@ -16,21 +16,19 @@ void Collector::prepare(events::Recorder& recorder) {
   });
 }
 
-void Collector::attach(std::shared_ptr<events::Recorder> recorder) {
-  const Lock lock(mutex_);
-  recorder->enable(true);
-  sources_.push_back({std::move(recorder), {}});
-}
-
-void Collector::detach(const std::shared_ptr<events::Recorder>& recorder) {
+void Collector::listen(const std::shared_ptr<events::Recorder>& recorder, const events::Kinds& kinds) {
   const Lock lock(mutex_);
   const auto found = std::ranges::find(sources_, recorder, &Source::recorder);
-  if (found == sources_.end()) return;
-  recorder->enable(false);
-  std::vector<ObservedEvent> batch;
-  drain(*found, batch);
-  keep(batch);
-  sources_.erase(found);
+  if (found == sources_.end() && kinds.empty()) return;
+  recorder->want(kinds);
+  if (found == sources_.end()) {
+    sources_.push_back({recorder, {}});
+  } else if (kinds.empty()) {
+    std::vector<ObservedEvent> batch;
+    drain(*found, batch);
+    keep(batch);
+    sources_.erase(found);
+  }
 }
 
 void Collector::collect() {

@@ -24,16 +24,14 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  /// Has a recorder wake this collector, once it is attached. Before any thread emits to it.
+  /// Has a recorder wake this collector, once it is listened to. Before any thread emits to it.
   void prepare(events::Recorder& recorder);
-  /// Begins to look at a broker: enables its recorder, which was prepared. A restarted broker comes with a new recorder
-  /// under the same id.
-  void attach(std::shared_ptr<events::Recorder> recorder);
-  /// Stops looking: takes what is left, then disables the recorder. Nothing if it is not attached.
-  void detach(const std::shared_ptr<events::Recorder>& recorder);
+  /// From now on these kinds of events of a broker are gathered, and no others. Of its recorder, which was prepared; a
+  /// restarted broker comes with a new one under the same id. None: what is left is taken, and the recorder let go.
+  void listen(const std::shared_ptr<events::Recorder>& recorder, const events::Kinds& kinds);
 
   /// Called when there is something to collect, at most once until the next collect(), on a thread of a broker that
-  /// holds locks: it may post a message, nothing more. Set before the first attach().
+  /// holds locks: it may post a message, nothing more. Set before the first listen().
   void onWake(std::function<void()> wake) { wake_ = std::move(wake); }
 
   /// Drains all recorders into the history. Cheap if there is nothing.

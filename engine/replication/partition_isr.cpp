@@ -53,7 +53,7 @@ void Partition::checkIsr() {
 
 void Partition::emitIsrChange(const std::vector<NodeId>& before, const std::vector<NodeId>& after) {
   events::Recorder& recorder = environment_->recorder;
-  if (!recorder.enabled()) return;
+  if (!recorder.wants<events::IsrShrunk, events::IsrExpanded>()) return;
   const auto contains = [](const std::vector<NodeId>& nodes, NodeId node) {
     return std::ranges::find(nodes, node) != nodes.end();
   };

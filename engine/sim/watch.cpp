@@ -31,7 +31,7 @@ void Watch::look() {
       if (broker.recorder) drain(broker);
       broker = {.id = broker.id, .recorder = now.recorder, .topics = {}};
       if (now.recorder) {
-        now.recorder->enable(true);
+        now.recorder->want(events::Kinds::all());
         for (Checker* checker : checkers_) checker->started(broker.id);
       }
     }

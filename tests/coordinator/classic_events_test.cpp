@@ -11,7 +11,7 @@ using testing::StartsWith;
 
 TEST_F(Groups, TellARebalanceFromTheMemberThatCausesItToItsEnd) {
   stableGroup();
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   const auto c = joinNew({.clientId = "c"});
   EXPECT_THAT(told(), ElementsAre(StartsWith("MemberJoined group=\"group\" member=\"c-"),
                                   "GroupStateChanged group=\"group\" from=Stable to=PreparingRebalance kind=Classic "
@@ -38,7 +38,7 @@ TEST_F(Groups, TellARebalanceFromTheMemberThatCausesItToItsEnd) {
 
 TEST_F(Groups, TellHowLongAMemberWasSilentThatMissedItsSession) {
   stableGroup();
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   executor_->advance(6s);
   EXPECT_EQ(heartbeat(ids_["a"], 1), ErrorCode::None);
   EXPECT_TRUE(told().empty()) << "heartbeats are no news";

@@ -356,7 +356,7 @@ TEST_F(ConsumerProtocolGroups, OffsetsGoWithTheGroupOnceItIsEmpty) {
   };
   EXPECT_EQ(remove(), ErrorCode::NonEmptyGroup);
   beat({.epoch = -1});
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   EXPECT_EQ(remove(), ErrorCode::None);
   EXPECT_THAT(told(), testing::ElementsAre("GroupStateChanged group=\"cg\" from=Empty to=Dead kind=Consumer "
                                            "cause=Removed generation=3 members=0"));
@@ -423,7 +423,7 @@ TEST_F(ConsumerProtocolGroups, AreListedWithTheirTypeAndDescribedByTheirOwnReque
 
 TEST_F(ConsumerProtocolGroups, TellARebalanceAndWhatEachMemberDoesInIt) {
   enter("a");
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   enter("b");
   executor_->advance(2s);
   beat({.epoch = 2});

@@ -88,7 +88,7 @@ TEST_F(MixedGroups, AClassicGroupIsUpgradedByTheFirstMemberOfTheConsumerProtocol
 TEST_F(MixedGroups, AGroupIsDowngradedWhenItsLastConsumerMemberLeaves) {
   const std::string classic = classicGroup();
   enter("b");
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   EXPECT_EQ(beat({.member = "b", .epoch = -1}).error(), ErrorCode::None);
   const std::vector<std::string> lines = told();
   const auto ends = [](const std::string& line) { return line.find("to=Dead") != std::string::npos; };

@@ -52,7 +52,7 @@ TEST_F(Groups, OffsetsOfATransactionWhoseVerificationIsGoneAreAskedForAgain) {
 TEST_F(Groups, TellACommitToWhoeverLooks) {
   stableGroup();
   EXPECT_TRUE(told().empty()) << "nobody looked";
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   EXPECT_EQ(errorOf(commit({.member = ids_["a"], .generation = 1, .offset = 5})), ErrorCode::None);
   EXPECT_EQ(errorOf(commit({.member = "nobody", .generation = 1, .offset = 6})), ErrorCode::UnknownMemberId);
   EXPECT_THAT(told(), testing::ElementsAre("OffsetCommitted group=\"group\" offset=5"));
@@ -279,7 +279,7 @@ TEST_F(Groups, OffsetsOfAGroupWithMembersDoNotExpire) {
   leave(ids_["b"]);
   executor_->advance(55min);
   EXPECT_EQ(fetch(), 5) << "counted from when the last member left";
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   executor_->advance(16min);
   EXPECT_EQ(fetch(), -1);
   EXPECT_THAT(told(), testing::ElementsAre("GroupStateChanged group=\"group\" from=Empty to=Dead kind=Classic "

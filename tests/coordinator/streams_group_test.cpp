@@ -357,7 +357,7 @@ TEST_F(StreamsApplications, ShowHowFarTheirStateIsRestored) {
 }
 
 TEST_F(StreamsApplications, TellWhatHappensInARebalance) {
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   const int32_t epoch = runningAlone();
   beat({.member = "b"});
   beat({.epoch = epoch});

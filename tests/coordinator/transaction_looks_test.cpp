@@ -104,7 +104,7 @@ TEST_F(TransactionLooks, IdsThatNobodyUsesExpireAndLeaveATombstone) {
 }
 
 TEST_F(TransactionLooks, EachChangeIsToldWithItsCause) {
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   const ProducerIdAndEpoch who = producer("tx");
   ASSERT_EQ(add("tx", who, partitionsOf("orders", {0, 1})), ErrorCode::None);
   ASSERT_EQ(begin("tx").error, ErrorCode::ConcurrentTransactions);

@@ -38,8 +38,36 @@ TEST_F(RecorderTest, WhileNobodyLooksNothingIsRecordedAndNoNumberDrawn) {
   EXPECT_TRUE(drain().empty());
 }
 
+TEST_F(RecorderTest, WhatNobodyWantsIsNotRecordedAndDrawsNoNumber) {
+  // One from each end of the list: they are kept in different words.
+  recorder.want(events::Kinds::of<BatchAppended, FaultHealed>());
+  EXPECT_TRUE((recorder.wants<BatchAppended>()));
+  EXPECT_TRUE((recorder.wants<BrokerPaused, FaultHealed>()));
+  EXPECT_FALSE((recorder.wants<BrokerPaused, InvariantBroken>()));
+  EXPECT_FALSE(recorder.isWatched());
+  recorder.emit(BrokerPaused{NodeId(2)});
+  recorder.emit(FaultHealed{.fault = 7});
+  recorder.emit(BatchAppended{});
+  const std::vector<Event> told = drain();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(nameOf(told[0].payload), "FaultHealed");
+  EXPECT_EQ(told[1].sequence, 2u);
+  recorder.want(events::Kinds::all());
+  EXPECT_TRUE(recorder.isWatched());
+  EXPECT_TRUE((recorder.wants<BrokerPaused>()));
+}
+
+TEST(Kinds, AreFoundByTheirNames) {
+  EXPECT_EQ(events::Kinds::named("BatchAppended"), events::Kinds::of<BatchAppended>());
+  EXPECT_EQ(events::Kinds::named("InvariantBroken"), events::Kinds::of<InvariantBroken>());
+  EXPECT_TRUE(events::Kinds::named("Rain").empty());
+  events::Kinds both = events::Kinds::named("BatchAppended");
+  both |= events::Kinds::named("FaultHealed");
+  EXPECT_EQ(both, (events::Kinds::of<FaultHealed, BatchAppended>()));
+}
+
 TEST_F(RecorderTest, AnEventTellsWhoWhenAndWhat) {
-  recorder.enable(true);
+  recorder.want(events::Kinds::all());
   const PartitionTag orders = recorder.partition("orders", PartitionIndex(3));
   recorder.emit(HighWatermarkAdvanced{.partition = orders, .from = Offset(5), .to = Offset(9), .slowest = NodeId(1)});
   const std::vector<Event> events = drain();
@@ -54,7 +82,7 @@ TEST_F(RecorderTest, AnEventTellsWhoWhenAndWhat) {
 }
 
 TEST_F(RecorderTest, AFullRingDrawsNumbersAndCountsWhatItRefuses) {
-  recorder.enable(true);
+  recorder.want(events::Kinds::all());
   for (int i = 0; i < 11; ++i) recorder.emit(BrokerPaused{NodeId(i)});
   EXPECT_EQ(drain().size(), 8u);
   EXPECT_EQ(lost, 3u);
@@ -69,7 +97,7 @@ TEST_F(RecorderTest, AFullRingDrawsNumbersAndCountsWhatItRefuses) {
 TEST_F(RecorderTest, ItWakesOnceUntilTheNextDrain) {
   int wakes = 0;
   recorder.onFirstEvent([&wakes] { ++wakes; });
-  recorder.enable(true);
+  recorder.want(events::Kinds::all());
   recorder.emit(BrokerStarted{NodeId(2)});
   recorder.emit(BrokerStarted{NodeId(2)});
   EXPECT_EQ(wakes, 1);
@@ -82,7 +110,7 @@ TEST_F(RecorderTest, OneThreadServesManyRecordersAsInTheSimulator) {
   std::vector<std::unique_ptr<Recorder>> many;
   for (int i = 0; i < 40; ++i) {
     many.push_back(std::make_unique<Recorder>(clock, NodeId(i), Recorder::Options{.ringCapacity = 8}));
-    many.back()->enable(true);
+    many.back()->want(events::Kinds::all());
   }
   for (int round = 0; round < 4; ++round)
     for (auto& one : many) one->emit(BrokerStarted{one->broker()});
@@ -97,7 +125,7 @@ TEST_F(RecorderTest, OneThreadServesManyRecordersAsInTheSimulator) {
 TEST_F(RecorderTest, ARecorderAtAnOldAddressDoesNotUseItsRings) {
   for (int i = 0; i < 3; ++i) {
     Recorder brief(clock, NodeId(i), {.ringCapacity = 8});
-    brief.enable(true);
+    brief.want(events::Kinds::all());
     brief.emit(BrokerStarted{NodeId(i)});
     std::vector<Event> events;
     brief.drain(events);
@@ -109,7 +137,7 @@ TEST_F(RecorderTest, ARecorderAtAnOldAddressDoesNotUseItsRings) {
 TEST_F(RecorderTest, ThreadsDrawEveryNumberOnceAndNoneIsHidden) {
   constexpr int kThreads = 4;
   constexpr int kEach = 5'000;
-  recorder.enable(true);
+  recorder.want(events::Kinds::all());
   std::atomic<int> running{kThreads};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t)

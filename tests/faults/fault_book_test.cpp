@@ -231,7 +231,7 @@ TEST_F(FaultBookTest, OneThatWaitsForAnEventIsDueSoLongAfterIt) {
   const int waits = set(
       R"({"kind":"cut","target":"link 1->3","trigger":{"event":"IsrShrunk","broker":2,"partition":"orders-0","afterMs":2000}})");
   const TopicPartition orders{"orders", PartitionIndex(0)};
-  EXPECT_TRUE(book_.awaitsEvents());
+  EXPECT_EQ(book_.awaited(), events::Kinds::of<events::IsrShrunk>());
   EXPECT_FALSE(book_.nextDue());
   EXPECT_FALSE(status(waits, kStart + seconds(1)).left);
   book_.occurred(NodeId(2), "IsrExpanded", orders, kStart);
@@ -240,7 +240,7 @@ TEST_F(FaultBookTest, OneThatWaitsForAnEventIsDueSoLongAfterIt) {
   EXPECT_FALSE(book_.nextDue()) << "those were others";
   book_.occurred(NodeId(2), "IsrShrunk", orders, kStart + seconds(1));
   EXPECT_EQ(book_.nextDue(), kStart + seconds(3));
-  EXPECT_FALSE(book_.awaitsEvents());
+  EXPECT_TRUE(book_.awaited().empty());
   book_.occurred(NodeId(2), "IsrShrunk", orders, kStart + seconds(2));
   EXPECT_EQ(book_.nextDue(), kStart + seconds(3)) << "the first counts";
 }

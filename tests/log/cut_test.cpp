@@ -35,7 +35,7 @@ class Cut : public LogFixture {
     const uint8_t wrong = 0xa5;
     EXPECT_TRUE((*file)->writeAt(static_cast<uint64_t>(position), ByteView(&wrong, 1)));
     events::Recorder recorder(process_->clock(), NodeId(1));
-    recorder.enable(true);
+    recorder.want(events::Kinds::all());
     LogContext told = context();
     told.recorder = &recorder;
     options_.cleanShutdown = clean;
@@ -127,7 +127,7 @@ TEST_F(Cut, NothingIsToldOfAWholeLog) {
   crash(Crash::Kill);
   restart();
   events::Recorder recorder(process_->clock(), NodeId(1));
-  recorder.enable(true);
+  recorder.want(events::Kinds::all());
   LogContext told = context();
   told.recorder = &recorder;
   options_.cleanShutdown = false;

@@ -93,7 +93,7 @@ TEST_F(Loading, severalThreadsRecoverTheLogsOfADirectorySideBySide) {
 TEST_F(Loading, noMoreThreadsRecoverThanTheDirectoryIsAllowed) {
   fill();
   crashManager();
-  recorder_->enable(true);
+  recorder_->want(events::Kinds::all());
   loadOn(2);
   std::vector<events::Event> told;
   recorder_->drain(told);
@@ -107,7 +107,7 @@ TEST_F(Loading, noMoreThreadsRecoverThanTheDirectoryIsAllowed) {
 TEST_F(Loading, recoveryTellsHowManyLogsAndSegmentsAreLeft) {
   fill();
   crashManager();
-  recorder_->enable(true);
+  recorder_->want(events::Kinds::all());
   loadOn(1);
   std::vector<events::Event> told;
   recorder_->drain(told);
@@ -127,7 +127,7 @@ TEST_F(Loading, afterACleanStopNoRecoveryIsTold) {
   fill();
   ASSERT_TRUE(manager_->shutdown(BrokerEpoch(1)));
   crashManager();
-  recorder_->enable(true);
+  recorder_->want(events::Kinds::all());
   loadOn(2);
   expectAllLoaded();
   std::vector<events::Event> told;

@@ -20,7 +20,7 @@ class Preallocate : public LogFixture {
   /// Opens the log and returns what it tells to have removed.
   int64_t removedByRecovery() {
     events::Recorder recorder(process_->clock(), NodeId(1));
-    recorder.enable(true);
+    recorder.want(events::Kinds::all());
     LogContext told = context();
     told.recorder = &recorder;
     options_.cleanShutdown = false;

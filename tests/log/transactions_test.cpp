@@ -302,7 +302,7 @@ TEST_F(TransactionsTest, TellsWhatBeginsWhatEndsAndWhoIsRefused) {
   log_.reset();
   restart();
   events::Recorder recorder(process_->clock(), NodeId(1));
-  recorder.enable(true);
+  recorder.want(events::Kinds::all());
   LogContext told = context();
   told.recorder = &recorder;
   const auto opened = PartitionLog::open(told, options_);

@@ -351,7 +351,7 @@ TEST_F(Driver, AllowingUncleanElectionElectsAtOnce) {
 }
 
 TEST_F(Driver, EventsTellWhatItDid) {
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   start();
   lead(1);
   startBroker(1);
@@ -369,7 +369,7 @@ TEST_F(Driver, EventsTellOfTopicsAndLeadersOnceTheyAreCommitted) {
   lead(1);
   const int64_t first = startBroker(1);
   startBroker(2);
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   autoCommit_ = false;
   auto request = creation("t");
   request.topics[0].numPartitions = -1;

@@ -26,7 +26,7 @@ class CollectorTest : public testing::Test {
   std::shared_ptr<Recorder> broker(int id) {
     auto recorder = std::make_shared<Recorder>(clock, NodeId(id), Recorder::Options{.ringCapacity = 4});
     collector.prepare(*recorder);
-    collector.attach(recorder);
+    collector.listen(recorder, events::Kinds::all());
     return recorder;
   }
   std::vector<int> brokersInOrder() {
@@ -68,7 +68,7 @@ TEST_F(CollectorTest, OneBrokersOrderIsItsSequenceEvenIfTheClockWasReadLate) {
 TEST_F(CollectorTest, TopicsAreNamedWithoutTheRecorder) {
   auto one = broker(1);
   one->emit(events::SegmentRolled{.partition = one->partition("orders", PartitionIndex(2)), .baseOffset = Offset(7)});
-  collector.detach(one);
+  collector.listen(one, {});
   one.reset();
   const EventBatch batch = collector.eventsAfter(0);
   ASSERT_EQ(batch.events.size(), 1u);
@@ -79,11 +79,23 @@ TEST_F(CollectorTest, TopicsAreNamedWithoutTheRecorder) {
 TEST_F(CollectorTest, DetachingStopsLookingAndKeepsWhatWasThere) {
   auto one = broker(1);
   one->emit(BrokerStarted{NodeId(1)});
-  collector.detach(one);
+  collector.listen(one, {});
   one->emit(BrokerPaused{NodeId(1)});
   collector.collect();
   EXPECT_EQ(collector.eventsAfter(0).events.size(), 1u);
-  EXPECT_FALSE(one->enabled());
+  EXPECT_FALSE(one->isWatched());
+}
+
+TEST_F(CollectorTest, OnlyWhatIsListenedToIsGathered) {
+  auto one = broker(1);
+  collector.listen(one, events::Kinds::of<BrokerPaused>());
+  one->emit(BrokerStarted{NodeId(1)});
+  one->emit(BrokerPaused{NodeId(1)});
+  collector.collect();
+  const EventBatch batch = collector.eventsAfter(0);
+  ASSERT_EQ(batch.events.size(), 1u);
+  EXPECT_EQ(events::nameOf(batch.events[0].event.payload), "BrokerPaused");
+  EXPECT_FALSE(one->isWatched());
 }
 
 TEST_F(CollectorTest, LostEventsAreCounted) {

@@ -84,7 +84,7 @@ TEST_F(RaftFiles, WhatIsCutOffADamagedMetadataLogIsToldByFileByteAndOffsets) {
   put(path, segment);
 
   events::Recorder recorder(process_->clock(), NodeId(1));
-  recorder.enable(true);
+  recorder.want(events::Kinds::all());
   const auto log = openLog(&recorder);
   ASSERT_TRUE(log) << log.error().message;
   std::vector<events::Event> events;

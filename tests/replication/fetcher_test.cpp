@@ -157,7 +157,7 @@ TEST_F(FetcherTest, TruncatesWhereTheLogsPartAndThenGoesOn) {
   diverging.divergingEpoch = {.epoch = 1, .endOffset = 3};
   say(diverging);
   say(records(0, 3, 1, 0));
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   follow();
   ASSERT_TRUE(awaitFetches(3));
   // It is told before anything is given up.

@@ -295,7 +295,7 @@ TEST_F(PartitionTest, AFollowerOfALogThatStartsInsideABatchBeginsWithTheWholeBat
 }
 
 TEST_F(PartitionTest, WhatAnUncleanElectionCostsIsToldByTheLeaderAndByWhoGivesItUp) {
-  recorder_.enable(true);
+  recorder_.want(events::Kinds::all());
   const auto lost = [this] {
     std::vector<events::Event> drained;
     recorder_.drain(drained);

@@ -192,7 +192,7 @@ Effects GroupShard::commitOffsets(const RequestInfo& info, const OffsetCommitReq
   // What is told once it is committed, if somebody looks.
   std::vector<Accepted> committed;
   std::string group;
-  if (config_.recorder != nullptr && config_.recorder->enabled()) {
+  if (config_.recorder != nullptr && config_.recorder->wants<events::OffsetCommitted>()) {
     committed = acceptedOf(request, commit.response);
     group = request.groupId.str();
   }

@@ -42,7 +42,11 @@ class GroupTeller {
   void removed(std::string_view group, int32_t generation);
 
  private:
-  bool looks() const noexcept { return recorder_ != nullptr && recorder_->enabled(); }
+  bool looks() const noexcept {
+    return recorder_ != nullptr &&
+           recorder_->wants<events::GroupStateChanged, events::MemberJoined, events::MemberLeft,
+                            events::RebalanceStarted, events::RebalanceCompleted, events::MemberProgressed>();
+  }
   platform::Duration sinceStart(std::string_view group) const;
 
   const events::GroupKind kind_;

@@ -79,7 +79,7 @@ void TransactionShard::write(Effects& effects, std::string_view id, const Transa
 }
 
 void TransactionShard::tell(std::string_view id, const TransactionMetadata* from, const TransactionMetadata* to) {
-  if (config_.recorder == nullptr || !config_.recorder->enabled()) return;
+  if (config_.recorder == nullptr || !config_.recorder->wants<events::TransactionStateChanged>()) return;
   const auto ours = written_.find(id);
   // What is read while loading was told when it happened.
   if (ours == written_.end()) return;

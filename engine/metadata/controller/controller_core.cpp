@@ -122,7 +122,9 @@ Result<void> ControllerDriver::Core::appendBatch(const Records& records) {
     if (last.error().code == ErrorCode::NotController) deactivate(last.error().message);
     return fail(last.error());
   }
-  const bool told = setup_.recorder != nullptr && setup_.recorder->enabled();
+  const bool told = setup_.recorder != nullptr &&
+                    setup_.recorder->wants<events::BrokerRegistered, events::BrokerFenced, events::BrokerUnfenced,
+                                           events::LeaderElected, events::TopicCreated, events::TopicDeleted>();
   // A copy shares all that does not change.
   const Image before = told ? image_ : Image();
   Changes ignored;

@@ -81,7 +81,7 @@ void LogModel::openManager() {
   options.openSegments = 2;
   options.cleaner = cleanerConfig();
   recorder_ = std::make_unique<events::Recorder>(process_->clock(), NodeId(1));
-  recorder_->enable(true);
+  recorder_->want(events::Kinds::all());
   auto manager = LogManager::open(*process_, background_, recorder_.get(), options);
   ASSERT_TRUE(manager || !alive()) << manager.error().message;
   if (!manager) return;
