@@ -173,6 +173,18 @@ nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed) {
   return answer;
 }
 
+nlohmann::json lostOf(const TopicPartition& partition, const events::RecordsLost& lost) {
+  const bool known = lost.to != kNoOffset;
+  return {{"event", "records-lost"},
+          {"topic", partition.topic},
+          {"partition", partition.partition.value()},
+          {"from", lost.from.value()},
+          {"to", known ? json(lost.to.value()) : json()},
+          {"count", known ? json(lost.to - lost.from) : json()},
+          {"leader", lost.leader.value()},
+          {"epoch", lost.epoch.value()}};
+}
+
 nlohmann::json healedOf(int which, const observe::Healed& healed) {
   json answer = which == 0 ? json{{"healed", "all"}, {"count", healed.count}} : json{{"healed", which}};
   if (healed.down.empty()) return answer;

@@ -21,6 +21,7 @@
 #include "tidemark/commands.h"
 #include "tidemark/console.h"
 #include "tidemark/serve/lab_commands.h"
+#include "tidemark/serve/lab_json.h"
 #include "tidemark/serve/record.h"
 #include "tidemark/suggest.h"
 
@@ -159,12 +160,14 @@ int serve(const ServeOptions& options) {
   Console console;
   cluster::Cluster cluster(cluster::nativePlatform(options.verbose));
   cluster.setPatience(cluster::Cluster::kUsualPatience);
-  cluster.onNews({.died =
-                      [](NodeId broker, const std::string& reason) {
-                        say({{"event", "died"}, {"broker", broker.value()}, {"reason", reason}});
-                      },
-                  // Whoever wants to end it, or to look what it lacks, has waited long enough.
-                  .late = [&console](NodeId) { console.listen(); }});
+  cluster.onNews(
+      {.died =
+           [](NodeId broker, const std::string& reason) {
+             say({{"event", "died"}, {"broker", broker.value()}, {"reason", reason}});
+           },
+       // Whoever wants to end it, or to look what it lacks, has waited long enough.
+       .late = [&console](NodeId) { console.listen(); },
+       .lost = [](const TopicPartition& partition, const events::RecordsLost& lost) { say(lostOf(partition, lost)); }});
   if (!advertise.empty()) cluster.advertise(std::move(advertise));
   std::optional<Record> record;
   if (!options.record.empty())
