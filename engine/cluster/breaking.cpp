@@ -29,8 +29,8 @@ class Cluster::View final : public faults::ClusterView {
  public:
   explicit View(const Cluster& cluster) : cluster_(cluster) {}
 
-  std::vector<NodeId> nodes() const override {
-    std::vector<NodeId> all;
+  std::vector<faults::Member> members() const override {
+    std::vector<faults::Member> all;
     all.reserve(cluster_.slots_.size());
     for (const auto& [id, slot] : cluster_.slots_)
       all.push_back({.id = id, .isBroker = slot->place.isBroker, .isController = slot->place.isController});
@@ -241,7 +241,9 @@ void Cluster::placeFault(faults::Fault fault, std::move_only_function<void(Resul
   run([this, fault = std::move(fault), done = std::move(done)]() mutable {
     auto set = setNow(fault);
     if (!set) return done(fail(std::move(set).error()));
-    PlacedFault placed{.id = set->id, .unmatched = unmatched(fault, set->node)};
+    PlacedFault placed{.id = set->id,
+                       .unmatched = unmatched(fault, set->node),
+                       .who = set->node == kNoNode ? std::string() : slots_.at(set->node)->name()};
     if (looking_) keepUnmatched(placed.id, placed.unmatched);
     done(std::move(placed));
   });

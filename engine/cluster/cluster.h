@@ -85,6 +85,8 @@ class Cluster final : public observe::ClusterSource {
     int id = 0;
     /// What it names and nobody is now.
     std::vector<faults::Unmatched> unmatched;
+    /// What its node is called; empty if it is not about one.
+    std::string who;
   };
   /// As setFault(); looks as well for what the fault names, on its broker's disk too.
   void placeFault(faults::Fault fault, std::move_only_function<void(Result<PlacedFault>)> done);

@@ -216,6 +216,7 @@ void Cluster::describeBroker(const Slot& slot, observe::ClusterSnapshot& into) c
   broker.id = slot.place.id;
   broker.state = slot.state;
   broker.isBroker = slot.place.isBroker;
+  broker.isController = slot.place.isController;
   broker.listener = {topology_->advertisedHost, slot.place.port};
   broker.controller = {topology_->advertisedHost, slot.place.controllerPort};
   broker.inState = into.at - slot.since;

@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "cluster/file_listing.h"
 #include "cluster/slot.h"
+#include "raft/types.h"
 
 // What a fault names and nobody is, as far as that is known: what can never be, and what is not there now.
 
@@ -98,6 +99,8 @@ std::vector<Unmatched> Cluster::unmatched(const faults::Fault& fault, NodeId nod
     if (!isConnected(client)) none.push_back({.what = What::Client, .name = std::move(client)});
   if (const metadata::ImagePtr image = newestImage()) {
     const auto look = [&](const std::string& topic, std::optional<PartitionIndex> partition) {
+      // It is no topic of the image, and always there.
+      if (topic == raft::kMetadataTopic) return;
       if (image->topics.find(topic) == nullptr)
         none.push_back({.what = What::Topic, .name = topic});
       else if (partition && image->topics.partition(topic, *partition) == nullptr)
@@ -109,7 +112,6 @@ std::vector<Unmatched> Cluster::unmatched(const faults::Fault& fault, NodeId nod
   }
   if (node == kNoNode) return none;
   const Slot& slot = *slots_.at(node);
-  if (fault.kind == faults::Kind::ClockJump && !slot.process) none.push_back({.what = What::Process, .node = node});
   // Of what is over at once a path that is not there was refused.
   if (!fault.path.empty() && !faults::isMomentary(fault.kind)) {
     bool absent = false;

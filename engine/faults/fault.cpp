@@ -7,6 +7,7 @@
 
 #include "faults/named.h"
 #include "faults/refusals.h"
+#include "faults/tellers.h"
 #include "protocol/api.h"
 
 namespace tidemark::faults {
@@ -63,12 +64,27 @@ const KindInfo& infoOf(Kind kind) noexcept {
   return kKinds[static_cast<size_t>(kind)];
 }
 
+constexpr std::string_view kMetadataTopic = "__cluster_metadata";
 constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
 constexpr double kSlowest = 0.01;
 constexpr double kFastest = 100;
 
 std::unexpected<Error> impossible(const Fault& fault, std::string_view why) {
   return fail(ErrorCode::InvalidRequest, fmt::format("{}: {}", nameOf(fault.kind), why));
+}
+
+/// Of the metadata log there is one.
+Result<void> checkPartition(const Fault& fault, std::string_view topic, PartitionIndex partition) {
+  if (topic == kMetadataTopic && partition != PartitionIndex(0))
+    return impossible(fault, fmt::format("{} has one partition, 0", topic));
+  return {};
+}
+
+/// Whom the quorum elects has a name of its own.
+Result<void> checkNamed(const Fault& fault, const NodeName& node) {
+  if (node.by == NodeName::By::LeaderOf && node.partition.topic == kMetadataTopic)
+    return impossible(fault, fmt::format("who leads {} is called the active controller", node.partition.topic));
+  return {};
 }
 
 Result<void> checkTarget(const Fault& fault) {
@@ -78,6 +94,9 @@ Result<void> checkTarget(const Fault& fault) {
   if (isNothing && (requiredOf(fault.kind) & kTarget)) return impossible(fault, "it needs a target");
   if (!isNothing && !(parametersOf(fault.kind) & kTarget)) return impossible(fault, "it takes no target");
   if (isNothing) return {};
+  if (const auto* node = std::get_if<NodeName>(&fault.target)) TIDEMARK_TRY(checkNamed(fault, *node));
+  if (const auto* link = std::get_if<LinkName>(&fault.target))
+    for (const LinkEnd* end : {&link->from, &link->to}) TIDEMARK_TRY(checkNamed(fault, end->node));
   switch (areaOf(fault.kind)) {
     case Area::Links: {
       const bool wantsNode = fault.kind == Kind::Isolate || fault.kind == Kind::Bridge;
@@ -110,6 +129,20 @@ Result<void> checkTimes(const Fault& fault) {
   return {};
 }
 
+/// What no node will ever tell.
+Result<void> checkEvent(const Fault& fault) {
+  const Trigger& trigger = fault.trigger;
+  if (trigger.event.empty()) return {};
+  const Tellers tellers = tellersOf(trigger.event);
+  if (tellers == kNobodyTells) return impossible(fault, fmt::format("nobody tells {}", trigger.event));
+  if (tellers == kLabTells && trigger.teller != kNoNode)
+    return impossible(fault, fmt::format("the lab tells {}, and no broker: leave \"broker\" out", trigger.event));
+  if (trigger.about.topic.empty()) return {};
+  if (!isAboutPartition(trigger.event))
+    return impossible(fault, fmt::format("{} is about no partition: leave \"partition\" out", trigger.event));
+  return checkPartition(fault, trigger.about.topic, trigger.about.partition);
+}
+
 /// What no request could ever be.
 Result<void> checkRequests(const Fault& fault) {
   if (!fault.api.empty()) {
@@ -123,6 +156,7 @@ Result<void> checkRequests(const Fault& fault) {
       return impossible(fault, fmt::format("{} requests name no partitions: leave \"partition\" out", fault.api));
   }
   if (fault.partition && fault.topic.empty()) return impossible(fault, "\"partition\" needs \"topic\"");
+  if (fault.partition) return checkPartition(fault, fault.topic, *fault.partition);
   return {};
 }
 
@@ -189,6 +223,7 @@ bool isMomentary(Kind kind) noexcept {
 Result<void> check(const Fault& fault) {
   TIDEMARK_TRY(checkTarget(fault));
   TIDEMARK_TRY(checkTimes(fault));
+  TIDEMARK_TRY(checkEvent(fault));
   const uint32_t required = requiredOf(fault.kind);
   if ((required & kDelay) && fault.delay <= milliseconds{}) return impossible(fault, "delayMs is at least 1");
   for (const auto& [name, value] : {std::pair("delayMs", fault.delay), std::pair("jitterMs", fault.jitter)}) {

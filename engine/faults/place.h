@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "faults/fault.h"
@@ -55,19 +56,32 @@ struct Place {
   bool isAt(NodeId other) const noexcept { return node == kNoNode || node == other; }
 };
 
+/// A node of a cluster, and what it is.
+struct Member {
+  NodeId id;
+  bool isBroker = true;
+  bool isController = true;
+
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+/// Whether it answers requests of the API (Kafka's name of it).
+bool takes(const Member& member, std::string_view api) noexcept;
+
 /// Who is who in a cluster at this moment.
 class ClusterView {
  public:
   virtual ~ClusterView() = default;
   /// All of them, running or not, in order.
-  virtual std::vector<NodeId> nodes() const = 0;
+  virtual std::vector<Member> members() const = 0;
   /// Errors say why there is none.
   virtual Result<NodeId> leaderOf(const TopicPartition& partition) const = 0;
   virtual Result<NodeId> activeController() const = 0;
 };
 
-/// Resolves names and draws shapes. InvalidRequest if the cluster has no such broker or the shape does not fit it,
-/// LeaderNotAvailable or BrokerNotAvailable if nobody is what was named.
+/// Resolves names and draws shapes. InvalidRequest if that can never be in this cluster: it has no such broker or
+/// controller, whoever could be meant is never asked or told that, the shape does not fit it. LeaderNotAvailable or
+/// BrokerNotAvailable if nobody is what was named, or who is it now is no one to whom it can happen.
 Result<Place> placeOf(const Fault& fault, const ClusterView& cluster);
 
 // Shapes: who does not hear whom.

@@ -4,7 +4,7 @@
 
 namespace tidemark::faults {
 
-std::string textOf(const Unmatched& unmatched) {
+std::string textOf(const Unmatched& unmatched, std::string_view who) {
   switch (unmatched.what) {
     case Unmatched::What::Client:
       return fmt::format("no client named {} is connected", unmatched.name);
@@ -13,9 +13,7 @@ std::string textOf(const Unmatched& unmatched) {
     case Unmatched::What::Partition:
       return fmt::format("there is no partition {}", unmatched.name);
     case Unmatched::What::Path:
-      return fmt::format("broker {} has no file or folder {}", unmatched.node, unmatched.name);
-    case Unmatched::What::Process:
-      return fmt::format("broker {} does not run, and its clocks are right when it starts", unmatched.node);
+      return fmt::format("{} has no file or folder {}", who, unmatched.name);
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
 
@@ -16,8 +17,6 @@ struct Unmatched {
     Partition,
     /// Neither a file nor a folder of `node` has that path.
     Path,
-    /// `node` does not run, and what is done to its clocks is over before it does.
-    Process,
   };
   What what{};
   /// "billing", "orders", "orders-7", "*.log".
@@ -27,7 +26,7 @@ struct Unmatched {
   friend bool operator==(const Unmatched&, const Unmatched&) = default;
 };
 
-/// "no client named billing is connected".
-std::string textOf(const Unmatched& unmatched);
+/// "no client named billing is connected". `who`: what its node is called.
+std::string textOf(const Unmatched& unmatched, std::string_view who);
 
 }  // namespace tidemark::faults

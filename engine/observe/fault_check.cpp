@@ -16,9 +16,11 @@ class SnapshotView final : public faults::ClusterView {
  public:
   explicit SnapshotView(const ClusterSnapshot& cluster) : cluster_(cluster) {}
 
-  std::vector<NodeId> nodes() const override {
-    std::vector<NodeId> all;
-    for (const BrokerSnapshot& broker : cluster_.brokers) all.push_back(broker.id);
+  std::vector<faults::Member> members() const override {
+    std::vector<faults::Member> all;
+    all.reserve(cluster_.brokers.size());
+    for (const BrokerSnapshot& broker : cluster_.brokers)
+      all.push_back({.id = broker.id, .isBroker = broker.isBroker, .isController = broker.isController});
     return all;
   }
   Result<NodeId> leaderOf(const TopicPartition& partition) const override {
@@ -90,6 +92,11 @@ Result<void> checkState(Kind kind, std::string_view who, BrokerState state) {
     case Kind::Wipe:
       if (!down) return fail(ErrorCode::InvalidRequest, fmt::format("{} holds its files: kill or stop it first", who));
       break;
+    case Kind::ClockJump:
+      if (down)
+        return fail(ErrorCode::InvalidRequest,
+                    fmt::format("{} does not run, and its clocks are right when it starts: restart it first", who));
+      break;
     default:
       break;
   }
@@ -121,7 +128,7 @@ Result<void> checkKind(Kind kind, const ClusterSnapshot& cluster) {
       shape.target = faults::NodeName{.by = {}, .id = cluster.brokers.front().id, .partition = {}};
     if (auto place = faults::placeOf(shape, SnapshotView(cluster)); !place) return fail(place.error());
   }
-  if (faults::areaOf(kind) != faults::Area::Brokers) return {};
+  if (faults::areaOf(kind) != faults::Area::Brokers && kind != Kind::ClockJump) return {};
   Result<void> first;
   for (const BrokerSnapshot& broker : cluster.brokers) {
     auto possible = checkState(kind, nodeText(broker.id, broker.isBroker), broker.state);

@@ -33,7 +33,12 @@ void fieldsOf(Visit& visit, T& v) {
   // The inverse, as a default is not written: recordings that know no such nodes stay as they are.
   bool controllerOnly = !v.isBroker;
   visit("controllerOnly", controllerOnly);
-  if constexpr (!std::is_const_v<T>) v.isBroker = !controllerOnly;
+  bool brokerOnly = !v.isController;
+  visit("brokerOnly", brokerOnly);
+  if constexpr (!std::is_const_v<T>) {
+    v.isBroker = !controllerOnly;
+    v.isController = !brokerOnly;
+  }
   visit("diedOf", v.diedOf);
   visit("listener", v.listener);
   visit("controller", v.controller);

@@ -34,7 +34,7 @@ constexpr faults::Port lastOf(faults::Port) {
 }
 
 constexpr faults::Unmatched::What lastOf(faults::Unmatched::What) {
-  return faults::Unmatched::What::Process;
+  return faults::Unmatched::What::Path;
 }
 
 /// What went wrong, on its way to the line that is told.

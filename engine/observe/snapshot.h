@@ -52,6 +52,8 @@ struct BrokerSnapshot {
   BrokerState state = BrokerState::Starting;
   /// False: a controller that is nothing else. It leads and holds no partition.
   bool isBroker = true;
+  /// A voter of the quorum.
+  bool isController = true;
   /// Why its process ended without anybody's doing; empty in every other state.
   std::string diedOf;
   /// Where clients connect.

@@ -63,7 +63,7 @@ void Faults::loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower) 
            fmt::format("broker {} loses power while {} has it join an ISR; the two are cut", follower, leader));
   budget_.troubled(leader, seconds(9));
   // The controller hears of it when the follower has registered again.
-  for (int i = 1; i <= setup_.nodes; ++i) {
+  for (int i = 1; i <= nodes(); ++i) {
     faults::Fault late{.kind = faults::Kind::RequestDelay,
                        .target = faults::NodeName{.id = NodeId(i), .partition = {}}};
     late.duration = seconds(5);

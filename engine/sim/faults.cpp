@@ -37,7 +37,7 @@ Faults::Faults(Setup setup)
       choices_(platform::mix(setup_.seed, "faults")),
       moments_(platform::mix(setup_.seed, "moments")),
       habits_(draw(choices_)),
-      budget_(setup_.world, setup_.platform, setup_.watch, setup_.brokers, setup_.nodes, setup_.minInsyncReplicas) {}
+      budget_(setup_.world, setup_.platform, setup_.watch, setup_.brokers, nodes(), setup_.minInsyncReplicas) {}
 
 Faults::Habits Faults::draw(platform::Generator& choices) {
   const auto weight = [&](unsigned most) {
@@ -85,7 +85,7 @@ std::shared_ptr<platform::SimulatedProcess> Faults::process(NodeId broker) const
 }
 
 NodeId Faults::anyNode(platform::Generator& dice) const {
-  return NodeId(static_cast<int32_t>(1 + dice.below(static_cast<uint64_t>(setup_.nodes))));
+  return NodeId(static_cast<int32_t>(1 + dice.below(static_cast<uint64_t>(nodes()))));
 }
 
 void Faults::later(platform::Duration after, std::move_only_function<void()> action) {
@@ -123,9 +123,9 @@ void Faults::end() {
 void Faults::mendLinks() {
   setup_.world.network().heal();
   setup_.told.nobodyWillCrash();
-  for (int i = 1; i <= setup_.nodes; ++i) {
+  for (int i = 1; i <= nodes(); ++i) {
     const std::string broker = processOf(NodeId(i));
-    for (int j = 1; j <= setup_.nodes; ++j) setup_.world.network().setLink(broker, processOf(NodeId(j)), {});
+    for (int j = 1; j <= nodes(); ++j) setup_.world.network().setLink(broker, processOf(NodeId(j)), {});
     for (const std::string& client : allClients()) {
       setup_.world.network().setLink(broker, client, {});
       setup_.world.network().setLink(client, broker, {});
@@ -137,7 +137,7 @@ void Faults::mendLinks() {
 
 void Faults::mend() {
   later(milliseconds(200), [this] { mend(); });
-  for (int i = 1; i <= setup_.nodes; ++i) {
+  for (int i = 1; i <= nodes(); ++i) {
     const auto running = process(NodeId(i));
     if (!running) {
       restart(NodeId(i));
@@ -336,7 +336,7 @@ void Faults::hurtLink(Strike& strike) {
 }
 
 void Faults::hurtSeam(Strike& strike) {
-  SeamFault drawn = drawSeamFault(strike.dice, setup_.nodes);
+  SeamFault drawn = drawSeamFault(strike.dice, setup_.members);
   if (drawn.harms.size() > 2 ? !budget_.mayHarmAll() : !std::ranges::all_of(drawn.harms, [this](NodeId broker) {
         return budget_.mayHarm(broker);
       }))

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "faults/place.h"
 #include "platform/simulated/generator.h"
 #include "platform/simulated/world.h"
 #include "sim/fault_budget.h"
@@ -49,8 +50,8 @@ class Faults final : public Checker {
     Tally& tally;
     ToldFaults& told;
     int brokers;
-    /// With those that are controllers only.
-    int nodes;
+    /// Brokers, and those that are controllers only behind them.
+    std::vector<faults::Member> members;
     int minInsyncReplicas;
     std::vector<std::string> clients;
     /// Of groups that a seed may have or not.
@@ -105,6 +106,7 @@ class Faults final : public Checker {
   void mendLinks();
   void restart(NodeId broker);
   void mend();
+  int nodes() const noexcept { return static_cast<int>(setup_.members.size()); }
   std::shared_ptr<platform::SimulatedProcess> process(NodeId broker) const;
   NodeId anyNode(platform::Generator& dice) const;
 

@@ -106,7 +106,7 @@ class Scenario {
                  .tally = tally_,
                  .told = told_,
                  .brokers = brokers_,
-                 .nodes = topology_.nodes(),
+                 .members = topology_.members(),
                  .minInsyncReplicas = topology_.minInsyncReplicas,
                  .clients = clients(),
                  .further = {furtherClientsOfShares(shares_.plan().clients()),

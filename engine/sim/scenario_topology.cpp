@@ -33,6 +33,14 @@ ScenarioTopology drawTopology(uint64_t seed, std::optional<int> brokers) {
   return topology;
 }
 
+std::vector<faults::Member> ScenarioTopology::members() const {
+  std::vector<faults::Member> all;
+  for (int id = 1; id <= nodes(); ++id)
+    all.push_back(
+        {.id = NodeId(id), .isBroker = id <= brokers, .isController = separate ? id > brokers : id <= controllers});
+  return all;
+}
+
 std::string textOf(const ScenarioTopology& topology) {
   return fmt::format("{} broker{}, {} {}, {} partitions, copies {}, in sync at least {}{}", topology.brokers,
                      topology.brokers == 1 ? "" : "s", topology.controllers,

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/ids.h"
+#include "faults/place.h"
 
 namespace tidemark::sim {
 
@@ -22,6 +24,7 @@ struct ScenarioTopology {
   int segmentBytes = 0;
 
   int nodes() const noexcept { return separate ? brokers + controllers : brokers; }
+  std::vector<faults::Member> members() const;
   NodeId firstController() const noexcept { return NodeId(separate ? brokers + 1 : 1); }
 };
 

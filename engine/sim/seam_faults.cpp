@@ -30,7 +30,8 @@ constexpr std::array<std::string_view, 10> kApis = {"Produce",         "Fetch", 
 
 class Drawing {
  public:
-  Drawing(platform::Generator& choices, int nodes) : choices_(choices), nodes_(nodes) {}
+  Drawing(platform::Generator& choices, std::span<const faults::Member> members)
+      : choices_(choices), members_(members), nodes_(static_cast<int>(members.size())) {}
 
   SeamFault draw() {
     Fault& fault = drawn_.fault;
@@ -42,7 +43,7 @@ class Drawing {
         link();
         break;
       case faults::Area::Brokers:
-        fault.target = broker(true);
+        target(true);
         fault.delay = milliseconds(1 + choices_.below(20));
         break;
       case faults::Area::Disks:
@@ -61,10 +62,14 @@ class Drawing {
  private:
   NodeId any() { return NodeId(static_cast<int32_t>(1 + choices_.below(static_cast<uint64_t>(nodes_)))); }
 
-  faults::Target broker(bool harmed) {
+  const faults::Member& member(NodeId id) const { return members_[static_cast<size_t>(id.value() - 1)]; }
+
+  NodeId target(bool harmed) {
     const NodeId id = any();
     if (harmed) drawn_.harms.push_back(id);
-    return faults::NodeName{.by = faults::NodeName::By::Number, .id = id, .partition = {}};
+    drawn_.fault.target = faults::NodeName{
+        .by = faults::NodeName::By::Number, .id = id, .partition = {}, .isController = !member(id).isBroker};
+    return id;
   }
 
   void chance(unsigned mostPercent) {
@@ -80,7 +85,7 @@ class Drawing {
     if (fault.kind == Kind::Halves && nodes_ < 2) fault.kind = Kind::Delay;
     if (fault.kind == Kind::Halves || fault.kind == Kind::Bridge || fault.kind == Kind::Ring) {
       for (int i = 1; i <= nodes_; ++i) drawn_.harms.emplace_back(i);
-      if (fault.kind == Kind::Bridge) fault.target = broker(false);
+      if (fault.kind == Kind::Bridge) target(false);
       if (fault.kind == Kind::Halves) halves();
       return;
     }
@@ -113,7 +118,7 @@ class Drawing {
 
   void disk() {
     Fault& fault = drawn_.fault;
-    fault.target = broker(fault.kind != Kind::SlowDisk);
+    target(fault.kind != Kind::SlowDisk);
     switch (fault.kind) {
       case Kind::SlowDisk:
         fault.delay = milliseconds(1 + choices_.below(100));
@@ -137,7 +142,7 @@ class Drawing {
 
   void clock() {
     Fault& fault = drawn_.fault;
-    fault.target = broker(fault.kind == Kind::ClockDrift);
+    target(fault.kind == Kind::ClockDrift);
     if (fault.kind == Kind::ClockDrift) {
       fault.clocks = faults::kMonotonic | faults::kWall;
       fault.rate = 0.5 + static_cast<double>(choices_.below(150)) / 100;
@@ -149,7 +154,7 @@ class Drawing {
 
   void request() {
     Fault& fault = drawn_.fault;
-    fault.target = broker(fault.kind == Kind::RequestDrop || fault.kind == Kind::RequestDelay);
+    const NodeId whom = target(fault.kind == Kind::RequestDrop || fault.kind == Kind::RequestDelay);
     fault.api = kApis[choices_.below(kApis.size())];
     chance(40);
     if (fault.kind == Kind::RequestError) {
@@ -158,17 +163,20 @@ class Drawing {
     } else if (fault.kind == Kind::RequestDelay) {
       fault.delay = milliseconds(1 + choices_.below(500));
     }
+    // That is what everybody takes.
+    if (!faults::takes(member(whom), fault.api)) fault.api = "Fetch";
   }
 
   platform::Generator& choices_;
+  const std::span<const faults::Member> members_;
   const int nodes_;
   SeamFault drawn_;
 };
 
 }  // namespace
 
-SeamFault drawSeamFault(platform::Generator& choices, int nodes) {
-  return Drawing(choices, nodes).draw();
+SeamFault drawSeamFault(platform::Generator& choices, std::span<const faults::Member> members) {
+  return Drawing(choices, members).draw();
 }
 
 faults::Fault drawDamage(platform::Generator& choices, NodeId broker) {

@@ -70,7 +70,7 @@ class CrowdedBrokerTest : public ClusterTest {
       lab_.change([&] {
         answered = true;
         ASSERT_TRUE(placed) << placed.error().message;
-        for (const faults::Unmatched& each : placed->unmatched) all.push_back(faults::textOf(each));
+        for (const faults::Unmatched& each : placed->unmatched) all.push_back(faults::textOf(each, placed->who));
       });
     });
     EXPECT_TRUE(await([&] { return answered; }));

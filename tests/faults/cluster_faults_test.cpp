@@ -399,7 +399,7 @@ TEST_P(ClusterFaultsTest, WhatNobodyIsIsToldWithTheFaultThatNamesIt) {
     EXPECT_TRUE(placed) << json << ": " << placed.error().message;
     std::vector<std::string> all;
     if (placed)
-      for (const Unmatched& each : placed->unmatched) all.push_back(textOf(each));
+      for (const Unmatched& each : placed->unmatched) all.push_back(textOf(each, placed->who));
     return all;
   };
   using testing::ElementsAre;
@@ -423,8 +423,11 @@ TEST_P(ClusterFaultsTest, WhatNobodyIsIsToldWithTheFaultThatNamesIt) {
   EXPECT_THAT(notes(R"({"kind":"request-drop","topic":"orders","partition":7})"),
               ElementsAre("there is no partition orders-7"));
   ASSERT_TRUE(lab_->perform([&](auto done) { lab_->cluster().killBroker(victim, std::move(done)); }));
-  EXPECT_THAT(notes(text(R"({{"kind":"clock-jump","target":"{}","offsetMs":1}})", who)),
-              ElementsAre(who + " does not run, and its clocks are right when it starts"));
+  EXPECT_EQ(refused(text(R"({{"kind":"clock-jump","target":"{}","offsetMs":1}})", who)),
+            who + " does not run, and its clocks are right when it starts: restart it first");
+  EXPECT_THAT(notes(R"({"kind":"request-delay","delayMs":1,"topic":"__cluster_metadata","partition":0})"),
+              ElementsAre())
+      << "it is no topic like others, and is there";
 }
 
 TEST_P(ClusterFaultsTest, WhoLooksIsShownWhatNobodyIsAndWhatIsOver) {

@@ -5,17 +5,17 @@
 namespace tidemark::faults {
 namespace {
 
-std::vector<NodeId> brokers(int count) {
-  std::vector<NodeId> all;
-  for (int i = 1; i <= count; ++i) all.emplace_back(i);
+std::vector<Member> brokers(int count) {
+  std::vector<Member> all;
+  for (int i = 1; i <= count; ++i) all.push_back({.id = NodeId(i)});
   return all;
 }
 
 /// A cluster in which broker 1 leads everything and broker 2 is the active controller.
 class FixedView final : public ClusterView {
  public:
-  explicit FixedView(int count) : nodes_(brokers(count)) {}
-  std::vector<NodeId> nodes() const override { return nodes_; }
+  explicit FixedView(int count) : members_(brokers(count)) {}
+  std::vector<Member> members() const override { return members_; }
   Result<NodeId> leaderOf(const TopicPartition& partition) const override {
     if (partition.topic == "none") return fail(ErrorCode::LeaderNotAvailable, "none-0 has no leader");
     return NodeId(1);
@@ -23,7 +23,7 @@ class FixedView final : public ClusterView {
   Result<NodeId> activeController() const override { return NodeId(2); }
 
  private:
-  const std::vector<NodeId> nodes_;
+  const std::vector<Member> members_;
 };
 
 Fault faultOf(Kind kind, std::string_view target) {

@@ -117,8 +117,6 @@ TEST_F(FaultsOverTest, TopicsPartitionsAndBrokersThatComeAreNotMissedAnyMore) {
   EXPECT_EQ(note({.what = What::Partition, .name = "orders-2"}), "");
   EXPECT_THAT(note({.what = What::Path, .name = "*.x", .node = NodeId(2)}),
               HasSubstr("broker 2 has no file or folder *.x"));
-  EXPECT_THAT(note({.what = What::Process, .name = {}, .node = NodeId(2)}), HasSubstr("broker 2 does not run"));
-  EXPECT_EQ(note({.what = What::Process, .name = {}, .node = NodeId(1)}), "");
 }
 
 TEST_F(FaultsOverTest, TheFoldIsThereOnceSomethingIsOverAndKeysOpenIt) {
@@ -189,16 +187,15 @@ TEST_F(FaultsOverTest, OneThatCouldNotBeginSaysWhyAndOneThatWasInVainSaysForWhom
                             .reason = "there is no partition payments-0"});
   now.faultsOver.push_back(
       {.id = 2,
-       .fault = *faults::parseFault(R"({"kind": "clock-jump", "target": "broker 2", "offsetMs": 9})"),
+       .fault = *faults::parseFault(R"({"kind": "disk-error", "target": "broker 2", "path": "*.x"})"),
        .broker = NodeId(2),
-       .ending = faults::Ending::FiredOut,
-       .fired = 1,
-       .unmatched = {{.what = faults::Unmatched::What::Process, .node = NodeId(2)}}});
+       .ending = faults::Ending::Healed,
+       .unmatched = {{.what = faults::Unmatched::What::Path, .name = "*.x", .node = NodeId(2)}}});
   cluster.show(now);
   window->bridge().refresh();
   const std::vector<FaultOverRow>& rows = panel().overModel().rows();
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_THAT(rows[0].note.toStdString(), HasSubstr("broker 2 does not run, and its clocks are right when it starts"));
+  EXPECT_THAT(rows[0].note.toStdString(), HasSubstr("broker 2 has no file or folder *.x"));
   EXPECT_EQ(panel().overModel().index(1, FaultOverModel::Why).data().toString(),
             QStringLiteral("dropped: there is no partition payments-0"));
 }
@@ -317,13 +314,13 @@ TEST_F(ControllersOverTest, WhatAControllerHasNotIsSaidOfAController) {
   observe::FaultOverSnapshot over;
   for (const NodeId node : {NodeId(2), NodeId(5)}) {
     fault.unmatched.push_back({.what = What::Path, .name = "*.x", .node = node});
-    over.unmatched.push_back({.what = What::Process, .name = {}, .node = node});
   }
+  over.unmatched = fault.unmatched;
   EXPECT_EQ(faultNote(fault, now).toStdString(),
             "Matches nothing yet: broker 2 has no file or folder *.x; controller 5 has no file or folder *.x");
   EXPECT_EQ(faultNote(over, now).toStdString(),
-            "Matched nothing when it was set: broker 2 does not run, and its clocks are right when it starts; "
-            "controller 5 does not run, and its clocks are right when it starts");
+            "Matched nothing when it was set: broker 2 has no file or folder *.x; controller 5 has no file or folder "
+            "*.x");
 }
 
 TEST_F(ControllersOverTest, AControllerThatStaysDownIsNamedAsOne) {

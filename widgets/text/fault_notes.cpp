@@ -34,11 +34,6 @@ bool isMissing(const Unmatched& unmatched, const observe::ClusterSnapshot& clust
                  return partitionText({topic.name, partition.index}) == fromUtf8(unmatched.name);
                });
       });
-    case Unmatched::What::Process: {
-      const observe::BrokerSnapshot* broker = observe::findBroker(cluster, unmatched.node);
-      return broker == nullptr || broker->state == observe::BrokerState::Killed ||
-             broker->state == observe::BrokerState::Stopped;
-    }
     case Unmatched::What::Path:
       break;
   }
@@ -86,9 +81,6 @@ QString unmatchedText(const Unmatched& unmatched, const observe::ClusterSnapshot
       return NoteNames::tr("there is no partition %1").arg(name);
     case Unmatched::What::Path:
       return NoteNames::tr("%1 has no file or folder %2").arg(nodeText(cluster, unmatched.node), name);
-    case Unmatched::What::Process:
-      return NoteNames::tr("%1 does not run, and its clocks are right when it starts")
-          .arg(nodeText(cluster, unmatched.node));
   }
   return {};
 }
@@ -104,10 +96,9 @@ QString faultNote(const observe::FaultSnapshot& fault, const observe::ClusterSna
 }
 
 QString faultNote(const observe::FaultOverSnapshot& fault, const observe::ClusterSnapshot& cluster) {
+  if (fault.fired > 0) return {};
   QStringList missing;
-  // What happens once counts as met, whether a broker was there or not.
-  for (const Unmatched& each : fault.unmatched)
-    if (fault.fired == 0 || each.what == Unmatched::What::Process) missing << unmatchedText(each, cluster);
+  for (const Unmatched& each : fault.unmatched) missing << unmatchedText(each, cluster);
   return missing.isEmpty()
              ? QString()
              : NoteNames::tr("Matched nothing when it was set: %1").arg(missing.join(QStringLiteral("; ")));

@@ -168,7 +168,8 @@ nlohmann::json faultsOf(const faults::FaultBook::Lists& lists) {
 nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed) {
   json answer{{"fault", placed.id}};
   std::string note;
-  for (const faults::Unmatched& each : placed.unmatched) note += (note.empty() ? "" : "; ") + faults::textOf(each);
+  for (const faults::Unmatched& each : placed.unmatched)
+    note += (note.empty() ? "" : "; ") + faults::textOf(each, placed.who);
   if (!note.empty()) answer["note"] = "nothing matches it now: " + note;
   return answer;
 }
