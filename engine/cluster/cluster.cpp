@@ -9,7 +9,7 @@ namespace tidemark::cluster {
 
 Cluster::Cluster(std::unique_ptr<ClusterPlatform> platform)
     : platform_(std::move(platform)),
-      lab_(platform_->createProcess("lab")),
+      lab_(platform_->createProcess(std::string(kLab))),
       executor_(lab_->createExecutor({.name = "cluster", .threads = 1})),
       faults_(std::make_shared<faults::FaultBook>([this](const events::Payload& what) { tell(kNoNode, what); },
                                                   [this](int, uint64_t) { run([this] { changed(); }); },
@@ -39,7 +39,7 @@ Cluster::~Cluster() {
   if (!temporary_ || dataFolder_.empty()) return;
   folderLock_.reset();
   // A new one on the same machine: ours is dead. What cannot be removed now goes at the next launch.
-  const auto remover = platform_->createProcess("lab");
+  const auto remover = platform_->createProcess(std::string(kLab));
   static_cast<void>(remover->files().removeTree(dataFolder_));
 }
 

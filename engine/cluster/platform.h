@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -10,11 +11,14 @@
 
 namespace tidemark::cluster {
 
+/// The process of the cluster's own.
+inline constexpr std::string_view kLab = "lab";
+
 /// Where the processes of a cluster come from: real ones or simulated ones. One thread at a time.
 class ClusterPlatform {
  public:
   virtual ~ClusterPlatform() = default;
-  /// "broker-1", …, or "lab" for the cluster's own. A name of an earlier process that died stands for the same machine.
+  /// "broker-1", …, or kLab. A name of an earlier process that died stands for the same machine.
   virtual std::shared_ptr<platform::Process> createProcess(const std::string& name) = 0;
   /// TCP ports that are free now, below 32768.
   virtual Result<std::vector<uint16_t>> pickPorts(const std::string& host, size_t count) = 0;

@@ -68,10 +68,7 @@ bool Faults::explains(std::string_view process, std::string_view text) const {
   if (invariantOf(text) != "error" || text.contains("a task failed")) return false;
   return std::ranges::any_of(illUntil_, [&](const auto& entry) {
     const auto& [broker, until] = entry;
-    // The lab tells of the deaths of nodes.
-    return setup_.world.now() < until && (process == processOf(broker) ||
-                                          (process == "lab" && (text.contains(fmt::format("broker {} ", broker)) ||
-                                                                text.contains(fmt::format("controller {} ", broker)))));
+    return setup_.world.now() < until && process == processOf(broker);
   });
 }
 

@@ -119,6 +119,11 @@ class Scenario {
                                          &quorum_, &stableOffsets_, &groups_, &shares_, &streams_, &tally_, &faults_})
       watch_.add(*checker);
     if (options.record) watch_.add(tape_.emplace(cluster_, told_, options.record));
+    cluster_.onNews(
+        {.died = [this](NodeId node,
+                        const std::string& reason) { complains(processOf(node), "cluster", "died: " + reason); },
+         .late = {},
+         .lost = {}});
     cluster_.onNodeOptions([](broker::NodeOptions& node) { node.verifyImages = true; });
     world_.onStep([this] { afterStep(); });
   }
@@ -167,12 +172,17 @@ class Scenario {
     options.log = [this](platform::MonotonicTime at, platform::Logger::Level level, std::string_view process,
                          std::string_view component, std::string_view text) {
       if (options_.log) options_.log(fmt::format("{:>12.6f} {} {}: {}", secondsOf(at), process, component, text));
-      // The last words of a process that was crashed in a file call tell nothing.
-      if (level >= platform::Logger::Level::Error && platform_->alive(std::string(process)) &&
-          !faults_.explains(process, text))
-        judge_.breach(invariantOf(text), fmt::format("{} {}: {}", process, component, text));
+      // The last words of a process that was crashed in a file call tell nothing. Of a death the lab says as news whose
+      // it is.
+      if (level >= platform::Logger::Level::Error && platform_->alive(std::string(process)) && process != cluster::kLab)
+        complains(process, component, text);
     };
     return options;
+  }
+  /// Unless it is known why, nothing may say so.
+  void complains(std::string_view process, std::string_view component, std::string_view text) {
+    if (!faults_.explains(process, text))
+      judge_.breach(invariantOf(text), fmt::format("{} {}: {}", process, component, text));
   }
 
   bool voteIsDurable(NodeId voter) {
