@@ -197,6 +197,7 @@ void Cluster::describeFaults(observe::ClusterSnapshot& into) const {
                            .since = fault.since,
                            .left = fault.left,
                            .fired = fault.fired,
+                           .held = fault.held,
                            .unmatched = unmatchedOf(fault.id)});
   for (faults::FaultOver& fault : lists.over)
     into.faultsOver.push_back({.id = fault.id,

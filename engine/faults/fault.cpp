@@ -219,6 +219,10 @@ uint32_t requiredOf(Kind kind) noexcept {
 bool isMomentary(Kind kind) noexcept {
   return infoOf(kind).momentary;
 }
+bool keepsBack(Kind kind) noexcept {
+  return kind == Kind::Hold || kind == Kind::Cut || kind == Kind::Isolate || kind == Kind::Halves ||
+         kind == Kind::Bridge || kind == Kind::Ring;
+}
 
 Result<void> check(const Fault& fault) {
   TIDEMARK_TRY(checkTarget(fault));

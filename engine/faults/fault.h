@@ -161,6 +161,8 @@ uint32_t parametersOf(Kind kind) noexcept;
 uint32_t requiredOf(Kind kind) noexcept;
 /// Over at once: there is nothing left to heal.
 bool isMomentary(Kind kind) noexcept;
+/// What its links carry waits until it is healed.
+bool keepsBack(Kind kind) noexcept;
 
 /// InvalidRequest that says what is impossible about it whatever the cluster.
 Result<void> check(const Fault& fault);

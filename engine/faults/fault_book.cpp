@@ -248,7 +248,8 @@ std::vector<FaultStatus> FaultBook::listed(MonotonicTime now) const {
                        .waits = !entry.begun,
                        .since = now - entry.setAt,
                        .left = {},
-                       .fired = entry.fired};
+                       .fired = entry.fired,
+                       .held = entry.held.size()};
     if (const auto next = nextOf(entry)) status.left = std::max(*next - now, Duration{});
     all.push_back(std::move(status));
   }

@@ -38,6 +38,8 @@ struct FaultStatus {
   std::optional<Duration> left;
   /// How many transfers, calls, requests or tasks it has met.
   uint64_t fired = 0;
+  /// Of a link: how many transfers and connections it keeps back now.
+  size_t held = 0;
 };
 
 /// What becomes of one transfer over a link.
@@ -212,7 +214,7 @@ class FaultBook {
     Lasting lasting;
     /// When it began, or when the process did that it has been acting on.
     MonotonicTime actsSince;
-    /// Hold: tickets of what is kept back, and of what may pass.
+    /// Of links: tickets of what is kept back, and (of a hold) of what may pass.
     std::set<uint64_t> held;
     std::set<uint64_t> passing;
   };

@@ -6,14 +6,6 @@
 // What the faults of the list mean for a transfer, a file call, a request, a task.
 
 namespace tidemark::faults {
-namespace {
-
-bool isCut(Kind kind) noexcept {
-  return kind == Kind::Cut || kind == Kind::Isolate || kind == Kind::Halves || kind == Kind::Bridge ||
-         kind == Kind::Ring;
-}
-
-}  // namespace
 
 uint64_t FaultBook::draw(Entry& entry) {
   uint64_t z = entry.random += 0x9e3779b97f4a7c15ULL;
@@ -73,7 +65,8 @@ LinkVerdict FaultBook::transfer(const Passage& passage, uint64_t bytes, uint64_t
       if (!entry.begun || areaOf(entry.fault.kind) != Area::Links) continue;
       if (std::ranges::none_of(entry.place.links, [&](const LinkRule& rule) { return matches(rule, passage); }))
         continue;
-      if (isCut(entry.fault.kind) || (entry.fault.kind == Kind::Hold && bytes > 0)) {
+      // With a hold one can connect.
+      if (keepsBack(entry.fault.kind) && (entry.fault.kind != Kind::Hold || bytes > 0)) {
         if (entry.passing.contains(ticket)) continue;
         // Asked again it is the same transfer.
         if (entry.held.insert(ticket).second) takes(entry, notices);

@@ -19,6 +19,7 @@ void PassingFaults::set(ClusterSnapshot& cluster) const {
     FaultSnapshot fault = each;
     fault.since = base_.at - setAt(each);
     fault.fired = 0;
+    fault.held = 0;
     if (!each.waits) {
       fault.waits = true;
       fault.broker = kNoNode;
@@ -39,6 +40,7 @@ void PassingFaults::set(ClusterSnapshot& cluster) const {
                                 .since = base_.at - each.setAt,
                                 .left = {},
                                 .fired = 0,
+                                .held = 0,
                                 .unmatched = each.unmatched});
   std::ranges::sort(cluster.faults, {}, &FaultSnapshot::id);
 }

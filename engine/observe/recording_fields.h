@@ -310,6 +310,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("since", v.since);
   visit("left", v.left);
   visit("fired", v.fired);
+  visit("held", v.held);
   visit("unmatched", v.unmatched);
 }
 

@@ -296,6 +296,8 @@ struct FaultSnapshot {
   std::optional<Duration> left;
   /// How many transfers, calls, requests or tasks it has met; known anew whenever it has doubled.
   uint64_t fired = 0;
+  /// Of a link: how many transfers and connections it keeps back.
+  size_t held = 0;
   /// What it named and nobody was when it was set, if somebody looked then.
   std::vector<faults::Unmatched> unmatched = {};
 };

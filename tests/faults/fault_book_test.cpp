@@ -188,10 +188,13 @@ TEST_F(FaultBookTest, AHoldIsSteppedInTheOrderInWhichTransfersCame) {
   const uint64_t third = book_.newTicket();
   EXPECT_FALSE(book_.transfer(passage, 0, book_.newTicket(), {}).held) << "connecting passes";
   for (const uint64_t ticket : {second, first, third}) EXPECT_TRUE(book_.transfer(passage, 1, ticket, {}).held);
+  EXPECT_EQ(status(hold, kStart).held, 3U);
   EXPECT_EQ(book_.step(hold, 1), 1U);
+  EXPECT_EQ(status(hold, kStart).held, 2U);
   EXPECT_TRUE(book_.transfer(passage, 1, second, {}).held);
   EXPECT_FALSE(book_.transfer(passage, 1, first, {}).held);
   book_.forget(second);
+  EXPECT_EQ(status(hold, kStart).held, 1U);
   EXPECT_EQ(book_.step(hold, 5), 1U) << "the one that is gone does not count";
   EXPECT_FALSE(book_.transfer(passage, 1, third, {}).held);
   EXPECT_TRUE(transfer().held) << "who comes later is held";

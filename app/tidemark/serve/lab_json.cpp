@@ -86,6 +86,8 @@ void addProgress(const Set& fault, NodeId node, json& into) {
   // Whom its target meant when it began.
   if (node != kNoNode) into["node"] = node.value();
   if (!fault.links.empty()) into["links"] = linksOf(fault.links);
+  // Of a link that keeps back what it carries: how much waits.
+  if (!fault.waits && faults::keepsBack(fault.fault.kind)) into["held"] = fault.held;
   // Until it begins, or until it ends.
   if (fault.left) into["leftMs"] = msOf(*fault.left);
 }
