@@ -1,30 +1,15 @@
 #include "tidemark/answers.h"
 
-#include <string_view>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/utf8.h"
+#include "base/excerpt.h"
 #include "tidemark/console.h"
 
 namespace tidemark::app {
 namespace {
 
 constexpr int kMostStrangers = 100;
-/// Bytes of an error's text: whoever wrote a long line knows it.
-constexpr size_t kLongestError = 1000;
-/// Of them, at its end.
-constexpr size_t kEndOfError = 200;
-
-/// The beginning and the end of a long text.
-std::string shortened(const std::string& text) {
-  if (text.size() <= kLongestError) return text;
-  const size_t head = utf8::boundaryBefore(text, kLongestError - kEndOfError);
-  const size_t tail = utf8::boundaryBehind(text, text.size() - kEndOfError);
-  return fmt::format("{} … {} bytes … {}", std::string_view(text).substr(0, head), tail - head,
-                     std::string_view(text).substr(tail));
-}
 
 }  // namespace
 
@@ -33,7 +18,7 @@ void say(const nlohmann::json& answer) {
 }
 
 nlohmann::json failure(const std::string& command, const Error& error) {
-  return {{"ok", false}, {"command", shortened(command)}, {"error", shortened(error.message)}};
+  return {{"ok", false}, {"command", excerpt(command)}, {"error", error.message}};
 }
 
 void refuse(const std::string& command, const std::string& why) {

@@ -12,6 +12,7 @@ namespace tidemark::app {
 /// One line of JSON on standard output. Whatever somebody typed comes back in answers: bytes that are no UTF-8 are
 /// replaced. Any thread.
 void say(const nlohmann::json& answer);
+/// Of the command an excerpt. The message is whole: whoever made it has kept short what somebody wrote.
 nlohmann::json failure(const std::string& command, const Error& error);
 void refuse(const std::string& command, const std::string& why);
 /// Why what came was no command: it was longer than any.

@@ -197,7 +197,7 @@ std::string Cluster::whyNotYet(const Slot& slot, platform::Duration waited) cons
   for (const auto& [id, each] : slots_)
     if (each->isOpen && each->state != BrokerState::Paused && each->node->controller() != nullptr &&
         each->node->controller()->driver().status().active)
-      lacks = fmt::format("it has not reached controller {}", id);
+      lacks = fmt::format("it has not reached the active controller, {}", each->name());
   return fmt::format("{} is started and goes on trying, but is not registered {}: {}, {} of {} controllers run{}", name,
                      after, lacks, up, all, whatIsUnusual());
 }

@@ -234,6 +234,8 @@ class Cluster final : public observe::ClusterSource {
   // In damage.cpp.
   /// Of the machine of a broker, whether it runs or not, and without faults.
   Result<void> withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use);
+  /// Its folders that are there; InvalidRequest if none is.
+  Result<std::vector<std::string>> foldersOf(const Slot& slot, platform::FileSystem& files) const;
   Result<void> loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost, faults::Lasting& lasting);
   Result<void> wipe(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting);
   Result<void> flipBit(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting);

@@ -23,6 +23,16 @@ Result<void> Cluster::withFiles(const Slot& slot, const std::function<Result<voi
   return result;
 }
 
+Result<std::vector<std::string>> Cluster::foldersOf(const Slot& slot, platform::FileSystem& files) const {
+  std::vector<std::string> folders = nodeDirectories(*topology_, dataFolder_, slot.place.id);
+  std::erase_if(folders, [&](const std::string& folder) { return !files.exists(folder); });
+  if (folders.empty())
+    return fail(ErrorCode::InvalidRequest,
+                fmt::format("{} has no files any more, they were wiped: `restart {}` makes new ones", slot.name(),
+                            slot.place.id));
+  return folders;
+}
+
 Result<void> Cluster::loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost,
                                    faults::Lasting& lasting) {
   return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
@@ -43,7 +53,8 @@ Result<void> Cluster::loseUnsynced(const Slot& slot, const std::vector<faults::U
 Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting) {
   return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
     bool found = false;
-    for (const std::string& directory : nodeDirectories(*topology_, dataFolder_, slot.place.id)) {
+    TIDEMARK_ASSIGN(const std::vector<std::string> folders, foldersOf(slot, files));
+    for (const std::string& directory : folders) {
       if (fault.path.empty()) {
         TIDEMARK_TRY(files.removeTree(directory));
         lasting.add(directory);
@@ -66,8 +77,8 @@ Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault, faults:
 
 Result<void> Cluster::flipBit(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting) {
   return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
-    TIDEMARK_ASSIGN(const FileListing all,
-                    listBelow(files, nodeDirectories(*topology_, dataFolder_, slot.place.id), SIZE_MAX));
+    TIDEMARK_ASSIGN(const std::vector<std::string> folders, foldersOf(slot, files));
+    TIDEMARK_ASSIGN(const FileListing all, listBelow(files, folders, SIZE_MAX));
     const auto found = std::ranges::find_if(all.entries, [&](const FileListing::Entry& entry) {
       return !entry.isDirectory && entry.sizeInBytes > 0 && faults::matchesPath(fault.path, entry.path);
     });

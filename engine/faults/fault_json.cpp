@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/excerpt.h"
 #include "events/event.h"
 #include "faults/tellers.h"
 #include "protocol/api.h"
@@ -27,6 +28,14 @@ using nlohmann::json;
 std::unexpected<Error> bad(std::string why) {
   return fail(ErrorCode::InvalidRequest, std::move(why));
 }
+
+/// A value as somebody wrote it.
+std::string shown(const json& value) {
+  return excerpt(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+/// Longer ones are no names: what is said of a fault stays short with them.
+constexpr size_t kLongestText = 1000;
 
 /// No fault nests deeper than its trigger; what goes far deeper would overflow the stack when it is copied or written.
 constexpr int kDeepest = 8;
@@ -73,10 +82,10 @@ std::string keysOf(Kind kind) {
 Result<int64_t> integer(const std::string& key, const json& value) {
   // The parser makes a floating number of a whole one that has no place in 64 bits.
   if (value.is_number_float() && !(std::abs(value.get<double>()) < 0x1p63))
-    return bad(fmt::format("\"{}\" is {}: that is too much", key, value.dump()));
-  if (!value.is_number_integer()) return bad(fmt::format("\"{}\" is {}: it must be a whole number", key, value.dump()));
+    return bad(fmt::format("\"{}\" is {}: that is too much", key, shown(value)));
+  if (!value.is_number_integer()) return bad(fmt::format("\"{}\" is {}: it must be a whole number", key, shown(value)));
   if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
-    return bad(fmt::format("\"{}\" is {}: that is too much", key, value.dump()));
+    return bad(fmt::format("\"{}\" is {}: that is too much", key, shown(value)));
   return value.get<int64_t>();
 }
 
@@ -89,18 +98,22 @@ Result<milliseconds> time(const std::string& key, const json& value) {
 }
 
 Result<double> real(const std::string& key, const json& value) {
-  if (!value.is_number()) return bad(fmt::format("\"{}\" is {}: it must be a number", key, value.dump()));
+  if (!value.is_number()) return bad(fmt::format("\"{}\" is {}: it must be a number", key, shown(value)));
   return value.get<double>();
 }
 
 Result<std::string> text(const std::string& key, const json& value) {
-  if (!value.is_string()) return bad(fmt::format("\"{}\" is {}: it must be a text", key, value.dump()));
-  return value.get<std::string>();
+  if (!value.is_string()) return bad(fmt::format("\"{}\" is {}: it must be a text", key, shown(value)));
+  auto text = value.get<std::string>();
+  if (text.size() > kLongestText)
+    return bad(fmt::format("\"{}\" is a text of {} bytes, {} are the most: {}", key, text.size(), kLongestText,
+                           excerpt(text)));
+  return text;
 }
 
 Result<std::vector<NodeId>> nodes(const std::string& key, const json& value) {
   if (!value.is_array())
-    return bad(fmt::format("\"{}\" is {}: it must be a list of brokers' numbers", key, value.dump()));
+    return bad(fmt::format("\"{}\" is {}: it must be a list of brokers' numbers", key, shown(value)));
   std::vector<NodeId> all;
   for (const json& each : value) {
     TIDEMARK_ASSIGN(const int64_t id, integer(key, each));
@@ -120,7 +133,7 @@ Result<uint8_t> bits(const std::string& key, const json& value, const std::array
     if (found == names.end()) {
       std::string known;
       for (const Bit& bit : names) known += fmt::format("{}{}", known.empty() ? "" : ", ", bit.name);
-      return bad(fmt::format("\"{}\": there is no \"{}\", there are {}", key, name, known));
+      return bad(fmt::format("\"{}\": there is no \"{}\", there are {}", key, excerpt(name), known));
     }
     all |= found->bit;
   }
@@ -137,8 +150,8 @@ json bitNames(uint8_t value, const std::array<Bit, N>& names) {
 
 Result<std::string> apiNamed(const std::string& name) {
   if (protocol::findApi(name) != nullptr) return name;
-  return bad(
-      fmt::format("\"api\": Kafka has no \"{}\"; names are those of its protocol, as Produce or ListOffsets", name));
+  return bad(fmt::format("\"api\": Kafka has no \"{}\"; names are those of its protocol, as Produce or ListOffsets",
+                         excerpt(name)));
 }
 
 Result<ErrorCode> errorNamed(const std::string& name) {
@@ -146,8 +159,8 @@ Result<ErrorCode> errorNamed(const std::string& name) {
   if (name == errorName(ErrorCode::UnknownServerError)) return ErrorCode::UnknownServerError;
   for (int16_t code = 1; code < 512; ++code)
     if (errorName(static_cast<ErrorCode>(code)) == name) return static_cast<ErrorCode>(code);
-  return bad(
-      fmt::format("\"error\": Kafka has no \"{}\"; names are those of its protocol, as NOT_LEADER_OR_FOLLOWER", name));
+  return bad(fmt::format("\"error\": Kafka has no \"{}\"; names are those of its protocol, as NOT_LEADER_OR_FOLLOWER",
+                         excerpt(name)));
 }
 
 Result<void> take(Fault& fault, const std::string& key, const json& value, Parameter parameter) {
@@ -180,7 +193,7 @@ Result<void> take(Fault& fault, const std::string& key, const json& value, Param
       return {};
     }
     case kWithClients:
-      if (!value.is_boolean()) return bad(fmt::format("\"{}\" is {}: it must be true or false", key, value.dump()));
+      if (!value.is_boolean()) return bad(fmt::format("\"{}\" is {}: it must be true or false", key, shown(value)));
       fault.clients = value.get<bool>();
       return {};
     case kPath: {
@@ -251,12 +264,12 @@ Result<TopicPartition> partitionNamed(const std::string& name) {
     const auto [end, error] = std::from_chars(name.data() + dash + 1, name.data() + name.size(), index);
     if (error != std::errc{} || end != name.data() + name.size()) index = -1;
   }
-  if (index < 0) return bad(fmt::format("\"partition\" is \"{}\": it must be TOPIC-PARTITION", name));
+  if (index < 0) return bad(fmt::format("\"partition\" is \"{}\": it must be TOPIC-PARTITION", excerpt(name)));
   return TopicPartition{name.substr(0, dash), PartitionIndex(index)};
 }
 
 Result<void> takeTrigger(Fault& fault, const json& trigger) {
-  if (!trigger.is_object()) return bad(fmt::format("\"trigger\" is {}: it must be an object", trigger.dump()));
+  if (!trigger.is_object()) return bad(fmt::format("\"trigger\" is {}: it must be an object", shown(trigger)));
   int ways = 0;
   bool seeded = false;
   for (const auto& [key, value] : trigger.items()) {
@@ -284,12 +297,13 @@ Result<void> takeTrigger(Fault& fault, const json& trigger) {
       ++ways;
     } else if (key == "seed") {
       if (!value.is_number_unsigned())
-        return bad(fmt::format("\"seed\" is {}: it must be a whole number, not negative", value.dump()));
+        return bad(fmt::format("\"seed\" is {}: it must be a whole number, not negative", shown(value)));
       fault.trigger.seed = value.get<uint64_t>();
       seeded = true;
     } else {
       return bad(fmt::format(
-          "\"trigger\" has no \"{}\"; it has afterMs, event, broker, partition, nth, every, probability, seed", key));
+          "\"trigger\" has no \"{}\"; it has afterMs, event, broker, partition, nth, every, probability, seed",
+          excerpt(key)));
     }
   }
   if (fault.trigger.event.empty() && (fault.trigger.teller != kNoNode || !fault.trigger.about.topic.empty()))
@@ -335,7 +349,7 @@ Result<Fault> parseFault(std::string_view source) {
     return bad("this is no JSON: it holds a number that is too large for any use");
   }
   if (tooDeep) return bad("this is nested too deeply for a fault");
-  if (twice) return bad(fmt::format("\"{}\" is said twice", *twice));
+  if (twice) return bad(fmt::format("\"{}\" is said twice", excerpt(*twice)));
   if (!object.is_object()) return bad("a fault is a JSON object");
   const auto named = object.find("kind");
   if (named == object.end()) return bad("\"kind\" is missing");
@@ -344,7 +358,7 @@ Result<Fault> parseFault(std::string_view source) {
   if (!kind) {
     std::string known;
     for (const Kind each : allKinds()) known += fmt::format("{}{}", known.empty() ? "" : ", ", nameOf(each));
-    return bad(fmt::format("\"kind\": there is no \"{}\", there are {}", name, known));
+    return bad(fmt::format("\"kind\": there is no \"{}\", there are {}", excerpt(name), known));
   }
   Fault fault;
   fault.kind = *kind;
@@ -356,7 +370,7 @@ Result<Fault> parseFault(std::string_view source) {
     }
     const auto info = std::ranges::find(kKeys, key, &KeyInfo::key);
     if (info == kKeys.end() || !(parametersOf(*kind) & info->parameter))
-      return bad(fmt::format("{} takes no \"{}\"; it takes {}", name, key, keysOf(*kind)));
+      return bad(fmt::format("{} takes no \"{}\"; it takes {}", name, excerpt(key), keysOf(*kind)));
     TIDEMARK_TRY(take(fault, key, value, info->parameter));
   }
   for (const KeyInfo& info : kKeys)

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error_code.h"
+#include "base/excerpt.h"
 #include "base/ids.h"
 #include "base/invariant.h"
 #include "base/mutex.h"
@@ -114,6 +115,26 @@ TEST(Printable, ShowsBytesThatAreNoText) {
   EXPECT_EQ(printable("\xff\xc0\xaf\xe2\x82"), "\\xff\\xc0\\xaf\\xe2\\x82");
   EXPECT_EQ(printable("\xed\xa0\x80|\xe0\x80\xaf|\xf4\x90\x80\x80"),
             "\\xed\\xa0\\x80|\\xe0\\x80\\xaf|\\xf4\\x90\\x80\\x80");
+}
+
+// --- excerpt.h ---
+
+TEST(Excerpt, LeavesShortTextsAsTheyAreAndOfLongOnesBothEnds) {
+  const std::string longest(kLongestExcerpt, 'x');
+  EXPECT_EQ(excerpt(longest), longest);
+  const std::string some = excerpt("begin" + std::string(1000, 'x') + "end");
+  EXPECT_LT(some.size(), kLongestExcerpt + 40);
+  EXPECT_TRUE(some.starts_with("beginxxx")) << some;
+  EXPECT_TRUE(some.ends_with("xxxend")) << some;
+  EXPECT_NE(some.find(" … 808 bytes … "), std::string::npos) << some;
+}
+
+TEST(Excerpt, CutsNoCharacterInTwo) {
+  for (const char* before : {"", "x", "xx"}) {
+    std::string text = before;
+    for (int i = 0; i < 200; ++i) text += "日";
+    EXPECT_TRUE(utf8::isWellFormed(excerpt(text))) << before;
+  }
 }
 
 // --- utf8.h ---

@@ -243,8 +243,17 @@ TEST_P(ClusterFaultsTest, ABrokerThatLosesPowerAndAWipedOneComeBack) {
   EXPECT_TRUE(awaitState(first, BrokerState::Stopped));
   EXPECT_THAT(refused(text(R"({{"kind":"wipe","target":"broker {}","path":"payments-*"}})", first)),
               HasSubstr("has no folder payments-*"));
-  set(text(R"({{"kind":"wipe","target":"broker {}","path":"orders-*"}})", first));
+  set(text(R"({{"kind":"wipe","target":"broker {}"}})", first));
+  for (const char* gone : {R"("kind":"bit-flip","path":"*.log")", R"("kind":"wipe","path":"orders-*")"})
+    EXPECT_EQ(refused(text(R"({{{},"target":"broker {}"}})", gone, first)),
+              text("broker {0} has no files any more, they were wiped: `restart {0}` makes new ones", first));
   heal(stop);
+  EXPECT_TRUE(awaitState(first, BrokerState::Running));
+  EXPECT_TRUE(awaitIsr(3));
+  const int again = set(text(R"({{"kind":"stop","target":"broker {}"}})", first));
+  EXPECT_TRUE(awaitState(first, BrokerState::Stopped));
+  set(text(R"({{"kind":"wipe","target":"broker {}","path":"orders-*"}})", first));
+  heal(again);
   EXPECT_TRUE(awaitState(first, BrokerState::Running));
   EXPECT_TRUE(awaitIsr(3));
 }

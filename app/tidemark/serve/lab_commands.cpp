@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/excerpt.h"
 #include "faults/fault_json.h"
 #include "tidemark/serve/lab_json.h"
 
@@ -19,6 +20,9 @@ constexpr const char* kLabCommands =
     "kill N, pause N, resume N, restart N (or start N), stop N, fault JSON, faults, heal FAULT|all, step FAULT "
     "[COUNT], "
     "leader TOPIC-PARTITION, topics, status, help, quit (blank lines are passed over)";
+
+/// Kafka's limit.
+constexpr size_t kLongestTopicName = 249;
 
 /// If all of it is one.
 std::optional<int32_t> number(std::string_view text) {
@@ -78,9 +82,9 @@ void LabCommands::take(const std::string& line) {
   // Its JSON may hold blanks.
   if (verb == "fault") return fault(answer, line.substr(line.find(verb) + verb.size()));
   if (verb == "step") return step(answer, object, more);
-  if (!more.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", more));
+  if (!more.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", excerpt(more)));
   const bool alone = verb == "status" || verb == "topics" || verb == "faults" || verb == "help" || verb == "quit";
-  if (alone && !object.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", object));
+  if (alone && !object.empty()) return answer.refuse(fmt::format("\"{}\" is one word too many", excerpt(object)));
   if (verb == "leader") return leader(answer, object);
   if (verb == "topics") return topics(answer);
   if (verb == "status") return status(answer);
@@ -114,7 +118,7 @@ void LabCommands::broker(const Answer& answer, const std::string& text,
                          void (cluster::Cluster::*command)(NodeId, cluster::Cluster::Done)) {
   const auto id = number(text);
   if (text.empty()) return answer.refuse(fmt::format("write {0} N, the number of a broker: {0} 1", answer.verb));
-  if (!id) return answer.refuse(fmt::format("\"{}\" is no broker's number", text));
+  if (!id) return answer.refuse(fmt::format("\"{}\" is no broker's number", excerpt(text)));
   (cluster_.*command)(NodeId(*id), [answer, id = *id](const Result<void>& done) {
     done ? answer.done({{"broker", id}}) : answer.failed(done.error());
   });
@@ -124,7 +128,8 @@ void LabCommands::leader(const Answer& answer, const std::string& text) {
   const size_t dash = text.rfind('-');
   const auto index = dash == std::string::npos ? std::nullopt : number(std::string_view(text).substr(dash + 1));
   if (text.empty()) return answer.refuse("write leader TOPIC-PARTITION, as leader orders-0");
-  if (!index || dash == 0 || *index < 0) return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", text));
+  if (!index || dash == 0 || *index < 0 || dash > kLongestTopicName)
+    return answer.refuse(fmt::format("\"{}\" is no TOPIC-PARTITION", excerpt(text)));
   const TopicPartition partition{text.substr(0, dash), PartitionIndex(*index)};
   cluster_.findLeader(partition, [answer, partition](const Result<NodeId>& found) {
     found ? answer.done(
@@ -158,7 +163,7 @@ void LabCommands::heal(const Answer& answer, const std::string& which) {
     });
   const auto id = positive(which);
   if (which.empty()) return answer.refuse("write heal FAULT, a number that `faults` shows, or heal all");
-  if (!id) return answer.refuse(fmt::format("\"{}\" is neither a fault's number nor all", which));
+  if (!id) return answer.refuse(fmt::format("\"{}\" is neither a fault's number nor all", excerpt(which)));
   cluster_.healFault(*id, [answer, id = *id](const Result<observe::Healed>& healed) {
     healed ? answer.done(healedOf(id, *healed)) : answer.failed(healed.error());
   });
@@ -168,9 +173,9 @@ void LabCommands::step(const Answer& answer, const std::string& which, const std
   const auto id = positive(which);
   const auto count = many.empty() ? std::optional(1) : positive(many);
   if (which.empty()) return answer.refuse("write step FAULT or step FAULT COUNT");
-  if (!id) return answer.refuse(fmt::format("\"{}\" is no fault's number", which));
+  if (!id) return answer.refuse(fmt::format("\"{}\" is no fault's number", excerpt(which)));
   if (!count)
-    return answer.refuse(fmt::format("\"{}\" is no COUNT: that is a whole number from 1 to {}", many,
+    return answer.refuse(fmt::format("\"{}\" is no COUNT: that is a whole number from 1 to {}", excerpt(many),
                                      std::numeric_limits<int32_t>::max()));
   cluster_.stepFault(*id, static_cast<size_t>(*count), [answer](const Result<size_t>& passed) {
     passed ? answer.done({{"passed", *passed}}) : answer.failed(passed.error());

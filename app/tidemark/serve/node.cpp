@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/excerpt.h"
 #include "broker/node.h"
 #include "config/properties.h"
 #include "platform/native/native.h"
@@ -58,7 +59,7 @@ bool takeLine(const std::string& line, Strangers& strangers, const std::function
            "the commands are for clusters of the lab, that is `tidemark serve` without --config; a node of a "
            "configuration file takes help and quit");
   } else if (!more.empty()) {
-    refuse(verb, fmt::format("\"{}\" is one word too many", more));
+    refuse(verb, fmt::format("\"{}\" is one word too many", excerpt(more)));
   } else if (verb == "help") {
     say({{"ok", true},
          {"command", verb},
