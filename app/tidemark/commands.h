@@ -30,6 +30,8 @@ struct ServeOptions {
   bool logDirectoriesGiven = false;
   /// key=value
   std::vector<std::string> settings;
+  /// Of each broker, in order, comma separated; empty: none.
+  std::string racks;
   /// A file that a recording is written into; empty: none is.
   std::string record;
   /// The end of standard input ends the brokers in control.

@@ -126,6 +126,8 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   serveCommand->add_option("--set", serving.settings,
                            "KEY=VALUE of the brokers' configuration, on top of the lab's profile");
+  serveCommand->add_option("--racks", serving.racks,
+                           "racks of brokers 1, 2, …, comma separated, one for each (broker.rack)");
   serveCommand->add_option("--record", serving.record,
                            "write what happens into this file, which the window opens and replays");
   serveCommand->add_option("--config", file, "run one node from this Kafka configuration file instead");
@@ -197,7 +199,7 @@ int run(int argc, char** argv) {
     serving.logDirectoriesGiven = serveCommand->count("--log-dirs") > 0;
     if (file.empty()) return serve(serving);
     for (const char* lone :
-         {"--brokers", "--separate-controllers", "--port", "--host", "--data", "--log-dirs", "--advertise"})
+         {"--brokers", "--separate-controllers", "--port", "--host", "--data", "--log-dirs", "--advertise", "--racks"})
       if (serveCommand->count(lone) > 0) {
         std::fprintf(stderr, "tidemark: %s and --config exclude each other: the file says it\n", lone);
         return kUsage;

@@ -147,6 +147,7 @@ class Cluster final : public observe::ClusterSource {
   /// Of a folder; nothing if it is empty or not there.
   Result<std::optional<Topology>> storedTopology(const std::string& folder) const;
   void startNode(Slot& slot, Handler done);
+  config::ConfigMap settingsOf(const NodePlace& place) const;
   void opened(NodeId id, uint64_t incarnation, Result<void> result);
   void stateChanged(NodeId id, uint64_t incarnation, broker::LifecycleState state);
   void died(NodeId id, uint64_t incarnation, const std::string& reason);
@@ -316,6 +317,8 @@ class Cluster final : public observe::ClusterSource {
   /// The folder held no cluster before: a launch that fails leaves none there either.
   bool fresh_ = false;
   config::ConfigMap settings_;
+  /// Of each broker, in order; empty: they have none of their own.
+  std::vector<std::string> racks_;
   /// Levels that a new cluster begins with instead of the newest.
   metadata::FeatureLevels features_;
   std::map<NodeId, std::unique_ptr<Slot>> slots_;

@@ -26,6 +26,24 @@ constexpr size_t kControllersAbove = 100;
 /// A start that takes longer is told with what it waits for: much more than it takes.
 constexpr platform::Duration kUsualStart = std::chrono::seconds(10);
 
+const std::string kRackKey = "broker.rack";
+
+Result<void> checkRacks(const observe::LaunchOptions& options) {
+  const auto& racks = options.racks;
+  if (racks.empty()) return {};
+  if (racks.size() != static_cast<size_t>(options.brokers))
+    return fail(
+        ErrorCode::InvalidConfig,
+        fmt::format("{} rack{} for {} broker{}: name one for each broker, the same one for those that share it",
+                    racks.size(), racks.size() == 1 ? "" : "s", options.brokers, options.brokers == 1 ? "" : "s"));
+  if (const auto empty = std::ranges::find(racks, std::string()); empty != racks.end())
+    return fail(ErrorCode::InvalidConfig, fmt::format("the rack of broker {} has no name", empty - racks.begin() + 1));
+  if (std::ranges::find(options.settings, kRackKey, &observe::Setting::key) != options.settings.end())
+    return fail(ErrorCode::InvalidConfig,
+                fmt::format("each broker has its own rack, and {} says one for all: leave out either", kRackKey));
+  return {};
+}
+
 /// A topic cannot have more copies than there are brokers: none would ever come into being.
 Result<void> checkCopies(const config::BrokerConfig& config, int brokers) {
   static constexpr std::array kCopies = {"default.replication.factor", "offsets.topic.replication.factor",
@@ -113,6 +131,7 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   if (options.logDirectories < 1 || options.logDirectories > kMostLogDirectories)
     return fail(ErrorCode::InvalidConfig, fmt::format("a broker cannot have {} log directories: it can be 1 to {}",
                                                       options.logDirectories, kMostLogDirectories));
+  TIDEMARK_TRY(checkRacks(options));
   temporary_ = options.dataFolder.empty();
   dataFolder_ = options.dataFolder;
   if (temporary_) {
@@ -133,6 +152,7 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
                             locked.error().code == ErrorCode::InvalidConfig ? "is in use" : "cannot be written",
                             locked.error().message));
   settings_ = labSettings(options.brokers, options.settings);
+  racks_ = options.racks;
   features_ = options.features;
   const std::string path = fmt::format("{}/{}", dataFolder_, kTopologyFile);
   TIDEMARK_ASSIGN(topology_, storedTopology(dataFolder_));
@@ -175,7 +195,7 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
   }
   for (const NodePlace& place : topology_->nodes) {
     // Whatever is wrong with a setting is said before anything is written.
-    TIDEMARK_ASSIGN(const config::BrokerConfig config, nodeConfig(*topology_, place, dataFolder_, settings_));
+    TIDEMARK_ASSIGN(const config::BrokerConfig config, nodeConfig(*topology_, place, dataFolder_, settingsOf(place)));
     TIDEMARK_TRY(checkCopies(config, options.brokers));
     auto slot = std::make_unique<Slot>();
     slot->place = place;
@@ -316,8 +336,16 @@ void Cluster::finishLaunch(Result<void> result) {
   if (launching_) std::exchange(launching_, nullptr)(std::move(result));
 }
 
+config::ConfigMap Cluster::settingsOf(const NodePlace& place) const {
+  config::ConfigMap settings = settings_;
+  // Brokers come first.
+  const auto at = std::ranges::find(topology_->nodes, place.id, &NodePlace::id) - topology_->nodes.begin();
+  if (static_cast<size_t>(at) < racks_.size()) settings[kRackKey] = racks_[static_cast<size_t>(at)];
+  return settings;
+}
+
 void Cluster::startNode(Slot& slot, Handler done) {
-  auto config = nodeConfig(*topology_, slot.place, dataFolder_, settings_);
+  auto config = nodeConfig(*topology_, slot.place, dataFolder_, settingsOf(slot.place));
   if (!config) {
     done(fail(std::move(config).error()));
     return;

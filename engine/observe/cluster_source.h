@@ -50,6 +50,8 @@ struct LaunchOptions {
   std::optional<TopicOptions> firstTopic;
   /// Override the profile.
   std::vector<Setting> settings;
+  /// Of each broker, in order; empty: they have none. As the settings of this launch, whatever an earlier one had.
+  std::vector<std::string> racks = {};
   /// Levels of features that a new cluster begins with instead of the newest; one that is there already keeps its own.
   std::map<std::string, int16_t, std::less<>> features = {};
 };

@@ -2,6 +2,7 @@
 """The command `tidemark serve`, as a shell or a script runs it: serve_command_test.py TIDEMARK"""
 import json, pathlib, random, re, signal, socket, subprocess, sys, tempfile, threading, time, unittest
 
+from small_client import produce, racks
 from running_serve import Serve, TIDEMARK
 
 
@@ -49,11 +50,53 @@ class Lab(unittest.TestCase):
             self.refused(f"step 2 {word}", f'"{word}" is no COUNT: that is a whole number from 1 to 2147483647')
 
     def test_a_long_line_is_not_echoed_whole(self):
-        for line in ("fault " + '"' + "ü" * 20000, "ü" * 20000, "kill " + "9" * 40000):
+        long = "ü" * 20000
+        lines = ["fault " + '"' + long, long, "kill " + "9" * 40000, "kill " + long, "leader " + long + "-0", "leader " + long, "step " + long, "step 1 " + long,
+                 "heal " + long, "topics " + long, "kill 1 " + long]
+        for fault in ({"kind": long}, {"kind": [long]}, {"kind": "cut", long: 1}, {"kind": "cut", "target": long}, {"kind": "cut", "target": "link " + long + "->1"},
+                      {"kind": "kill", "target": "leader of " + long + "-0"}, {"kind": "request-drop", "topic": long}, {"kind": "request-drop", "api": long},
+                      {"kind": "request-error", "api": "Produce", "error": long}, {"kind": "disk-error", "target": "broker 1", "path": "/" + long},
+                      {"kind": "disk-error", "target": "broker 1", "calls": [long]}, {"kind": "halves", "left": long, "right": [1]},
+                      {"kind": "delay", "target": "1->clients", "delayMs": long}, {"kind": "request-drop", "target": "clients named " + long},
+                      {"kind": "kill", "target": "broker 1", "trigger": long}, {"kind": "kill", "target": "broker 1", "trigger": {long: 1}},
+                      {"kind": "kill", "target": "broker 1", "trigger": {"event": long}}, {"kind": "kill", "target": "broker 1", "trigger": {"event": "IsrShrunk", "partition": long}}):
+            lines.append("fault " + json.dumps(fault, ensure_ascii=False))
+        for line in lines:
             answer = self.serve.ask(line)
             self.assertFalse(answer["ok"], answer)
             self.assertLess(len(json.dumps(answer, ensure_ascii=False).encode()), 2500)
             self.assertNotIn("\ufffd", answer["error"] + answer["command"])
+
+    def test_all_names_of_events_can_be_learnt(self):
+        answer = self.serve.ask('fault {"kind":"cut","target":"link 1->clients","trigger":{"event":"BecameLeadr"}}')
+        self.assertFalse(answer["ok"])
+        self.assertNotIn("…", answer["error"])
+        names = answer["error"].split("there are ")[1].split(", ")
+        self.assertGreater(len(names), 60)
+        for name in names:
+            waits = self.serve.ask('fault {"kind":"cut","target":"link 1->clients","trigger":{"event":"%s"}}' % name)
+            self.assertTrue(waits["ok"], waits)
+        self.assertTrue(self.serve.ask("heal all")["ok"])
+
+    def test_how_much_a_link_keeps_back_is_told(self):
+        hold = self.serve.ask('fault {"kind":"hold","target":"link clients named tidemark-topics->1"}')["fault"]
+        listed = lambda command: next(each for each in self.serve.ask(command)["faults"] if each["id"] == hold)
+        self.assertEqual((listed("faults")["held"], listed("status")["held"]), (0, 0))
+        asks = subprocess.Popen([TIDEMARK, "topics", "--bootstrap", self.ready["bootstrap"], "list"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            while not listed("faults")["held"]:
+                self.assertIsNone(asks.poll())
+            self.assertEqual(listed("status")["held"], 1)
+            self.assertEqual(self.serve.ask(f"step {hold}")["passed"], 1)
+            self.assertTrue(self.serve.ask("heal all")["ok"])
+            self.assertEqual(asks.wait(60), 0)
+        finally:
+            asks.kill()
+            asks.communicate()
+
+    def test_a_fault_that_can_never_fire_is_refused(self):
+        self.refused('fault {"kind":"kill","target":"controller 1"}', "write broker 1")
+        self.refused('fault {"kind":"isolate","target":"broker 1","clients":false}', "there is nobody to isolate broker 1 from")
 
     def test_each_answer_says_which_line_it_answers(self):
         line = self.serve.ask("help")["line"]
@@ -462,6 +505,61 @@ class SeparateControllers(unittest.TestCase):
             self.assertEqual((partition["topic"], partition["leader"], partition["replicas"]), ("orders", None, [1]))
         finally:
             serve.end()
+
+
+    def test_what_a_node_has_not_is_said_of_what_it_is(self):
+        serve = Serve("--brokers", 1, "--separate-controllers", 1, "--port", 0, "--json")
+        try:
+            serve.answer()
+            self.assertEqual(serve.ask('fault {"kind":"request-drop","api":"Produce","target":"controller 2"}')["error"], "controller 2 takes no Produce requests: brokers do")
+            self.assertEqual(serve.ask('fault {"kind":"disk-error","target":"controller 2","path":"orders-0/*"}')["note"],
+                             "nothing matches it now: controller 2 has no file or folder orders-0/*")
+        finally:
+            serve.end()
+
+
+class Losses(unittest.TestCase):
+    def test_an_unclean_election_tells_what_is_lost(self):
+        serve = Serve("--brokers", 3, "--separate-controllers", 1, "--port", 0, "--json", "--set", "unclean.leader.election.enable=true", "--set", "min.insync.replicas=1")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "1"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            leader = serve.ask("leader orders-0")["leader"]
+            follower, other = (each for each in (1, 2, 3) if each != leader)
+            for each in (follower, other):
+                self.assertTrue(serve.ask(f"kill {each}")["ok"])
+            produce(next(each["listener"] for each in serve.ask("status")["nodes"] if each["id"] == leader), "orders", b"a", b"b", b"c")
+            lost = lambda: [each for each in serve.events if each["event"] == "records-lost"]
+            for line in (f"kill {leader}", f"restart {follower}"):
+                self.assertTrue(serve.ask(line)["ok"])
+            while not lost():
+                serve.ask("faults")
+            epoch = lost()[0]["epoch"]
+            self.assertGreater(epoch, 0)
+            self.assertEqual(lost(), [{"event": "records-lost", "topic": "orders", "partition": 0, "from": 0, "to": None, "count": None, "leader": follower, "epoch": epoch}])
+        finally:
+            serve.end()
+
+
+class Racks(unittest.TestCase):
+    def test_each_broker_has_its_own(self):
+        serve = Serve("--brokers", 2, "--racks", "north,south", "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            self.assertEqual(racks(bootstrap), {1: "north", 2: "south"})
+        finally:
+            serve.end()
+
+    def test_what_cannot_be_is_told_the_reason(self):
+        for arguments, why in ((("--brokers", "3", "--racks", "a,b"), "2 racks for 3 brokers: name one for each broker"),
+                               (("--brokers", "1", "--racks", "a", "--set", "broker.rack=b"), "each broker has its own rack, and broker.rack says one for all: leave out either"),
+                               (("--brokers", "3", "--racks", "a,,b"), "the rack of broker 2 has no name"),
+                               (("--brokers", "2", "--racks", "a,"), "the rack of broker 2 has no name"),
+                               (("--brokers", "2", "--racks", ""), "--racks is empty"),
+                               (("--config", "x", "--racks", "a"), "--racks and --config exclude each other")):
+            done = subprocess.run([TIDEMARK, "serve", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(why, done.stderr)
 
 
 class Healing(unittest.TestCase):

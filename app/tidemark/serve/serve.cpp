@@ -121,7 +121,8 @@ int serve(const ServeOptions& options) {
                                 .dataFolder = options.data,
                                 .logDirectories = options.logDirectories,
                                 .firstTopic = {},
-                                .settings = {}};
+                                .settings = {},
+                                .racks = config::splitList(options.racks)};
   for (const std::string& text : options.settings) {
     const auto [key, value] = keyAndValue(text);
     if (key.empty()) {
