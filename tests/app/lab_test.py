@@ -55,6 +55,24 @@ class LabScript(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertTrue(done.stderr.startswith("./lab build: there is no preset --wrong\n"), done.stderr)
 
+    def test_an_option_that_is_none_is_refused_at_once(self):
+        for display in ("", ":7"):
+            environment = {**os.environ, "DISPLAY": display, "WAYLAND_DISPLAY": ""}
+            done = subprocess.run([LAB, "--no-install", "--wrong=1"], capture_output=True, text=True, timeout=60, env=environment)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertTrue(done.stderr.startswith("./lab: unknown option --wrong; there are --"), done.stderr)
+            # Those of a window are known only where there can be one.
+            self.assertEqual("--theme" in done.stderr, display != "")
+
+    def test_the_options_that_it_knows_are_those_of_the_programs(self):
+        script = pathlib.Path(LAB).read_text()
+        known = lambda name: set(re.search(rf"{name}_OPTIONS='(.*)'", script).group(1).split())
+        # The window need not be built here.
+        window = (pathlib.Path(LAB).parent / "app/window/main.cpp").read_text()
+        self.assertEqual(set(re.findall(r'QCommandLineOption \w+\(\s*QStringLiteral\("([a-z-]+)"', window)) | {"help", "version"}, known("WINDOW"))
+        serve = subprocess.run([TIDEMARK, "serve", "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+        self.assertEqual(set(re.findall(r"^ +(?:-\w, *)?--([a-z-]+)", serve, re.M)) - {"help-all"}, known("SERVE"))
+
     # A project of two sources whose tools only tell what was asked of them; each time it is asked, the clock is 200 s further.
     # `worse` has a finding, `good` changed last.
     def tidied(self, folder, *arguments, clone=(), seconds="300"):
