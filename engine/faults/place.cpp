@@ -56,7 +56,7 @@ Result<Member> known(NodeId id, const Members& members, std::string_view what = 
 }
 
 /// What is said of a node is that it is: a broker, or a controller and nothing else.
-Result<Member> checkCalled(const NodeName& name, const Members& members) {
+Result<void> checkCalled(const NodeName& name, const Members& members) {
   TIDEMARK_ASSIGN(const Member member, known(name.id, members, name.isController ? "controller" : "broker"));
   if (!name.isController && !member.isBroker)
     return impossible(fmt::format("there is no broker {0}: node {0} is a controller, write controller {0}", name.id));
@@ -67,7 +67,7 @@ Result<Member> checkCalled(const NodeName& name, const Members& members) {
         "node {0} is broker and controller in one process, so that nothing happens to controller {0} alone: write "
         "broker {0}",
         name.id));
-  return member;
+  return {};
 }
 
 /// Whom a name may ever stand for.
