@@ -408,6 +408,7 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   fault.fault = *faults::parseFault(R"({"kind": "cut", "target": "link 1->2", "durationMs": 5000})");
   fault.links.push_back({.from = {.node = NodeId(1), .client = {}}, .to = {.node = NodeId(2), .client = {}}});
   fault.left = 2s;
+  fault.held = 4;
   fault.unmatched = {{.what = faults::Unmatched::What::Path, .name = "*.log", .node = NodeId(2)}};
   const FaultOverSnapshot over{
       .id = 2,
@@ -423,6 +424,7 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   cluster.faultsOver = {over};
   cluster.brokers[1].state = BrokerState::Paused;
   cluster.brokers[1].sinceHeartbeat = 300ms;
+  cluster.brokers[1].isController = false;
   cluster.brokers.push_back({.id = NodeId(3), .state = BrokerState::Running, .isBroker = false});
   PartitionSnapshot& partition = cluster.topics[0].partitions[0];
   partition.copies[0].lastStable = Offset(0);
@@ -463,9 +465,12 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   EXPECT_EQ(shown->brokers[1].sinceHeartbeat, Duration(300ms));
   EXPECT_TRUE(shown->brokers[1].isBroker);
   EXPECT_FALSE(shown->brokers[2].isBroker);
+  EXPECT_TRUE(shown->brokers[0].isController && shown->brokers[2].isController);
+  EXPECT_FALSE(shown->brokers[1].isController);
   EXPECT_EQ(shown->faults[0].fault, fault.fault);
   EXPECT_EQ(shown->faults[0].links, fault.links);
   EXPECT_EQ(shown->faults[0].left, Duration(2s));
+  EXPECT_EQ(shown->faults[0].held, 4U);
   EXPECT_EQ(shown->faults[0].unmatched, fault.unmatched);
   EXPECT_THAT(shown->faultsOver, ElementsAre(over));
   const ReplicaSnapshot& copy = orders(shown).copies[0];
