@@ -133,6 +133,7 @@ void EngineBridge::show(const observe::Recording::Moment& moment) {
 }
 
 QString EngineBridge::hindrance() const {
+  if (isRecorded()) return tr("A recording is shown: nothing in it can be changed.");
   return m_moment ? tr("A moment of the past is shown. Go back to the present to change something (L).") : QString();
 }
 

@@ -63,8 +63,6 @@ FaultsPanel::FaultsPanel(EngineBridge& bridge, FaultActions& actions, QWidget* p
   m_fold->setAccessibleName(tr("Faults that are over"));
   m_fold->setToolTip(tr("What is over: when and how it ended, and what it left behind"));
   m_add->setProperty("kind", QStringLiteral("danger"));
-  m_add->setToolTip(tr("Any fault with all it takes (Ctrl+Shift+F)"));
-  m_healAll->setToolTip(tr("Ctrl+H"));
   auto* buttons = new QHBoxLayout;
   buttons->setContentsMargins(18, 0, 18, 0);
   buttons->setSpacing(8);
@@ -129,12 +127,20 @@ void FaultsPanel::take() {
   // The one that was picked may be gone: keys work on the next one.
   if (any && !m_list->currentIndex().isValid()) m_list->setCurrentIndex(m_model->index(0, 0));
   m_list->setVisible(any);
-  m_none->setText(m_overModel->rows().empty()
-                      ? tr("Nothing is broken on purpose.\nBrokers, links and clients have a menu of faults each; all "
-                           "of them are under “Fault…”.")
-                      : tr("Nothing is broken on purpose any more. What was is listed below."));
+  const QString hindrance = m_bridge.hindrance();
+  m_add->setVisible(!m_bridge.isRecorded());
+  m_healAll->setVisible(!m_bridge.isRecorded());
+  m_add->setEnabled(hindrance.isEmpty());
+  m_add->setToolTip(hindrance.isEmpty() ? tr("Any fault with all it takes (Ctrl+Shift+F)") : hindrance);
+  m_none->setText(!m_overModel->rows().empty() ? tr("Nothing is broken on purpose any more. What was is listed below.")
+                  : m_bridge.isRecorded()
+                      ? tr("Nothing was broken on purpose at this moment.\nA recording only shows what was: nothing in "
+                           "it can be broken or healed.")
+                      : tr("Nothing is broken on purpose.\nBrokers, links and clients have a menu of faults each; all "
+                           "of them are under “Fault…”."));
   m_none->setVisible(!any);
-  m_healAll->setEnabled(any);
+  m_healAll->setEnabled(any && hindrance.isEmpty());
+  m_healAll->setToolTip(hindrance.isEmpty() ? tr("Ctrl+H") : hindrance);
   takeFold();
 }
 

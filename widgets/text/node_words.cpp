@@ -4,6 +4,8 @@
 
 #include <QCoreApplication>
 
+#include "text/format.h"
+
 namespace tidemark::widgets {
 
 namespace {
@@ -30,6 +32,12 @@ QString nodeTitle(const observe::ClusterSnapshot& cluster, NodeId id) {
 QString nodeText(const observe::ClusterSnapshot& cluster, NodeId id) {
   const auto* node = observe::findBroker(cluster, id);
   return node == nullptr ? NodeWords::tr("broker %1").arg(id.value()) : nodeText(*node);
+}
+
+QString downReason(const observe::BrokerSnapshot& node) {
+  if (node.state != observe::BrokerState::Killed) return {};
+  return node.diedOf.empty() ? NodeWords::tr("ended without a shutdown")
+                             : NodeWords::tr("died of: %1").arg(fromUtf8(node.diedOf));
 }
 
 NodeCounts countNodes(const observe::ClusterSnapshot& cluster) {

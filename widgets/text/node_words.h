@@ -14,6 +14,9 @@ QString nodeText(const observe::BrokerSnapshot& node);
 QString nodeTitle(const observe::ClusterSnapshot& cluster, NodeId id);
 QString nodeText(const observe::ClusterSnapshot& cluster, NodeId id);
 
+/// Of one that is killed: what it died of, as far as that is known. Empty in every other state.
+QString downReason(const observe::BrokerSnapshot& node);
+
 /// How many nodes are brokers, and how many are controllers and nothing else.
 struct NodeCounts {
   int brokers = 0;

@@ -207,7 +207,10 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
   m_title->setText(nodeTitle(broker));
   m_pill->setLook(lookOf(broker));
   std::vector<Fact> facts;
-  if (!broker.diedOf.empty()) facts.push_back({tr("Died of"), fromUtf8(broker.diedOf), p.badText, true});
+  if (!broker.diedOf.empty())
+    facts.push_back({tr("Died of"), fromUtf8(broker.diedOf), p.badText, true});
+  else if (const QString reason = downReason(broker); !reason.isEmpty())
+    facts.push_back({tr("Killed"), reason, p.badText, true});
   for (const observe::FailedDirectorySnapshot& failed : broker.failedDirectories) {
     facts.push_back({tr("Log directory offline"), fromUtf8(failed.path), p.badText, true});
     facts.push_back({tr("Why"), fromUtf8(failed.reason), p.badText, true});
@@ -247,8 +250,9 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
                                         .arg(broker.networkThreads)
                                         .arg(broker.handlerThreads)
                                         .arg(broker.fetcherThreads)});
-  // What is not recorded is not 0 B: then there is nothing to say.
-  if (broker.diskBytes > 0 || !m_bridge.isRecorded())
+  // What is not recorded, or not known of one that is down, is not 0 B: then there is nothing to say.
+  const bool isDown = broker.state == BrokerState::Killed || broker.state == BrokerState::Stopped;
+  if (broker.diskBytes > 0 || !(m_bridge.isRecorded() || isDown))
     facts.push_back(
         {tr("Disk"), tr("%1 in %n segment(s)", nullptr, broker.segmentCount).arg(bytesText(broker.diskBytes))});
   m_facts->setFacts(std::move(facts));

@@ -1,5 +1,7 @@
 #include "views/time_bar.h"
 
+#include <algorithm>
+
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -181,6 +183,10 @@ void TimeBar::take() {
   const auto ago = m_travel.axis().now() - m_travel.at();
   m_time->setText(m_travel.isRecorded() ? tr("%1 of %2").arg(durationText(m_travel.at() - begin), durationText(all))
                                         : agoText(ago));
+  // It is never cut; its room only grows, so that digits move nothing.
+  m_time->ensurePolished();
+  m_time->setMinimumWidth(
+      std::max(m_time->minimumWidth(), m_time->fontMetrics().horizontalAdvance(m_time->text()) + 2));
 }
 
 void TimeBar::paintEvent(QPaintEvent*) {
