@@ -410,9 +410,8 @@ void LaunchPage::describe() {
                          : brokers == 1 ? tr("nothing is replicated")
                                         : QString());
   const int voters = chosen.separateControllers > 0 ? chosen.separateControllers : brokers;
-  m_quorumNote->setText(voters < 3 ? tr("a quorum of %1: no loss is survived").arg(voters)
-                                   : tr("a quorum of %1: survives the loss of %2").arg(voters).arg((voters - 1) / 2));
-  m_quorumNote->setToolTip(m_quorumNote->text());
+  m_quorumNote->setText(voters < 3 ? tr("survives no loss") : tr("survives the loss of %1").arg((voters - 1) / 2));
+  m_quorumNote->setToolTip(tr("A quorum of %n controller(s)", nullptr, voters));
   m_topic->setEnabled(m_withTopic->isChecked());
   m_partitions->setEnabled(m_withTopic->isChecked());
   m_withLoad->setEnabled(m_withTopic->isChecked());

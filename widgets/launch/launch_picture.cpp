@@ -115,7 +115,7 @@ void LaunchPicture::paintControllers(QPainter& painter, const QRectF& room) cons
   const int count = m_options.separateControllers;
   const double gap = count > 3 ? 10 : 16;
   const double width = std::min(150.0, (room.width() - gap * (count - 1)) / count);
-  const bool narrow = width < 110;
+  const bool narrow = width < 124;
   const double begin = room.center().x() - (count * width + (count - 1) * gap) / 2;
   for (int i = 0; i < count; ++i) {
     const QRectF card(begin + i * (width + gap) + 0.7, room.top(), width - 1.4, room.height());
@@ -124,21 +124,24 @@ void LaunchPicture::paintControllers(QPainter& painter, const QRectF& room) cons
     painter.setPen(dashed);
     painter.setBrush(p.panel);
     painter.drawRoundedRect(card, 10, 10);
-    const double left = card.left() + (narrow ? 9 : 14);
+    const double left = card.left() + (narrow ? 7 : 14);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(p.controllerCrown, 1.5));
-    // Where there is little room the name needs all of its line.
-    painter.drawEllipse(QPointF(left + 5, card.top() + (narrow ? 36 : 18)), 4, 4);
+    const double first = card.top() + (narrow ? 17 : 22.5);
+    painter.drawEllipse(QPointF(left + 5, first - 4.5), 4, 4);
     const int number = m_options.brokers + i + 1;
-    painter.setFont(Theme::body(narrow ? 11.5 : 13, QFont::DemiBold));
+    painter.setFont(Theme::body(13, QFont::DemiBold));
     painter.setPen(p.ink);
-    const double name = left + (narrow ? 0 : 15);
-    painter.drawText(QPointF(name, card.top() + 22.5),
-                     QFontMetricsF(painter.font())
-                         .elidedText(tr("Controller %1").arg(number), Qt::ElideMiddle, card.right() - 5 - name));
-    painter.setFont(Theme::mono(11, QFont::Medium));
+    // Where there is little room the number has a line and what it is another: one that is cut tells them apart by
+    // nothing.
+    painter.drawText(QPointF(left + 15, first), narrow ? QString::number(number) : tr("Controller %1").arg(number));
     painter.setPen(p.muted);
-    painter.drawText(QPointF(left + 15, card.top() + 40),
+    if (narrow) {
+      painter.setFont(Theme::body(11));
+      painter.drawText(QPointF(left, first + 14), tr("controller"));
+    }
+    painter.setFont(Theme::mono(narrow ? 10.5 : 11, QFont::Medium));
+    painter.drawText(narrow ? QPointF(left, first + 27.5) : QPointF(left + 15, card.top() + 40),
                      m_options.port == 0 ? tr(":free") : QStringLiteral(":%1").arg(m_options.port + 99 + number));
   }
 }
