@@ -89,5 +89,39 @@ TEST_F(TimelineFaultsTest, ARecordingShowsTheSameFaultsAsTheWindowThatMadeIt) {
   EXPECT_FALSE(known[2].end.has_value()) << "at the end of the recording it acted still";
 }
 
+TEST_F(TimelineFaultsTest, TheRightColumnTellsTheMomentThatIsPointedAt) {
+  breakThings();
+  TimelinePage& page = window->clusterPage().timeline();
+  const TimelineFault& cut = page.past().faults().front();
+  const TimelineFault& paused = page.past().faults().back();
+  ASSERT_TRUE(cut.end.has_value());
+  EXPECT_TRUE(TimelineLanes::stateOf(cut, cut.begin - 1s).startsWith(QStringLiteral("from ")));
+  EXPECT_TRUE(TimelineLanes::stateOf(cut, cut.begin + 1s).startsWith(QStringLiteral("until ")));
+  EXPECT_TRUE(TimelineLanes::stateOf(cut, *cut.end).startsWith(QStringLiteral("over · 4")));
+  EXPECT_TRUE(TimelineLanes::stateOf(paused, now()).startsWith(QStringLiteral("until ")));
+  EXPECT_EQ(page.lanes().momentText(), QStringLiteral("now"));
+  page.axis().setCursor(cut.begin);
+  EXPECT_EQ(page.lanes().moment(), cut.begin);
+  EXPECT_TRUE(page.lanes().momentText().startsWith(QStringLiteral("at ")));
+  page.axis().setCursor(std::nullopt);
+  page.axis().pan(-10s);
+  EXPECT_TRUE(page.lanes().momentText().startsWith(QStringLiteral("at "))) << "the right edge is not now";
+}
+
+TEST_F(TimelineFaultsTest, NoBarLiesOnATitle) {
+  for (int i = 0; i < 14; ++i) {
+    inject(R"({"kind": "delay", "target": "link 2->3", "delayMs": 80})");
+    pass(300ms);
+  }
+  const std::vector<TimelineLanes::Bar> bars = window->clusterPage().timeline().lanes().bars();
+  ASSERT_EQ(bars.size(), 14u);
+  int named = 0;
+  for (const TimelineLanes::Bar& bar : bars) {
+    named += !bar.label.isEmpty();
+    for (const TimelineLanes::Bar& other : bars) EXPECT_TRUE(&other == &bar || !other.rect.intersects(bar.label));
+  }
+  EXPECT_GT(named, 0);
+}
+
 }  // namespace
 }  // namespace tidemark::widgets

@@ -25,13 +25,14 @@ std::optional<int64_t> settingOf(const observe::ClusterSnapshot& cluster, std::s
   return std::nullopt;
 }
 
-/// What the high watermark did within the moment after it; empty: nothing.
+/// What the high watermark did within the moment after it, in one step or several; empty: nothing.
 QString watermarkAfter(const TimelinePartition& past, WallTime at) {
   using namespace std::chrono_literals;
+  constexpr auto kSoon = 400ms;
   const auto before = past.highWatermark.at(at - 1ms);
-  const auto after = past.highWatermark.at(at + 400ms);
+  const auto after = past.highWatermark.at(at + kSoon);
   if (!before || !after || *before == *after) return {};
-  return CauseNames::tr("high watermark %1 → %2").arg(grouped(*before), grouped(*after));
+  return CauseNames::tr("high watermark %1 → %2 within %3").arg(grouped(*before), grouped(*after), durationText(kSoon));
 }
 
 /// Since when the high watermark had not moved; empty if that is nothing to be told.
@@ -159,12 +160,12 @@ CauseWords causeOf(const TimelineFault& fault) {
   if (fault.end)
     words.lines
         << (*fault.end == fault.begin
-                ? CauseNames::tr("at once over")
+                ? CauseNames::tr("over at once")
                 : CauseNames::tr("until %1, for %2").arg(timeText(*fault.end), durationText(*fault.end - fault.begin)));
   else if (fault.expected)
     words.lines << CauseNames::tr("until %1").arg(timeText(*fault.expected));
   else
-    words.lines << CauseNames::tr("until it is healed");
+    words.lines << CauseNames::tr("until healed");
   return words;
 }
 

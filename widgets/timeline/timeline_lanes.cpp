@@ -123,7 +123,17 @@ std::vector<TimelineLanes::Bar> TimelineLanes::bars() const {
     *row = std::max(to, named ? wordLeft + word : to);
     bars.push_back(bar);
   }
+  // A bar that found no free row lies across another's title, which gives way as well.
+  for (Bar& named : bars)
+    if (std::ranges::any_of(bars, [&named](const Bar& other) {
+          return &other != &named && other.rect.adjusted(-2, 0, 2, 0).intersects(named.label);
+        }))
+      named.label = {};
   return bars;
+}
+
+QString TimelineLanes::momentText() const {
+  return !m_axis.cursor() && m_axis.follows() ? tr("now") : tr("at %1").arg(timeText(moment()));
 }
 
 QPointF TimelineLanes::placeOf(const TimelineMark& mark) const {

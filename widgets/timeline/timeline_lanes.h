@@ -31,8 +31,8 @@ class TimelineLanes : public QWidget {
   /// Of the partition's own, the one nearest to that place in time.
   std::optional<TimelineMark> markNear(double x) const { return markAt({x, epochsTop() + 1}); }
   platform::WallTime timeAt(double x) const { return m_mouse->timeAt(x); }
-  /// A fault in sight: the span in which it acted as far as it is in sight, and where its title stands;
-  /// empty: there is no room for it.
+  /// A fault in sight: the span in which it acted as far as it is in sight, and where its title stands; empty: there is
+  /// no room for it.
   struct Bar {
     const TimelineFault* fault;
     QRectF rect;
@@ -41,6 +41,12 @@ class TimelineLanes : public QWidget {
   };
   /// As they are drawn, oldest first.
   std::vector<Bar> bars() const;
+  /// What the right column tells of: where somebody points, else the moment that is shown, else the right edge.
+  platform::WallTime moment() const { return m_axis.cursor().value_or(m_axis.end()); }
+  /// Which one that is: "now", or "at 14:02:09.017".
+  QString momentText() const;
+  /// How a fault stood at that moment, as the right column tells it.
+  static QString stateOf(const TimelineFault& fault, platform::WallTime at);
   /// Where it is drawn.
   QPointF placeOf(const TimelineMark& mark) const;
   QSize sizeHint() const override;
@@ -64,6 +70,8 @@ class TimelineLanes : public QWidget {
   double epochsTop() const;
   const TimelinePartition* shown() const;
   void paintFaults(QPainter& painter) const;
+  /// Which of the bars the right column tells of.
+  std::vector<const Bar*> told(const std::vector<Bar>& all) const;
   void paintShades(QPainter& painter) const;
   void paintRows(QPainter& painter) const;
   void paintStretch(QPainter& painter, const TimelineStretch& stretch, const QRectF& box) const;

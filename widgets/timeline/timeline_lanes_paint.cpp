@@ -39,21 +39,34 @@ void TimelineLanes::paintFaults(QPainter& painter) const {
     if (bar.label.isEmpty()) continue;
     drawLine(painter, bar.label.left(), bar.rect.center().y() + 4.3, bar.fault->title, font, p.ink);
   }
-  // At the right how the newest of each row ends.
+  // At the right how it stood at the moment that is told.
   const QFont note = Theme::body(11.5);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Bar& bar = all[i];
-    const auto sameRow = [&bar](const Bar& other) { return std::abs(other.rect.top() - bar.rect.top()) < 1; };
-    if (std::any_of(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(), sameRow)) continue;
-    const TimelineFault& fault = *bar.fault;
-    QString text = tr("until healed");
-    if (fault.end)
-      text =
-          *fault.end == fault.begin ? tr("at once over") : tr("over · %1").arg(durationText(*fault.end - fault.begin));
-    else if (fault.expected)
-      text = tr("until %1").arg(timeText(*fault.expected).section(QLatin1Char('.'), 0, 0));
-    drawLine(painter, width() - kTimelineRight + 14, bar.rect.center().y() + 4.3, text, note, p.muted);
+  for (const Bar* bar : told(all))
+    drawLine(painter, width() - kTimelineRight + 14, bar->rect.center().y() + 4.3, stateOf(*bar->fault, moment()), note,
+             p.muted);
+}
+
+std::vector<const TimelineLanes::Bar*> TimelineLanes::told(const std::vector<Bar>& all) const {
+  // Of each row the newest that had begun by then, else the first one.
+  std::vector<const Bar*> told;
+  for (const Bar& bar : all) {
+    const auto sameRow = [&bar](const Bar* other) { return std::abs(other->rect.top() - bar.rect.top()) < 1; };
+    const auto known = std::ranges::find_if(told, sameRow);
+    if (known == told.end())
+      told.push_back(&bar);
+    else if (bar.fault->begin <= moment() && bar.fault->begin >= (*known)->fault->begin)
+      *known = &bar;
   }
+  return told;
+}
+
+QString TimelineLanes::stateOf(const TimelineFault& fault, platform::WallTime at) {
+  const auto seconds = [](platform::WallTime time) { return timeText(time).section(QLatin1Char('.'), 0, 0); };
+  if (at < fault.begin) return tr("from %1").arg(seconds(fault.begin));
+  if (fault.end == fault.begin) return tr("over at once");
+  if (fault.end && at >= *fault.end) return tr("over · %1").arg(durationText(*fault.end - fault.begin));
+  if (fault.end) return tr("until %1").arg(seconds(*fault.end));
+  return fault.expected ? tr("until %1").arg(seconds(*fault.expected)) : tr("until healed");
 }
 
 void TimelineLanes::paintShades(QPainter& painter) const {
@@ -140,11 +153,10 @@ void TimelineLanes::paintRows(QPainter& painter) const {
   drawLine(painter, kNames, isrTop() + 21, tr("Leader and ISR"), Theme::body(13, QFont::DemiBold), p.ink);
   drawLine(painter, left, isrTop() + 21, tr("the crown is the leader; one colour per leader epoch"), Theme::body(11.5),
            p.muted);
-  drawLine(painter, readings, isrTop() + 21, m_axis.cursor() ? tr("at the cursor") : tr("now"),
-           Theme::body(11, QFont::Bold), p.heads);
+  drawLine(painter, readings, isrTop() + 21, momentText(), Theme::body(11, QFont::Bold), p.heads);
   const TimelinePartition* partition = shown();
   if (partition == nullptr) return;
-  const auto now = m_axis.cursor().value_or(m_axis.end());
+  const auto now = moment();
   int row = 0;
   for (const auto& [broker, copy] : partition->copies) {
     const double top = rowTop(row++);
