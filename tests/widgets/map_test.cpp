@@ -12,6 +12,7 @@
 #include "faults/fault_offers.h"
 #include "map/map_page.h"
 #include "map/map_view.h"
+#include "theme/theme.h"
 #include "views/cluster_page.h"
 #include "window_fixture.h"
 
@@ -251,48 +252,143 @@ TEST_F(MapOfControllersTest, ItsFaultsAreDrawnAtItAndOnItsLinks) {
   EXPECT_EQ(map().scene().brokers[5].state, observe::BrokerState::Paused);
 }
 
-TEST_F(MapOfControllersTest, CardsDoNotLieOnEachOtherInASmallWindow) {
-  for (const QSizeF& size : {QSizeF(690, 560), QSizeF(1100, 800), QSizeF(520, 420)}) {
-    const MapLayout layout(map().scene(), size);
-    for (int i = 1; i <= 6; ++i) {
-      EXPECT_TRUE(QRectF(QPointF(), size).contains(layout.broker(NodeId(i)))) << i;
-      for (int j = 1; j < i; ++j)
-        EXPECT_FALSE(layout.broker(NodeId(i)).intersects(layout.broker(NodeId(j)))) << i << " and " << j;
+/// Whatever many nodes there are: no card hides a link, and each can be clicked.
+class MapOfManyTest : public testing::Test {
+ protected:
+  /// The map of the smallest window that is supported, and of a usual one.
+  static constexpr QSize kSizes[] = {{430, 382}, {860, 640}};
+  static MapScene sceneOf(int brokers, int controllers, int clients) {
+    MapScene scene;
+    for (int i = 1; i <= brokers + controllers; ++i) {
+      MapBroker& node = scene.brokers.emplace_back();
+      node.id = NodeId(i);
+      node.isBroker = i <= brokers;
+      node.name = (node.isBroker ? QStringLiteral("Broker %1") : QStringLiteral("Controller %1")).arg(i);
+      for (int j = 1; j < i; ++j) {
+        MapLink& link = scene.links.emplace_back();
+        link.broker = NodeId(j);
+        link.other = NodeId(i);
+        link.ofController = i > brokers;
+      }
     }
-    // The link between its neighbours does not pass behind the one in the middle.
-    MapLink outer;
-    outer.broker = NodeId(4);
-    outer.other = NodeId(6);
-    const QLineF line = layout.link(outer);
-    EXPECT_GT(line.center().y(), layout.broker(NodeId(5)).bottom());
+    for (int c = 0; c < clients; ++c) {
+      scene.clients.emplace_back().name = "client-" + std::to_string(c);
+      for (int i = 1; i <= brokers; ++i) {
+        MapLink& link = scene.links.emplace_back();
+        link.broker = NodeId(i);
+        link.client = scene.clients.back().name;
+      }
+    }
+    return scene;
   }
-  // Nor does what goes to the broker at the left below pass behind the one above it.
-  const MapLayout layout(map().scene(), QSizeF(738, 582));
-  MapLink below;
-  below.broker = NodeId(2);
-  below.other = NodeId(4);
-  const QLineF line = layout.link(below);
-  for (const double at : {0.1, 0.3, 0.5, 0.7, 0.9})
-    EXPECT_FALSE(layout.broker(NodeId(1)).contains(line.pointAt(at))) << at;
+  static QSizeF sizeFor(const MapScene& scene, const QSize& window) {
+    return window.expandedTo(MapLayout::leastSize(scene));
+  }
+  static std::vector<QRectF> cardsOf(const MapScene& scene, const MapLayout& layout) {
+    std::vector<QRectF> cards;
+    for (const MapBroker& node : scene.brokers) cards.push_back(layout.broker(node.id));
+    for (const MapClient& client : scene.clients) cards.push_back(layout.client(client.name));
+    return cards;
+  }
+  /// With each number of brokers, controllers and clients.
+  template <typename Do>
+  static void forEach(const Do& check) {
+    for (const QSize& window : kSizes)
+      for (int brokers = 1; brokers <= 7; ++brokers)
+        for (int controllers = 0; controllers <= 5; ++controllers)
+          for (const int clients : {0, 1, 2, 4, 6}) {
+            const MapScene scene = sceneOf(brokers, controllers, clients);
+            const QSizeF size = sizeFor(scene, window);
+            SCOPED_TRACE(testing::Message() << brokers << " brokers, " << controllers << " controllers, " << clients
+                                            << " clients in " << size.width() << " x " << size.height());
+            check(scene, size, MapLayout(scene, size));
+          }
+  }
+};
+
+TEST_F(MapOfManyTest, EachLinkIsSeenAndCanBeClicked) {
+  forEach([](const MapScene& scene, const QSizeF& size, const MapLayout& layout) {
+    const std::vector<QRectF> cards = cardsOf(scene, layout);
+    constexpr int kLeastStretch = 24;
+    for (const MapLink& link : scene.links) {
+      SCOPED_TRACE(testing::Message() << "link " << link.broker.value() << " - " << link.other.value() << link.client);
+      const MapPath path = layout.link(link);
+      const auto length = static_cast<int>(path.length());
+      int clicks = 0;
+      for (int i = 1; i < length; i += 2) {
+        const QPointF at = path.pointAt(static_cast<double>(i) / length);
+        EXPECT_TRUE(QRectF(QPointF(), size).contains(at));
+        EXPECT_TRUE(std::ranges::none_of(cards, [&at](const QRectF& card) { return card.contains(at); }))
+            << "hidden at " << at.x() << ", " << at.y();
+        if (clicks < kLeastStretch && layout.at(at) == link.pick()) clicks += 2;
+      }
+      EXPECT_GE(clicks, kLeastStretch);
+      for (const bool fromBroker : {true, false}) EXPECT_GT(layout.stroke(link, fromBroker).length(), 20);
+    }
+  });
 }
 
-TEST_F(MapTest, FiveBrokersAndManyClientsDoNotLieOnEachOther) {
-  MapScene scene;
-  for (int i = 1; i <= 7; ++i) {
-    scene.brokers.emplace_back().id = NodeId(i);
-    for (int j = 1; j < i; ++j) {
-      MapLink& each = scene.links.emplace_back();
-      each.broker = NodeId(j);
-      each.other = NodeId(i);
+TEST_F(MapOfManyTest, CardsStandApartAndHoldTheirNames) {
+  forEach([](const MapScene& scene, const QSizeF& size, const MapLayout& layout) {
+    EXPECT_EQ(layout.hiddenClients(), 0);
+    const std::vector<QRectF> cards = cardsOf(scene, layout);
+    for (size_t i = 0; i < cards.size(); ++i) {
+      EXPECT_TRUE(QRectF(QPointF(), size).contains(cards[i])) << i;
+      for (size_t j = 0; j < i; ++j)
+        EXPECT_FALSE(cards[i].adjusted(-4, -4, 4, 4).intersects(cards[j])) << i << ", " << j;
     }
-  }
-  for (int i = 0; i < 30; ++i) scene.clients.emplace_back().name = "client-" + std::to_string(i);
+    const QFontMetricsF metrics(Theme::body(13, QFont::DemiBold));
+    for (const MapBroker& node : scene.brokers)
+      EXPECT_LE(metrics.horizontalAdvance(node.name) + 32, layout.broker(node.id).width()) << node.name.toStdString();
+  });
+}
+
+TEST_F(MapOfManyTest, TheSmallestWindowShowsAUsualClusterWithoutScrolling) {
+  for (const auto& [brokers, controllers, clients] : {std::tuple(3, 0, 2), std::tuple(5, 0, 0)})
+    EXPECT_EQ(sizeFor(sceneOf(brokers, controllers, clients), kSizes[0]), QSizeF(kSizes[0]))
+        << brokers << ", " << controllers << ", " << clients;
+}
+
+TEST_F(MapOfManyTest, ManyClientsAreCounted) {
+  const MapScene scene = sceneOf(7, 0, 30);
   const MapLayout layout(scene, QSizeF(900, 620));
   EXPECT_GT(layout.hiddenClients(), 0);
-  for (int i = 1; i <= 7; ++i)
-    for (int j = 1; j < i; ++j)
-      EXPECT_FALSE(layout.broker(NodeId(i)).intersects(layout.broker(NodeId(j)))) << i << " and " << j;
+  EXPECT_FALSE(layout.client("client-5").isNull());
+  EXPECT_TRUE(layout.client("client-29").isNull());
 }
+
+class MapOfManyPictureTest : public WindowTest, public testing::WithParamInterface<std::tuple<int, int, bool>> {};
+
+TEST_P(MapOfManyPictureTest, IsPainted) {
+  const auto [brokers, controllers, dark] = GetParam();
+  Theme::instance().setChoice(dark ? ThemeChoice::Dark : ThemeChoice::Light);
+  launch(brokers, 3, controllers);
+  makeWindow();
+  window->clusterPage().showView(ClusterPage::View::Map);
+  run(50ms);
+  window->bridge().setFault(*faults::parseFault(R"({"kind": "cut", "target": "link 1<->3"})"), window.get(), {});
+  window->bridge().setFault(*faults::parseFault(R"({"kind": "delay", "target": "link 2->1", "delayMs": 80})"),
+                            window.get(), {});
+  run(20ms);
+  run(20ms);
+  const MapView& map = window->clusterPage().map().map();
+  EXPECT_EQ(map.scene().brokers.size(), static_cast<size_t>(brokers + controllers));
+  for (const QSize& size : {QSize(900, 600), QSize(1366, 768), QSize(1680, 1020)}) {
+    window->resize(size);
+    QCoreApplication::processEvents();
+    EXPECT_GT(coloursIn(window->grab().toImage()), 20);
+    keepPicture(*window, QStringLiteral("map-%1-%2-%3%4")
+                             .arg(brokers)
+                             .arg(controllers)
+                             .arg(size.width())
+                             .arg(dark ? QStringLiteral("-dark") : QString()));
+  }
+  Theme::instance().setChoice(ThemeChoice::Light);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, MapOfManyPictureTest,
+                         testing::Values(std::tuple{3, 0, false}, std::tuple{5, 0, false}, std::tuple{7, 0, true},
+                                         std::tuple{3, 5, false}, std::tuple{3, 3, true}, std::tuple{7, 5, false}));
 
 }  // namespace
 }  // namespace tidemark::widgets

@@ -8,114 +8,176 @@ namespace tidemark::widgets {
 
 namespace {
 
-constexpr double kMapMargin = 20;
-constexpr double kMapTop = 34;
+constexpr double kMapMargin = 14;
+constexpr double kMapTop = 24;
 /// For the legend.
-constexpr double kMapFoot = 56;
-constexpr double kClientWidth = 216;
-constexpr double kClientHeight = 78;
-constexpr double kClientPitch = 92;
-constexpr QSizeF kRoomyCard{196, 128};
-constexpr QSizeF kTightCard{152, 84};
-constexpr QSizeF kControllerCard{140, 50};
-constexpr double kBetweenControllers = 12;
-/// Each second one stands that much higher: the link between its neighbours passes below it.
-constexpr double kControllerStep = 32;
-constexpr double kBelowControllers = 44;
-constexpr double kFootOfCard = 36;
-constexpr double kStrokesApart = 26;
+constexpr double kMapFoot = 52;
+constexpr double kClientMost = 168;
+/// Between two cards of the column of clients.
+constexpr double kBetweenClients = 10;
+/// Clients that the smallest view has room for.
+constexpr size_t kClientsAtLeast = 6;
+/// What of a link between two neighbours is to be seen at least, and what it keeps from each card.
+constexpr double kSeen = 24;
+constexpr double kFromCard = 4;
+/// Neighbours stand that many cards apart, the stretch between them counted in.
+constexpr double kApart = 1.2;
+/// No larger: what belongs together stays together in a large window.
+constexpr QSizeF kMostAcross{400, 300};
+/// How far an arc that is open to clients goes round, from its middle: a little more than a half of an ellipse.
+constexpr double kOpenReach = 109 * std::numbers::pi / 180;
+/// Of the arc: 2 is an ellipse, more is nearer to a rectangle, which gives wide cards more room.
+constexpr double kSquareness = 2.6;
+constexpr int kStepsOfArc = 360;
 constexpr double kNearLink = 9;
+/// What a link keeps from the cards that it passes.
+constexpr double kClearOfCards = 4;
+constexpr double kBendStep = 10;
+constexpr double kMostBent = 240;
+constexpr double kLookEach = 6;
 
-double distance(const QLineF& line, const QPointF& point) {
-  const QPointF along = line.p2() - line.p1();
-  const double length = QPointF::dotProduct(along, along);
-  if (length <= 0) return QLineF(line.p1(), point).length();
-  const double part = std::clamp(QPointF::dotProduct(point - line.p1(), along) / length, 0.0, 1.0);
-  return QLineF(line.p1() + along * part, point).length();
+struct CardSizes {
+  QSizeF broker;
+  QSizeF controller;
+  QSizeF client;
+  double foot;
+  double strokesApart;
+};
+
+CardSizes sizesOf(MapLayout::Cards cards) {
+  switch (cards) {
+    case MapLayout::Cards::Roomy:
+      return {{196, 128}, {140, 50}, {216, 78}, 36, 26};
+    case MapLayout::Cards::Tight:
+      return {{152, 84}, {140, 50}, {180, 78}, 30, 20};
+    case MapLayout::Cards::Small:
+      break;
+  }
+  return {{120, 46}, {120, 46}, {120, 46}, 23, 14};
+}
+
+struct Arc {
+  std::vector<QPointF> middles;
+  QPointF centre;
+  /// How many cards, each with what is to be seen of a link, find room from one to the next.
+  double apart = 0;
+};
+
+/// Evenly on an arc whose ends are at the left, clockwise from the upper one.
+Arc arcOf(size_t count, QRectF room, const QSizeF& card, bool open) {
+  Arc arc;
+  if (room.width() / 2 > kMostAcross.width())
+    room.adjust(room.width() / 2 - kMostAcross.width(), 0, kMostAcross.width() - room.width() / 2, 0);
+  if (room.height() / 2 > kMostAcross.height())
+    room.adjust(0, room.height() / 2 - kMostAcross.height(), 0, kMostAcross.height() - room.height() / 2);
+  arc.centre = room.center();
+  arc.apart = count < 2 ? 2 : 0;
+  if (count == 1) arc.middles.push_back(room.center());
+  if (count < 2) return arc;
+  const auto parts = static_cast<double>(count);
+  // All the way round where nothing stands at the left.
+  const double closed = std::numbers::pi * (parts - 1) / parts;
+  const double reach = open ? std::min(kOpenReach, closed) : closed;
+  const auto squared = [](double part) { return std::copysign(std::pow(std::abs(part), 2 / kSquareness), part); };
+  const double leftmost = squared(std::cos(reach));
+  // Two alone stand one above the other.
+  const double across = count == 2 ? 0 : room.width() / (1 - leftmost);
+  const double right = count == 2 ? room.center().x() : room.right();
+  std::vector<QPointF> points;
+  std::vector<double> lengths{0};
+  const QSizeF step(card.width() + kSeen + 2 * kFromCard, card.height() + kSeen + 2 * kFromCard);
+  const auto distance = [&step](const QPointF& from, const QPointF& to) {
+    return std::max(std::abs(to.x() - from.x()) / step.width(), std::abs(to.y() - from.y()) / step.height());
+  };
+  for (int i = 0; i <= kStepsOfArc; ++i) {
+    const double angle = reach * (2.0 * i / kStepsOfArc - 1);
+    points.emplace_back(right - across * (1 - squared(std::cos(angle))),
+                        room.center().y() + room.height() / 2 * squared(std::sin(angle)));
+    if (i > 0) lengths.push_back(lengths.back() + distance(points[points.size() - 2], points.back()));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const double wanted = lengths.back() * static_cast<double>(i) / (parts - 1);
+    const auto after = std::ranges::lower_bound(lengths, wanted - 1e-9);
+    arc.middles.push_back(points[static_cast<size_t>(after - lengths.begin())]);
+  }
+  arc.apart = lengths.back() / (parts - 1);
+  if (count > 2) arc.apart = std::min(arc.apart, distance(points.front(), points.back()));
+  return arc;
 }
 
 }  // namespace
 
-MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) : m_links(scene.links) {
-  const double bottom = size.height() - kMapFoot;
-  const bool hasClients = !scene.clients.empty();
-  // Clients: a column at the left.
-  const auto most = static_cast<size_t>(std::max(1.0, (bottom - kMapTop) / kClientPitch));
-  const size_t shown = std::min(most, scene.clients.size());
-  m_hidden = static_cast<int>(scene.clients.size() - shown);
-  const double pitch =
-      shown < 2 ? kClientPitch : std::min(168.0, (bottom - kMapTop - kClientHeight) / static_cast<double>(shown - 1));
-  const double column = shown == 0 ? 0 : kClientHeight + pitch * static_cast<double>(shown - 1);
-  double y = kMapTop + (bottom - kMapTop - column) / 2;
-  const double clientWidth = std::min(kClientWidth, size.width() * 0.26);
-  for (size_t i = 0; i < shown; ++i, y += pitch)
-    m_clients.emplace_back(scene.clients[i].name, QRectF(kMapMargin, y, clientWidth, kClientHeight));
-  // Brokers: a ring in what is left of the room.
-  std::vector<NodeId> ring;
-  for (const MapBroker& broker : scene.brokers)
-    if (broker.isBroker) ring.push_back(broker.id);
-  const size_t count = ring.size();
-  const double left = hasClients ? kMapMargin + clientWidth + std::clamp(size.width() * 0.11, 40.0, 120.0) : kMapMargin;
-  QRectF room(left, kMapTop, std::max(40.0, size.width() - kMapMargin - left), std::max(40.0, bottom - kMapTop));
-  placeControllers(scene, room);
-  m_roomy = count <= 4 && room.height() > 2 * kRoomyCard.height() + 40 && room.width() > 2 * kRoomyCard.width() + 40;
-  const QSizeF card = m_roomy ? kRoomyCard : kTightCard;
-  const double across = std::min((room.width() - card.width()) / 2, 330.0);
-  const double down = std::min((room.height() - card.height()) / 2, 260.0);
-  for (size_t i = 0; i < count; ++i) {
-    // Two stand one above the other; three as a triangle that points to the right; more from the top, clockwise.
-    const double first = count == 3 ? -120.0 : count == 4 ? -135.0 : -90.0;
-    const double turn = count == 3
-                            ? (i == 0   ? -120.0
-                               : i == 1 ? 120.0
-                                        : 0.0)
-                            : first + 360.0 * static_cast<double>(i) / static_cast<double>(std::max<size_t>(1, count));
-    const double angle = turn * std::numbers::pi / 180;
-    double x = std::cos(angle);
-    double z = std::sin(angle);
-    if (count == 1) x = z = 0;
-    // Below controllers they stand side by side: none hides what goes to the other.
-    if (count == 2) {
-      x = m_controllers.empty() ? 0 : i == 0 ? -1 : 1;
-      if (!m_controllers.empty()) z = 0;
-    }
-    if (count == 3) {
-      x = i == 2 ? 1 : -1;
-      z = i == 2 ? -0.12 : i == 0 ? -1 : 1;
-    }
-    if (count == 4) {
-      x = x > 0 ? 1 : -1;
-      z = z > 0 ? 1 : -1;
-    }
-    const QPointF middle(room.center().x() + x * across, room.center().y() + z * down);
-    m_brokers.emplace_back(
-        ring[i], QRectF(middle.x() - card.width() / 2, middle.y() - card.height() / 2, card.width(), card.height()));
+MapLayout::MapLayout(const MapScene& scene, const QSizeF& size) {
+  for (const Cards cards : {Cards::Roomy, Cards::Tight, Cards::Small}) {
+    const bool fits = place(scene, size, cards);
+    m_ways.clear();
+    for (const MapLink& link : scene.links)
+      if (!rectOf(link, true).isNull() && !rectOf(link, false).isNull()) m_ways.push_back(wayOf(link));
+    // Smaller cards leave a way where larger ones stand in it.
+    if (fits && std::ranges::none_of(m_ways, &Way::hidden)) break;
   }
   for (const auto& [name, rect] : m_clients) m_picks.push_back({MapPick::What::Client, {}, {}, name});
   for (const auto& [id, rect] : m_brokers) {
     m_picks.push_back({MapPick::What::Broker, id, {}, {}});
     if (!controller(id).isNull()) m_picks.push_back({MapPick::What::Controller, id, {}, {}});
   }
-  std::erase_if(m_links, [this](const MapLink& link) { return !link.client.empty() && client(link.client).isNull(); });
-  for (const MapLink& link : m_links) m_picks.push_back(link.pick());
+  for (const Way& way : m_ways) m_picks.push_back(way.link.pick());
 }
 
-void MapLayout::placeControllers(const MapScene& scene, QRectF& room) {
-  for (const MapBroker& node : scene.brokers)
-    if (!node.isBroker) m_controllers.push_back(node.id);
-  if (m_controllers.empty()) return;
-  const auto count = static_cast<double>(m_controllers.size());
-  const double pitch =
-      std::min(kControllerCard.width() + kBetweenControllers, (room.width() + kBetweenControllers) / count);
-  const double width = std::min(kControllerCard.width(), pitch - kBetweenControllers);
-  const double step = count > 2 ? kControllerStep : 0;
-  // At the right: what goes to the left lower broker passes beside the upper one.
-  const double first = room.right() - width / 2 - pitch * (count - 1);
-  for (size_t i = 0; i < m_controllers.size(); ++i)
-    m_brokers.emplace_back(m_controllers[i],
-                           QRectF(first + pitch * static_cast<double>(i) - width / 2,
-                                  room.top() + (i % 2 == 0 ? step : 0), width, kControllerCard.height()));
-  room.setTop(std::min(room.top() + step + kControllerCard.height() + kBelowControllers, room.bottom() - 40));
+QSize MapLayout::leastSize(const MapScene& scene) {
+  MapScene shown;
+  shown.brokers = scene.brokers;
+  shown.clients.assign(scene.clients.begin(), scene.clients.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                          scene.clients.size(), kClientsAtLeast)));
+  QSize least(320, 220);
+  while (!MapLayout().place(shown, least, Cards::Small)) least += QSize(20, 14);
+  return least;
+}
+
+bool MapLayout::place(const MapScene& scene, const QSizeF& size, Cards cards) {
+  m_cards = cards;
+  m_brokers.clear();
+  m_controllers.clear();
+  m_clients.clear();
+  const CardSizes sizes = sizesOf(cards);
+  const double bottom = size.height() - kMapFoot;
+  const QRectF all(kMapMargin, kMapTop, size.width() - 2 * kMapMargin, bottom - kMapTop);
+  // Clients: a column at the left.
+  const QSizeF client = sizes.client;
+  const auto most =
+      static_cast<size_t>(std::max(1.0, (all.height() + kBetweenClients) / (client.height() + kBetweenClients)));
+  const size_t shown = std::min(most, scene.clients.size());
+  m_hidden = static_cast<int>(scene.clients.size() - shown);
+  if (shown > 0) {
+    const auto between = static_cast<double>(shown - 1);
+    const double pitch = shown < 2 ? 0 : std::min(kClientMost, (all.height() - client.height()) / between);
+    double y = all.center().y() - (pitch * between + client.height()) / 2;
+    for (size_t i = 0; i < shown; ++i, y += pitch)
+      m_clients.emplace_back(scene.clients[i].name, QRectF(QPointF(kMapMargin, y), client));
+  }
+  // Nodes: an arc in what is left of the room. Of three brokers the last stands at the right.
+  for (const bool brokers : {true, false})
+    for (const MapBroker& node : scene.brokers)
+      if (node.isBroker == brokers) {
+        m_brokers.emplace_back(node.id, QRectF());
+        if (!brokers) m_controllers.push_back(node.id);
+      }
+  if (m_brokers.size() == 3 && m_controllers.empty()) std::swap(m_brokers[1], m_brokers[2]);
+  const QSizeF card = sizes.broker.expandedTo(sizes.controller);
+  const double beside = shown == 0 ? 0 : client.width() + std::clamp(size.width() * 0.11, 40.0, 120.0);
+  QRectF room = all.adjusted(beside + card.width() / 2, card.height() / 2, -card.width() / 2, -card.height() / 2);
+  const bool fits = room.width() >= 0 && room.height() >= 0;
+  room.setSize(room.size().expandedTo({0, 0}));
+  const Arc arc = arcOf(m_brokers.size(), room, card, shown > 0);
+  m_centre = arc.centre;
+  for (size_t i = 0; i < m_brokers.size(); ++i) {
+    const bool own = std::ranges::find(m_controllers, m_brokers[i].first) != m_controllers.end();
+    QRectF rect(QPointF(), own ? sizes.controller : sizes.broker);
+    rect.moveCenter(arc.middles[i]);
+    m_brokers[i].second = rect;
+  }
+  if (m_brokers.size() == 3 && m_controllers.empty()) std::swap(m_brokers[1], m_brokers[2]);
+  return fits && arc.apart >= kApart && m_hidden == 0;
 }
 
 QRectF MapLayout::broker(NodeId id) const {
@@ -126,7 +188,7 @@ QRectF MapLayout::broker(NodeId id) const {
 QRectF MapLayout::controller(NodeId id) const {
   if (std::ranges::find(m_controllers, id) != m_controllers.end()) return {};
   QRectF rect = broker(id);
-  if (!rect.isNull()) rect.setTop(rect.bottom() - (m_roomy ? kFootOfCard : 30));
+  if (!rect.isNull()) rect.setTop(rect.bottom() - sizesOf(m_cards).foot);
   return rect;
 }
 
@@ -141,49 +203,62 @@ QRectF MapLayout::rectOf(const MapLink& link, bool ofBroker) const {
                                                         : client(link.client);
 }
 
-std::optional<QPointF> MapLayout::leaves(const QRectF& rect, const QLineF& line) {
-  const QLineF sides[] = {{rect.topLeft(), rect.topRight()},
-                          {rect.topRight(), rect.bottomRight()},
-                          {rect.bottomRight(), rect.bottomLeft()},
-                          {rect.bottomLeft(), rect.topLeft()}};
-  std::optional<QPointF> best;
-  for (const QLineF& side : sides) {
-    QPointF point;
-    if (line.intersects(side, &point) != QLineF::BoundedIntersection) continue;
-    if (!best || QLineF(point, line.p2()).length() < QLineF(*best, line.p2()).length()) best = point;
-  }
-  return best;
+double MapLayout::strokesApart() const noexcept {
+  return sizesOf(m_cards).strokesApart;
 }
 
-QLineF MapLayout::link(const MapLink& link) const {
-  const QRectF from = rectOf(link, true);
-  const QRectF to = rectOf(link, false);
-  if (from.isNull() || to.isNull()) return {};
-  QLineF line(from.center(), to.center());
+MapPath MapLayout::whole(const MapLink& link, double inwards) const {
+  const QPointF from = rectOf(link, true).center();
+  QPointF to = rectOf(link, false).center();
   // Of a client's card the middle of its right side; lines to different brokers do not cross there.
-  if (!link.client.empty()) line.setP2({to.right(), to.center().y() + (from.center().y() - to.center().y()) * 0.05});
-  const QPointF begin = leaves(from.adjusted(-4, -4, 4, 4), line).value_or(line.p1());
-  const QPointF end = link.client.empty()
-                          ? leaves(to.adjusted(-4, -4, 4, 4), QLineF(line.p2(), line.p1())).value_or(line.p2())
-                          : line.p2() + QPointF(3, 0);
-  return {begin, end};
+  if (!link.client.empty()) to = {rectOf(link, false).right(), to.y() + (from.y() - to.y()) * 0.05};
+  const QPointF along = to - from;
+  const QPointF way = m_centre - (from + to) / 2;
+  return MapPath::bent(from, to, along.y() * way.x() - along.x() * way.y() < 0 ? -inwards : inwards);
 }
 
-QLineF MapLayout::stroke(const MapLink& link, bool fromBroker) const {
-  const QRectF from = rectOf(link, true);
-  const QRectF to = rectOf(link, false);
-  if (from.isNull() || to.isNull()) return {};
-  if (!link.client.empty()) {
-    const QLineF whole = MapLayout::link(link);
-    return fromBroker ? whole : QLineF(whole.p2(), whole.p1());
+bool MapLayout::isHidden(const MapLink& link, const MapPath& path) const {
+  const bool twoStrokes = link.client.empty() && !link.ofController;
+  const double clear = (twoStrokes ? strokesApart() / 2 : 0) + kClearOfCards;
+  const auto looks = std::max(2, static_cast<int>(path.length() / kLookEach));
+  for (int i = 1; i < looks; ++i) {
+    const QPointF at = path.pointAt(static_cast<double>(i) / looks);
+    const auto covers = [&](const QRectF& card) { return card.adjusted(-clear, -clear, clear, clear).contains(at); };
+    for (const auto& [id, card] : m_brokers)
+      if (id != link.broker && id != link.other && covers(card)) return true;
+    for (const auto& [name, card] : m_clients)
+      if (name != link.client && covers(card)) return true;
   }
-  QLineF middle(from.center(), to.center());
-  const QLineF normal = middle.normalVector().unitVector();
-  const QPointF aside = QPointF(normal.dx(), normal.dy()) * (kStrokesApart / 2) * (fromBroker ? 1 : -1);
-  middle.translate(aside);
-  const QPointF begin = leaves(from.adjusted(-4, -4, 4, 4), middle).value_or(middle.p1());
-  const QPointF end = leaves(to.adjusted(-4, -4, 4, 4), QLineF(middle.p2(), middle.p1())).value_or(middle.p2());
-  return fromBroker ? QLineF(begin, end) : QLineF(end, begin);
+  return false;
+}
+
+MapLayout::Way MapLayout::wayOf(const MapLink& link) const {
+  MapPath path = whole(link, 0);
+  for (double inwards = kBendStep; inwards <= kMostBent && isHidden(link, path); inwards += kBendStep)
+    path = whole(link, inwards);
+  const auto clear = [](const QRectF& card) { return card.adjusted(-kFromCard, -kFromCard, kFromCard, kFromCard); };
+  const auto between = [&](const MapPath& one) {
+    const MapPath begun = one.outside(clear(rectOf(link, true)));
+    return link.client.empty() ? begun.reversed().outside(clear(rectOf(link, false))).reversed() : begun.shortened(3);
+  };
+  const double aside = link.client.empty() ? strokesApart() / 2 : 0;
+  return {link, between(path), between(path.aside(aside)), between(path.aside(-aside)).reversed(),
+          isHidden(link, path)};
+}
+
+const MapLayout::Way* MapLayout::find(const MapLink& link) const {
+  const auto found = std::ranges::find_if(m_ways, [&link](const Way& way) { return way.link.pick() == link.pick(); });
+  return found == m_ways.end() ? nullptr : &*found;
+}
+
+MapPath MapLayout::link(const MapLink& link) const {
+  const Way* way = find(link);
+  return way == nullptr ? MapPath() : way->middle;
+}
+
+MapPath MapLayout::stroke(const MapLink& link, bool fromBroker) const {
+  const Way* way = find(link);
+  return way == nullptr ? MapPath() : fromBroker ? way->fromBroker : way->toBroker;
 }
 
 MapPick MapLayout::at(const QPointF& point) const {
@@ -193,15 +268,15 @@ MapPick MapLayout::at(const QPointF& point) const {
   }
   for (const auto& [name, rect] : m_clients)
     if (rect.contains(point)) return {MapPick::What::Client, {}, {}, name};
+  // The nearest of what is drawn; between its two strokes it is the link as well.
   double nearest = kNearLink;
   MapPick found;
-  for (const MapLink& each : m_links) {
-    const double away = std::min(distance(stroke(each, true), point), distance(stroke(each, false), point));
-    // Between its two strokes it is the link as well.
-    const double inside = each.client.empty() && distance(link(each), point) < kStrokesApart / 2 ? 0 : away;
-    if (inside >= nearest) continue;
-    nearest = inside;
-    found = each.pick();
+  for (const Way& way : m_ways) {
+    double away = way.middle.distance(point);
+    if (!way.link.isOneStroke()) away = std::min({away, way.fromBroker.distance(point), way.toBroker.distance(point)});
+    if (away >= nearest) continue;
+    nearest = away;
+    found = way.link.pick();
   }
   return found;
 }
@@ -218,8 +293,8 @@ QPointF MapLayout::middle(const MapPick& pick) const {
     case MapPick::What::Client:
       return client(pick.client).center();
     case MapPick::What::Link:
-      for (const MapLink& each : m_links)
-        if (each.pick() == pick) return link(each).center();
+      for (const Way& way : m_ways)
+        if (way.link.pick() == pick) return way.middle.center();
       break;
     case MapPick::What::Nothing:
       break;

@@ -8,6 +8,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
+#include <QScrollArea>
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QTableView>
@@ -109,7 +110,7 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
       m_bridge(bridge),
       m_note(new QLabel),
       m_stack(new QStackedWidget(this)),
-      m_map(new MapView(m_stack)),
+      m_map(new MapView),
       m_consequences(new Consequences(this)),
       m_table(new QTableView(m_stack)) {
   m_model = new RowsModel<MapLink>(
@@ -139,7 +140,12 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
   copy->setContext(Qt::WidgetShortcut);
   connect(copy, &QShortcut::activated, this,
           [this] { QApplication::clipboard()->setText(tableText(*m_model, m_table->selectionModel())); });
-  m_stack->addWidget(m_map);
+  auto* scroll = new QScrollArea(m_stack);
+  scroll->setWidget(m_map);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  m_stack->addWidget(scroll);
   m_stack->addWidget(m_table);
   auto* inside = new QVBoxLayout;
   inside->setContentsMargins(24, 0, 24, 10);
@@ -153,7 +159,9 @@ MapPage::MapPage(EngineBridge& bridge, QWidget* parent)
   down->addLayout(inside, 1);
   setFocusProxy(m_map);
   connect(m_map, &MapView::menuWanted, this, &MapPage::menuWanted);
-  connect(m_map, &MapView::pickChanged, this, [this](const MapPick& pick) {
+  connect(m_map, &MapView::pickChanged, this, [this, scroll](const MapPick& pick) {
+    if (const QPoint at = m_map->layoutOfMap().middle(pick).toPoint(); !at.isNull())
+      scroll->ensureVisible(at.x(), at.y(), 70, 40);
     if (pick.what == MapPick::What::Broker) Q_EMIT brokerPicked(pick.broker);
   });
   connect(&bridge, &EngineBridge::frame, this, [this](const Frame& frame) {

@@ -1,5 +1,6 @@
 // How the map is painted.
 #include <algorithm>
+#include <span>
 
 #include <QPainter>
 #include <QPainterPath>
@@ -17,6 +18,13 @@ namespace {
 
 /// Lines closer than that to one another would be told apart by nobody.
 constexpr std::ptrdiff_t kLabelledBrokers = 3;
+/// Where on a link its label may stand, best first.
+constexpr double kLabelParts[] = {0.42, 0.5, 0.34, 0.58, 0.26, 0.18};
+constexpr double kLabelPartsOfClient[] = {0.62, 0.5, 0.74, 0.4, 0.3};
+constexpr double kBelowSign = 26;
+/// In a small card: its shapes, and the text beside them.
+constexpr double kSmallInset = 8;
+constexpr double kSmallText = 22;
 
 void drawArrow(QPainter& painter, const QLineF& line, const QColor& color, double size) {
   if (line.length() < 1) return;
@@ -39,6 +47,12 @@ QString elidedTo(const QString& text, const QFont& font, double room) {
 QString recordsText(double rate) {
   if (rate < 0) return {};
   return MapView::tr("%1 rec/s").arg(rate < 9.95 ? QString::number(rate, 'f', 1) : grouped(qRound64(rate)));
+}
+
+std::vector<QPointF> placesOn(const MapPath& path, std::span<const double> parts) {
+  std::vector<QPointF> places;
+  for (const double part : parts) places.push_back(path.pointAt(part));
+  return places;
 }
 
 /// A dashed frame round the card that is picked with the keys.
@@ -65,13 +79,14 @@ void MapView::paintEvent(QPaintEvent*) {
   for (const MapLink& link : m_scene.links) paintLink(painter, link, labels);
   for (const MapClient& client : m_scene.clients)
     if (!m_layout.client(client.name).isNull()) paintClient(painter, client);
-  for (const MapBroker& broker : m_scene.brokers)
-    broker.isBroker ? paintBroker(painter, broker) : paintController(painter, broker);
+  for (const MapBroker& node : m_scene.brokers)
+    node.isBroker&& m_layout.cards() != MapLayout::Cards::Small ? paintBroker(painter, node)
+                                                                : paintSmall(painter, node);
   paintLabels(painter, labels);
   paintLegend(painter);
 }
 
-void MapView::paintStroke(QPainter& painter, const QLineF& line, const MapDirection& direction, bool down,
+void MapView::paintStroke(QPainter& painter, const MapPath& line, const MapDirection& direction, bool down,
                           bool arrow) const {
   const Palette& p = colors();
   QColor color = direction.rate > 0 ? p.arrow : p.axis;
@@ -99,34 +114,30 @@ void MapView::paintStroke(QPainter& painter, const QLineF& line, const MapDirect
   if (down) arrow = false;
   painter.setPen(pen);
   painter.setBrush(Qt::NoBrush);
-  QLineF shaft = line;
-  if (arrow) shaft.setLength(std::max(1.0, line.length() - 8));
-  painter.drawLine(shaft);
-  if (arrow) drawArrow(painter, line, down ? p.axis : color, 11);
+  painter.drawPolyline((arrow ? line.shortened(8) : line).polygon());
+  if (arrow) drawArrow(painter, line.end(), down ? p.axis : color, 11);
 }
 
 void MapView::paintLink(QPainter& painter, const MapLink& link, std::vector<Label>& labels) const {
   const Palette& p = colors();
-  const QLineF whole = m_layout.link(link);
+  const MapPath whole = m_layout.link(link);
   if (whole.length() < 2) return;
   const bool picked = link.pick() == m_picked;
   if (picked || link.pick() == m_hovered) {
-    painter.setPen(QPen(picked ? p.selection : p.hover, link.client.empty() ? 40 : 16, Qt::SolidLine, Qt::RoundCap));
-    painter.drawLine(whole);
+    const double around = link.isOneStroke() ? 8 : m_layout.strokesApart() / 2 + 7;
+    painter.setPen(QPen(picked ? p.selection : p.hover, 2 * around, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.drawPolyline(whole.polygon());
     if (picked && hasFocus()) {
-      const QLineF normal = whole.normalVector().unitVector();
-      const QPointF aside = QPointF(normal.dx(), normal.dy()) * (link.client.empty() ? 20 : 8);
       painter.setPen(QPen(p.accent, 1.4));
-      painter.drawLine(whole.translated(aside));
-      painter.drawLine(whole.translated(-aside));
+      painter.drawPolyline(whole.aside(around).polygon());
+      painter.drawPolyline(whole.aside(-around).polygon());
     }
   }
   const auto inkOf = [&p](MapWay way) { return way == MapWay::Cut ? p.badText : p.warnText; };
   const auto softOf = [&p](MapWay way) { return way == MapWay::Cut ? p.badSoft : p.warnSoft; };
   const QString one = QString::number(link.broker.value());
   const QString other = link.client.empty() ? QString::number(link.other.value()) : fromUtf8(link.client);
-  const bool together =
-      link.from.way != MapWay::Open && link.from.way == link.to.way && link.from.fault == link.to.fault;
+  const bool together = link.isDoneToBoth();
   if (together || !link.client.empty()) {
     // One stroke: both ways are the same, or it is a client's.
     const bool toClient = !link.client.empty() && link.from.rate > 0;
@@ -144,26 +155,30 @@ void MapView::paintLink(QPainter& painter, const MapLink& link, std::vector<Labe
     if (shown.way != MapWay::Open) {
       const QString arrow = together ? QStringLiteral("↔") : QStringLiteral("→");
       const bool fromBroker = link.from.way >= link.to.way;
-      labels.push_back({whole.pointAt(0.5) + QPointF(0, 26),
+      labels.push_back({{whole.pointAt(0.5) + QPointF(0, kBelowSign), whole.pointAt(0.5) - QPointF(0, kBelowSign),
+                         whole.pointAt(0.25), whole.pointAt(0.75)},
                         tr("%1 %2 %3  %4").arg(fromBroker ? one : other, arrow, fromBroker ? other : one, shown.fault),
-                        inkOf(shown.way), softOf(shown.way), true});
+                        inkOf(shown.way),
+                        softOf(shown.way),
+                        true,
+                        true});
     } else if (showsRate(link) && !recordsText(link.from.rate).isEmpty() && link.from.rate > 0) {
-      labels.push_back({whole.pointAt(0.62), recordsText(link.from.rate), p.ink, p.panel, false});
+      labels.push_back({placesOn(whole, kLabelPartsOfClient), recordsText(link.from.rate), p.ink, p.panel});
     }
     return;
   }
   // No records go to a controller: one thin line is enough while nothing is done to it.
-  if (link.ofController && link.from.way == MapWay::Open && link.to.way == MapWay::Open) {
+  if (link.isOneStroke()) {
     painter.setPen(QPen(p.axis, 1.2, link.down ? Qt::DotLine : Qt::SolidLine));
-    painter.drawLine(whole);
+    painter.drawPolyline(whole.polygon());
     return;
   }
   for (const bool fromBroker : {true, false}) {
     const MapDirection& direction = fromBroker ? link.from : link.to;
-    const QLineF line = m_layout.stroke(link, fromBroker);
+    const MapPath line = m_layout.stroke(link, fromBroker);
     paintStroke(painter, line, direction, link.down, true);
     const QString name = tr("%1 → %2").arg(fromBroker ? one : other, fromBroker ? other : one);
-    const QPointF at = line.pointAt(0.42);
+    const std::vector<QPointF> places = placesOn(line, kLabelParts);
     if (direction.way == MapWay::Cut || direction.way == MapWay::Held) {
       painter.setBrush(p.panel);
       painter.setPen(QPen(direction.way == MapWay::Cut ? p.bad : p.warn, 2));
@@ -173,39 +188,53 @@ void MapView::paintLink(QPainter& painter, const MapLink& link, std::vector<Labe
     }
     if (direction.way != MapWay::Open)
       labels.push_back(
-          {at, tr("%1  %2").arg(name, direction.fault), inkOf(direction.way), softOf(direction.way), true});
+          {places, tr("%1  %2").arg(name, direction.fault), inkOf(direction.way), softOf(direction.way), true, true});
     else if (!link.down && showsRate(link) && direction.rate > 0)
-      labels.push_back({at, tr("%1  %2").arg(name, recordsText(direction.rate)), p.accent, p.selection, true});
+      labels.push_back({places, tr("%1  %2").arg(name, recordsText(direction.rate)), p.accent, p.selection, true});
   }
 }
 
-void MapView::paintLabels(QPainter& painter, const std::vector<Label>& labels) const {
+std::optional<QRectF> MapView::placeOf(const Label& label, const QSizeF& size, const std::vector<QRectF>& taken) const {
+  const QRectF room = QRectF(rect()).adjusted(6, 6, -6, -40);
+  const auto isFree = [&](const QRectF& box) {
+    const QRectF around = box.adjusted(-3, -3, 3, 3);
+    const auto meets = [&around](const QRectF& one) { return one.intersects(around); };
+    return room.contains(box) && std::ranges::none_of(taken, meets) &&
+           std::ranges::none_of(m_scene.brokers, meets,
+                                [this](const MapBroker& node) { return m_layout.broker(node.id); }) &&
+           std::ranges::none_of(m_scene.clients, meets,
+                                [this](const MapClient& one) { return m_layout.client(one.name); });
+  };
+  QRectF box(QPointF(), size);
+  for (const QPointF& place : label.places) {
+    box.moveCenter(place);
+    if (isFree(box)) return box;
+  }
+  if (!label.needed) return std::nullopt;
+  // What is broken is told in any case: as near as there is room, else across what lies there.
+  for (const double down : {22.0, -22.0, 44.0, -44.0}) {
+    box.moveCenter(label.places.front() + QPointF(0, down));
+    if (isFree(box)) return box;
+  }
+  box.moveCenter(label.places.front());
+  box.moveLeft(std::clamp(box.left(), room.left(), std::max(room.left(), room.right() - box.width())));
+  return box;
+}
+
+void MapView::paintLabels(QPainter& painter, std::vector<Label> labels) const {
   const Palette& p = colors();
+  // What is broken has the first right to a place.
+  std::ranges::stable_partition(labels, &Label::needed);
   std::vector<QRectF> taken;
   for (const Label& label : labels) {
     const QFont font = Theme::body(11.5, label.strong ? QFont::DemiBold : QFont::Normal);
-    const double width = textWidth(label.text, font) + 16;
-    QRectF box(label.at.x() - width / 2, label.at.y() - 10, width, 20);
-    box.moveLeft(std::clamp(box.left(), 6.0, std::max(6.0, this->width() - 6 - width)));
-    // A card is not covered: the label stands beside it.
-    const auto beside = [&box](const QRectF& card) {
-      if (card.isNull() || !box.intersects(card)) return;
-      if (box.center().x() < card.center().x())
-        box.moveRight(card.left() - 5);
-      else
-        box.moveLeft(card.right() + 5);
-    };
-    for (const MapBroker& broker : m_scene.brokers) beside(m_layout.broker(broker.id));
-    for (const MapClient& client : m_scene.clients) beside(m_layout.client(client.name));
-    // Two that would lie on each other are told one below the other.
-    for (int moves = 0;
-         moves < 4 && std::ranges::any_of(taken, [&box](const QRectF& one) { return one.intersects(box); }); ++moves)
-      box.translate(0, 22);
-    taken.push_back(box);
+    const std::optional<QRectF> box = placeOf(label, {textWidth(label.text, font) + 16, 20}, taken);
+    if (!box) continue;
+    taken.push_back(*box);
     painter.setPen(QPen(label.ground == p.panel ? p.line : mixed(label.ground, label.ink, 0.25), 1));
     painter.setBrush(label.ground);
-    painter.drawRoundedRect(box, 10, 10);
-    drawLine(painter, box.left() + 8, box.center().y() + 4.2, label.text, font, label.ink);
+    painter.drawRoundedRect(*box, 10, 10);
+    drawLine(painter, box->left() + 8, box->center().y() + 4.2, label.text, font, label.ink);
   }
 }
 
@@ -214,7 +243,7 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   const QRectF card = m_layout.broker(broker.id);
   const StateLook look = lookOf(broker.state, !broker.failedDirectories.isEmpty());
   const bool fine = broker.state == observe::BrokerState::Running;
-  const bool roomy = m_layout.isRoomy();
+  const bool roomy = m_layout.cards() == MapLayout::Cards::Roomy;
   painter.setBrush(fine ? QBrush(p.panel) : hatch(p.hatchGround, p.hatchLine));
   painter.setPen(fine ? QPen(p.line, 1.2) : QPen(look.color, 1.8, Qt::DashLine));
   painter.drawRoundedRect(card, 8, 8);
@@ -262,7 +291,7 @@ void MapView::paintBroker(QPainter& painter, const MapBroker& broker) const {
   drawLine(painter, ground.left() + 6, ground.center().y() + 4.2, broker.warning, strong, p.warnText);
 }
 
-void MapView::paintController(QPainter& painter, const MapBroker& node) const {
+void MapView::paintSmall(QPainter& painter, const MapBroker& node) const {
   const Palette& p = colors();
   const QRectF card = m_layout.broker(node.id);
   const StateLook look = lookOf(node.state, !node.failedDirectories.isEmpty());
@@ -271,47 +300,57 @@ void MapView::paintController(QPainter& painter, const MapBroker& node) const {
   painter.setPen(fine ? QPen(p.line, 1.2) : QPen(look.color, 1.8, Qt::DashLine));
   painter.drawRoundedRect(card, 8, 8);
   const MapPick self{MapPick::What::Broker, node.id, {}, {}};
+  const MapPick foot{MapPick::What::Controller, node.id, {}, {}};
   if (m_hovered == self && m_picked != self) {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(p.axis, 1.4));
     painter.drawRoundedRect(card, 8, 8);
   }
   if (m_picked == self) drawPicked(painter, card, hasFocus());
-  const double left = card.left() + 10;
-  const double room = card.right() - 8 - left;
+  if (m_picked == foot || m_hovered == foot) {
+    painter.setBrush(m_picked == foot ? p.selection : p.hover);
+    painter.setPen(m_picked == foot && hasFocus() ? QPen(p.accent, 1.6) : QPen(Qt::NoPen));
+    painter.drawRoundedRect(m_layout.controller(node.id).adjusted(3, 1, -3, -3), 5, 5);
+  }
+  const double left = card.left() + kSmallInset;
+  const double text = card.left() + kSmallText;
+  const double room = card.right() - 4 - text;
   const QFont title = Theme::body(13, QFont::DemiBold);
-  drawShape(painter, look.shape, {left + 5, card.top() + 17}, 10, look.color);
-  drawLine(painter, left + 16, card.top() + 21.5, elidedTo(node.name, title, room - 16), title, p.ink);
+  drawShape(painter, look.shape, {left + 5, card.top() + 16}, 10, look.color);
+  drawLine(painter, text, card.top() + 20.5, elidedTo(node.name, title, room), title, p.ink);
   // What is worst is told; the tooltip tells all.
   const QFont line = Theme::body(11.5);
   const QFont strong = Theme::body(11.5, QFont::DemiBold);
-  const double y = card.top() + 39;
+  const double y = card.top() + 38;
   if (!node.shortTrouble.isEmpty() || !node.failedDirectories.isEmpty()) {
-    const QString text = node.shortTrouble.isEmpty()
-                             ? tr("%n log dir(s) offline", nullptr, static_cast<int>(node.failedDirectories.size()))
-                             : node.shortTrouble;
-    drawLine(painter, left + 16, y, elidedTo(text, strong, room - 16), strong, look.textColor);
+    const QString words = node.shortTrouble.isEmpty()
+                              ? tr("%n log dir(s) offline", nullptr, static_cast<int>(node.failedDirectories.size()))
+                              : node.shortTrouble;
+    drawLine(painter, text, y, elidedTo(words, strong, room), strong, look.textColor);
   } else if (!node.faults.isEmpty()) {
     const StateLook fault = lookOf(node.faultKind);
     drawShape(painter, fault.shape, {left + 5, y - 4}, 9, fault.color);
     // Whose it is the card says.
-    QString text = node.faults.front();
-    if (text.startsWith(node.name + QLatin1Char(' '))) text = text.mid(node.name.size() + 1);
-    drawLine(painter, left + 16, y, elidedTo(text, strong, room - 16), strong, p.warnText);
-  } else {
+    QString words = node.faults.front();
+    if (words.startsWith(node.name + QLatin1Char(' '))) words = words.mid(node.name.size() + 1);
+    drawLine(painter, text, y, elidedTo(words, strong, room), strong, p.warnText);
+  } else if (node.isController || node.isVoter) {
     if (node.isController)
       drawShape(painter, StateShape::Crown, {left + 5, y - 4}, 11, p.controllerCrown);
     else
       drawShape(painter, StateShape::Ring, {left + 5, y - 4}, 9, p.violet);
     const QFont& font = node.isController ? strong : line;
-    drawLine(painter, left + 16, y, elidedTo(node.shortController, font, room - 16), font,
+    drawLine(painter, text, y, elidedTo(node.shortController, font, room), font,
              node.isController ? p.violet : p.muted);
+  } else {
+    drawLine(painter, text, y, elidedTo(node.isBroker ? node.shortLeads : node.shortController, line, room), line,
+             p.muted);
   }
 }
 
 void MapView::paintFacts(QPainter& painter, const MapBroker& broker, const QRectF& card, double end) const {
   const Palette& p = colors();
-  const bool roomy = m_layout.isRoomy();
+  const bool roomy = m_layout.cards() == MapLayout::Cards::Roomy;
   struct Line {
     QString text;
     QColor color;
@@ -323,6 +362,7 @@ void MapView::paintFacts(QPainter& painter, const MapBroker& broker, const QRect
   std::vector<Line> lines;
   if (!broker.trouble.isEmpty())
     lines.push_back({roomy ? broker.trouble : broker.shortTrouble, lookOf(broker.state).textColor});
+  if (!broker.reason.isEmpty()) lines.push_back({broker.reason, lookOf(broker.state).textColor});
   if (const auto failed = static_cast<int>(broker.failedDirectories.size()); failed > 0)
     lines.push_back({tr("%n log dir(s) offline", nullptr, failed), p.badText, StateShape::Cross, p.bad});
   if (!broker.faults.isEmpty()) {
@@ -354,24 +394,30 @@ void MapView::paintClient(QPainter& painter, const MapClient& client) const {
   painter.drawRoundedRect(card, 8, 8);
   painter.setPen(Qt::NoPen);
   painter.setBrush(client.own ? p.violet : p.accent);
-  painter.drawRoundedRect(QRectF(card.left(), card.top() + 10, 4, card.height() - 20), 2, 2);
+  painter.drawRoundedRect(QRectF(card.left(), card.top() + 8, 4, card.height() - 16), 2, 2);
   if (m_picked == self) drawPicked(painter, card, hasFocus());
-  const double left = card.left() + 18;
-  const double room = card.right() - 10 - left;
-  const QFont title = Theme::body(13, QFont::DemiBold);
+  const bool small = m_layout.cards() == MapLayout::Cards::Small;
+  const double left = card.left() + (small ? 12 : 18);
+  const double room = card.right() - (small ? 7 : 10) - left;
+  const QFont title = Theme::body(small ? 12 : 13, QFont::DemiBold);
   const QFont line = Theme::body(11.5);
   const QString name = client.name.empty() ? tr("without a name") : fromUtf8(client.name);
-  drawLine(painter, left, card.top() + 24, elidedTo(name, title, room), title, p.ink);
-  drawLine(painter, left, card.top() + 43,
-           elidedTo(client.software.isEmpty() ? tr("software not told") : client.software, line, room), line, p.muted);
+  // Names of one program begin alike and end differently.
+  drawLine(painter, left, card.top() + (small ? 19.5 : 24),
+           QFontMetricsF(title).elidedText(name, Qt::ElideMiddle, room), title, p.ink);
+  if (!small)
+    drawLine(painter, left, card.top() + 43,
+             elidedTo(client.software.isEmpty() ? tr("software not told") : client.software, line, room), line,
+             p.muted);
+  const double last = card.top() + (small ? 37 : 61);
   if (client.faults.isEmpty()) {
-    drawLine(painter, left, card.top() + 61, elidedTo(client.does, line, room), line, p.ink);
+    drawLine(painter, left, last, elidedTo(client.does, line, room), line, p.ink);
     return;
   }
   const StateLook fault = lookOf(client.faultKind);
-  drawShape(painter, fault.shape, {left + 5, card.top() + 57}, 9, fault.color);
+  drawShape(painter, fault.shape, {left + 5, last - 4}, 9, fault.color);
   const QFont strong = Theme::body(11.5, QFont::DemiBold);
-  drawLine(painter, left + 15, card.top() + 61, elidedTo(client.faults.front(), strong, room - 15), strong, p.warnText);
+  drawLine(painter, left + 15, last, elidedTo(client.faults.front(), strong, room - 15), strong, p.warnText);
 }
 
 void MapView::paintLegend(QPainter& painter) const {
@@ -401,7 +447,7 @@ void MapView::paintLegend(QPainter& painter) const {
   double x = 20;
   for (const Sample& sample : samples) {
     const QString& name = narrow ? sample.brief : sample.name;
-    paintStroke(painter, {x, y, x + stroke, y}, sample.direction, false, sample.arrow);
+    paintStroke(painter, {{x, y}, {x + stroke, y}}, sample.direction, false, sample.arrow);
     drawLine(painter, x + stroke + 6, y + 4, name, font, p.muted);
     x += stroke + 6 + textWidth(name, font) + (narrow ? 10 : 22);
   }

@@ -21,9 +21,13 @@ struct MapNames {
   Q_DECLARE_TR_FUNCTIONS(Map)
 };
 
+/// "For 0 s" is nothing to be told.
+constexpr auto kJustNow = std::chrono::seconds(1);
+
 /// In whole seconds: it is painted once a second.
 QString wholeSeconds(platform::Duration duration) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  if (seconds < std::chrono::seconds(1)) return MapNames::tr("< 1 s");
   return seconds < std::chrono::minutes(1) ? MapNames::tr("%1 s").arg(seconds.count()) : durationText(seconds);
 }
 
@@ -71,7 +75,8 @@ QString faultAge(const observe::ClusterSnapshot& cluster, const observe::BrokerS
     if (fault.broker == broker.id && fault.fault.kind == faults::Kind::Pause &&
         fault.fault.duration > platform::Duration{})
       return MapNames::tr("%1 %2 of %3").arg(word, wholeSeconds(fault.since), wholeSeconds(fault.fault.duration));
-  return MapNames::tr("%1 for %2").arg(word, wholeSeconds(broker.inState));
+  return broker.inState < kJustNow ? MapNames::tr("%1 just now").arg(word)
+                                   : MapNames::tr("%1 for %2").arg(word, wholeSeconds(broker.inState));
 }
 
 MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::BrokerSnapshot& broker) {
@@ -83,8 +88,11 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
   shown.port = QStringLiteral(":%1").arg(broker.isBroker ? broker.listener.port : broker.controller.port);
   if (broker.state != BrokerState::Running) {
     shown.trouble = faultAge(cluster, broker);
-    shown.shortTrouble = MapNames::tr("%1 %2").arg(lookOf(broker.state).word, wholeSeconds(broker.inState));
+    const QString word = lookOf(broker.state).word;
+    shown.shortTrouble = broker.inState < kJustNow ? MapNames::tr("%1 just now").arg(word)
+                                                   : MapNames::tr("%1 %2").arg(word, wholeSeconds(broker.inState));
   }
+  shown.reason = downReason(broker);
   const bool mute = broker.state == BrokerState::Paused || isDown(broker.state);
   if (broker.isBroker) {
     shown.leads =
@@ -92,10 +100,10 @@ MapBroker mapBrokerOf(const observe::ClusterSnapshot& cluster, const observe::Br
             ? MapNames::tr("leads %1: their clients wait").arg(broker.leaderCount)
             : MapNames::tr("leads %1 of %n partition(s)", nullptr, broker.replicaCount).arg(broker.leaderCount);
     shown.shortLeads = MapNames::tr("leads %1 of %2").arg(broker.leaderCount).arg(broker.replicaCount);
-    shown.machine = MapNames::tr("%1 net · %2 io · log %3")
-                        .arg(broker.networkThreads)
-                        .arg(broker.handlerThreads)
-                        .arg(bytesText(broker.diskBytes));
+    shown.machine = MapNames::tr("%1 net · %2 io").arg(broker.networkThreads).arg(broker.handlerThreads);
+    // Of one that is down nobody need know: that is not 0 B.
+    if (broker.diskBytes > 0 || !isDown(broker.state))
+      shown.machine = MapNames::tr("%1 · log %2").arg(shown.machine, bytesText(broker.diskBytes));
   }
   shown.isController = cluster.quorum.leader == broker.id;
   const auto voter = std::ranges::find(cluster.quorum.voters, broker.id, &observe::VoterSnapshot::id);

@@ -51,6 +51,14 @@ struct MapLink {
   /// A node at one of its ends does not run: nobody is connected.
   bool down = false;
   MapPick pick() const { return {MapPick::What::Link, broker, other, client}; }
+  /// The same is done to both directions.
+  bool isDoneToBoth() const noexcept {
+    return from.way != MapWay::Open && from.way == to.way && from.fault == to.fault;
+  }
+  /// Its two directions are drawn as one: a client's, one broken in the same way in both, and what no records go over.
+  bool isOneStroke() const noexcept {
+    return !client.empty() || isDoneToBoth() || (ofController && from.way == MapWay::Open && to.way == MapWay::Open);
+  }
   friend bool operator==(const MapLink&, const MapLink&) = default;
 };
 
@@ -65,6 +73,8 @@ struct MapBroker {
   QString port;
   /// "paused 12 s of 25 s"; empty while it runs.
   QString trouble;
+  /// Of one that is killed: "died of …", "ended without a shutdown"; empty in every other state.
+  QString reason;
   QString leads;
   /// Threads and disk.
   QString machine;

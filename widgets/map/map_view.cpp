@@ -24,6 +24,8 @@ void MapView::setScene(MapScene scene) {
   if (scene == m_scene) return;
   m_scene = std::move(scene);
   m_layout = MapLayout(m_scene, size());
+  // Where there is too little room for all of it one scrolls.
+  setMinimumSize(minimumSizeHint());
   // Whoever is gone is not picked any more.
   if (m_picked.what != MapPick::What::Nothing && m_layout.middle(m_picked).isNull()) pick({});
   update();
@@ -52,6 +54,7 @@ QString MapView::textOf(const MapPick& pick) const {
         QStringList lines{tr("%1 on %2").arg(broker.name, broker.port)};
         lines += broker.failedDirectories;
         lines += broker.isBroker ? QStringList{broker.leads, broker.machine} : QStringList{broker.controller};
+        if (!broker.reason.isEmpty()) lines.insert(1, broker.reason);
         if (!broker.trouble.isEmpty()) lines.insert(1, broker.trouble);
         return (lines + broker.faults).join(QLatin1Char('\n'));
       }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include <QWidget>
 
 #include "map/map_layout.h"
@@ -27,7 +30,8 @@ class MapView : public QWidget {
   /// What is picked, in words.
   QString textOf(const MapPick& pick) const;
   QSize sizeHint() const override { return {860, 640}; }
-  QSize minimumSizeHint() const override { return {320, 220}; }
+  /// What all that it shows needs.
+  QSize minimumSizeHint() const override { return MapLayout::leastSize(m_scene); }
 
  Q_SIGNALS:
   void menuWanted(const tidemark::widgets::MapPick& pick, const QPoint& globalPosition);
@@ -46,21 +50,27 @@ class MapView : public QWidget {
 
  private:
   struct Label {
-    QPointF at;
+    /// Where it may stand, best first.
+    std::vector<QPointF> places;
     QString text;
     QColor ink;
     QColor ground;
     bool strong = false;
+    /// It is told even where there is no room for it.
+    bool needed = false;
   };
   void paintLink(QPainter& painter, const MapLink& link, std::vector<Label>& labels) const;
-  void paintStroke(QPainter& painter, const QLineF& line, const MapDirection& direction, bool down, bool arrow) const;
+  void paintStroke(QPainter& painter, const MapPath& line, const MapDirection& direction, bool down, bool arrow) const;
   void paintBroker(QPainter& painter, const MapBroker& broker) const;
-  void paintController(QPainter& painter, const MapBroker& node) const;
+  /// A controller that is nothing else, and any node where there are many.
+  void paintSmall(QPainter& painter, const MapBroker& node) const;
   /// What is wrong with it and what it does, as many lines as the card holds.
   void paintFacts(QPainter& painter, const MapBroker& broker, const QRectF& card, double end) const;
   void paintClient(QPainter& painter, const MapClient& client) const;
   void paintLegend(QPainter& painter) const;
-  void paintLabels(QPainter& painter, const std::vector<Label>& labels) const;
+  void paintLabels(QPainter& painter, std::vector<Label> labels) const;
+  /// Where it covers no card and none of the others.
+  std::optional<QRectF> placeOf(const Label& label, const QSizeF& size, const std::vector<QRectF>& taken) const;
   bool showsRate(const MapLink& link) const;
   void openMenu(const MapPick& pick, const QPointF& at);
 
