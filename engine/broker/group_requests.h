@@ -14,7 +14,10 @@ namespace tidemark::broker {
 inline coordinator::RequestInfo infoOf(const network::Request& request) {
   return {.apiVersion = request.apiVersion(),
           .clientId = request.context().clientId(),
-          .clientHost = request.context().clientHost()};
+          .clientHost = request.context().clientHost(),
+          .mayDescribe = {},
+          .body = {},
+          .thread = request.thread()};
 }
 
 /// The same for a request whose texts stay where they are: its frame is let go of with what is asked.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "platform/executor.h"
 
 namespace tidemark::coordinator {
 
@@ -28,6 +29,8 @@ struct RequestInfo {
   /// Keeps alive what the request's texts refer to, where they are not its own. Whatever outlives the handler is
   /// copied.
   std::shared_ptr<const void> body;
+  /// The thread that asks, if its answers go out there too; valid inside the call. Null: none in particular.
+  platform::Executor* thread = nullptr;
 };
 
 /// A topic as the groups that read it see it.

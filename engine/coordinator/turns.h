@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
 
@@ -9,35 +8,33 @@
 
 namespace tidemark::coordinator {
 
-/// A serial executor whose tasks run one at a time, but not all on one thread: runOrPost() runs its task on the thread
-/// that calls if no other task is running. A heartbeat then costs a look at a map instead of two changes of threads.
-/// What is posted starts on `thread`, so that work put off by post() gathers more of its kind meanwhile.
+/// A serial executor whose tasks run one at a time, but not all on one thread: run() runs its task on the thread that
+/// calls, after the task that another thread runs. A heartbeat then costs a look at a map instead of two changes of
+/// threads, and its answer goes out with those of its neighbours. What such a task posts starts on the same thread,
+/// when that has handled what is ready: work put off by post() gathers more of its kind meanwhile, and is done where
+/// its answers go. All else starts on `thread`.
 ///
-/// Posted tasks run in their order, and so do those given to runOrPost() by one thread; the latter may overtake the
-/// former.
+/// A task is short: whoever calls run() waits for the one that runs. What one thread posts runs in its order.
 class Turns final : public platform::Executor, public std::enable_shared_from_this<Turns> {
  public:
   /// `thread`: a serial executor that nobody else uses.
   explicit Turns(std::shared_ptr<platform::Executor> thread) : thread_(std::move(thread)) {}
 
   void post(platform::Task task) override;
-  /// Any thread. Runs the task now and here, or, if another is running, after that.
-  void runOrPost(platform::Task task);
+  /// Any thread. Runs the task before it returns; from within another task of these it is posted. `caller`: the calling
+  /// thread, for what the task posts; null: `thread` has it.
+  void run(platform::Task task, platform::Executor* caller = nullptr) EXCLUDES(turn_);
   [[nodiscard]] platform::Timer schedule(platform::Duration after, platform::Task task) override;
   bool isCurrent() const noexcept override;
   void stall(platform::Duration duration) override { thread_->stall(duration); }
   const std::string& name() const noexcept override { return thread_->name(); }
 
  private:
-  /// With `busy_` taken: runs what waits, then gives it back; after some leaves the rest to `thread_`.
-  void runWaiting() EXCLUDES(mutex_);
-  void runNow(platform::Task task);
-
   const std::shared_ptr<platform::Executor> thread_;
-  Mutex mutex_;
-  /// A task is running, or runWaiting() is on its way.
-  bool busy_ GUARDED_BY(mutex_) = false;
-  std::deque<platform::Task> waiting_ GUARDED_BY(mutex_);
+  /// Held while a task runs; the first in the lock order.
+  Mutex turn_;
+  /// Still set when the turn is free: a broken invariant came out of a task. Nothing runs any more.
+  bool inTask_ GUARDED_BY(turn_) = false;
 };
 
 }  // namespace tidemark::coordinator

@@ -79,6 +79,34 @@ bool Processor::handle(RequestPtr& request) {
   return true;
 }
 
+void Processor::runOwn(platform::Task task) {
+  const platform::MonotonicTime begun = shared_->process.clock().monotonic();
+  task();
+  ownHandling_.took(shared_->process.clock().monotonic() - begun);
+}
+
+void HandlersThread::post(platform::Task task) {
+  processor_.executor().post([processor = processor_.shared_from_this(), task = std::move(task)]() mutable {
+    processor->runOwn(std::move(task));
+  });
+}
+
+platform::Timer HandlersThread::schedule(platform::Duration after, platform::Task task) {
+  return processor_.executor().schedule(after, std::move(task));
+}
+
+bool HandlersThread::isCurrent() const noexcept {
+  return processor_.executor().isCurrent();
+}
+
+void HandlersThread::stall(platform::Duration duration) {
+  processor_.executor().stall(duration);
+}
+
+const std::string& HandlersThread::name() const noexcept {
+  return processor_.executor().name();
+}
+
 void Processor::closeAll() {
   while (!byActivity_.empty()) {
     const auto connection = byActivity_.front();

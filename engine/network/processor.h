@@ -55,6 +55,23 @@ class OwnHandling {
   int abstain_ = 0;
 };
 
+class Processor;
+
+/// A processor's executor as handlers have it: the tasks they post there are handling of its own.
+class HandlersThread final : public platform::Executor {
+ public:
+  explicit HandlersThread(Processor& processor) noexcept : processor_(processor) {}
+
+  void post(platform::Task task) override;
+  [[nodiscard]] platform::Timer schedule(platform::Duration after, platform::Task task) override;
+  bool isCurrent() const noexcept override;
+  void stall(platform::Duration duration) override;
+  const std::string& name() const noexcept override;
+
+ private:
+  Processor& processor_;
+};
+
 /// One network thread and the connections it owns. Everything here happens on its executor.
 class Processor : public std::enable_shared_from_this<Processor> {
  public:
@@ -63,6 +80,8 @@ class Processor : public std::enable_shared_from_this<Processor> {
   Processor(std::shared_ptr<ServerShared> shared, int index);
 
   platform::Executor& executor() noexcept { return *executor_; }
+  /// As Request::thread().
+  platform::Executor* handlersThread() noexcept { return executor_->isCurrent() ? &handlersThread_ : nullptr; }
   ServerShared& shared() noexcept { return *shared_; }
 
   /// Takes over a connection that `listener` accepted.
@@ -73,6 +92,8 @@ class Processor : public std::enable_shared_from_this<Processor> {
   void remove(ServerConnection& connection);
   /// Handles the request itself if that is best, or leaves it as it is.
   bool handle(RequestPtr& request);
+  /// Runs what a handler left for later. On the executor.
+  void runOwn(platform::Task task);
   void closeAll();
   /// Calls `done` once no answer is on its way to a peer.
   void drain(platform::Task done);
@@ -94,6 +115,7 @@ class Processor : public std::enable_shared_from_this<Processor> {
   platform::Timer idleTimer_;
   bool idleTimerArmed_ = false;
   OwnHandling ownHandling_;
+  HandlersThread handlersThread_{*this};
   platform::Task drained_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "network/frame.h"
 #include "network/request_context.h"
+#include "platform/executor.h"
 #include "platform/network.h"
 #include "protocol/message.h"
 
@@ -31,6 +32,8 @@ class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
   virtual void answer(Answer answer) = 0;
+  /// As Request::thread().
+  virtual platform::Executor* thread() { return nullptr; }
 };
 
 /// A request on its way through the broker, and the one right to answer it. Whoever holds it answers exactly once, from
@@ -81,6 +84,10 @@ class Request {
 
   /// Closes the connection instead of answering, and says so in the log.
   void close(std::string_view reason = "the handler closed it");
+
+  /// The thread that writes the answer, if it is the one that asks: that of a processor which handles the request
+  /// itself. Else null. A task posted there runs when what is ready now has been handled; it counts as handling.
+  platform::Executor* thread() const { return sink_->thread(); }
 
   bool answered() const noexcept { return sink_ == nullptr; }
 

@@ -36,6 +36,7 @@ class ServerConnection final : public AnswerSink, public std::enable_shared_from
 
   void start() { advance(); }
   void answer(Answer answer) override;
+  platform::Executor* thread() override { return processor_->handlersThread(); }
   void close(std::string_view reason);
   /// The Process is dead.
   void abandon() noexcept { socket_.reset(); }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 #include "purgatory/manual_executor.h"
@@ -25,17 +26,18 @@ class OfTurns : public testing::Test {
   std::vector<int> ran_;
 };
 
-TEST_F(OfTurns, ATaskRunsInsideTheCallIfNoOtherRuns) {
-  turns_->runOrPost(noting(1));
+TEST_F(OfTurns, ATaskRunsInsideTheCall) {
+  turns_->run(noting(1));
   EXPECT_THAT(ran_, testing::ElementsAre(1));
   EXPECT_FALSE(turns_->isCurrent());
 }
 
-TEST_F(OfTurns, ATaskThatComesWhileAnotherRunsWaitsForItsEnd) {
-  turns_->runOrPost([this] {
-    turns_->runOrPost(noting(2));
+TEST_F(OfTurns, ATaskThatComesFromWithinAnotherWaitsForItsEnd) {
+  turns_->run([this] {
+    turns_->run(noting(2));
     ran_.push_back(1);
   });
+  thread_->drain();
   EXPECT_THAT(ran_, testing::ElementsAre(1, 2));
 }
 
@@ -49,16 +51,53 @@ TEST_F(OfTurns, WhatIsPostedOrTimedRunsOnTheThread) {
   EXPECT_THAT(ran_, testing::ElementsAre(1, 2));
 }
 
-TEST_F(OfTurns, WhoeverRunsTasksOfOthersLeavesTheRestToTheThreadAfterAWhile) {
-  turns_->runOrPost([this] {
-    for (int i = 0; i < 40; ++i) turns_->runOrPost(noting(i));
-  });
-  EXPECT_LT(ran_.size(), 20u);
-  turns_->runOrPost(noting(40));
-  EXPECT_LT(ran_.size(), 20u) << "it waits behind them";
+TEST_F(OfTurns, WhatATaskPostsRunsWhereTheTaskRan) {
+  ManualExecutor caller(clock_);
+  turns_->run(
+      [this] {
+        turns_->post([this] {
+          ran_.push_back(1);
+          turns_->post(noting(2));
+        });
+      },
+      &caller);
   thread_->drain();
-  ASSERT_EQ(ran_.size(), 41u);
-  EXPECT_TRUE(std::is_sorted(ran_.begin(), ran_.end()));
+  EXPECT_THAT(ran_, testing::IsEmpty());
+  caller.drain();
+  EXPECT_THAT(ran_, testing::ElementsAre(1, 2)) << "and so on";
+  turns_->post(noting(3));
+  caller.drain();
+  EXPECT_THAT(ran_, testing::ElementsAre(1, 2)) << "the call is over";
+  thread_->drain();
+  EXPECT_THAT(ran_, testing::ElementsAre(1, 2, 3));
+}
+
+TEST_F(OfTurns, NothingRunsAfterABrokenInvariant) {
+  EXPECT_THROW(turns_->run([] { throw InvariantBroken("broken"); }), InvariantBroken);
+  turns_->run(noting(1));
+  turns_->post(noting(2));
+  thread_->drain();
+  EXPECT_THAT(ran_, testing::IsEmpty());
+}
+
+/// Real threads: a call waits for the task that another thread runs, and tasks never run side by side.
+TEST_F(OfTurns, CallsOfManyThreadsRunOneAtATime) {
+  constexpr int kThreads = 4, kEach = 2000;
+  int running = 0, most = 0, done = 0;  // no lock but the turn
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i)
+      threads.emplace_back([&] {
+        for (int n = 0; n < kEach; ++n)
+          turns_->run([&] {
+            most = std::max(most, ++running);
+            ++done;
+            --running;
+          });
+      });
+  }
+  EXPECT_EQ(done, kThreads * kEach);
+  EXPECT_EQ(most, 1);
 }
 
 }  // namespace

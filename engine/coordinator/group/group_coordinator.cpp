@@ -109,11 +109,11 @@ struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
   void post(Task task) {
     dependencies.executor->post(bound(std::move(task)));
   }
-  /// The same, perhaps inside the call: for what members ask again and again.
+  /// The same, inside the call if that is allowed: for what members ask again and again. `caller` as of Turns::run().
   template <class Task>
-  void runOrPost(Task task) {
+  void runFor(platform::Executor* caller, Task task) {
     if (dependencies.turns == nullptr) return post(std::move(task));
-    dependencies.turns->runOrPost(bound(std::move(task)));
+    dependencies.turns->run(bound(std::move(task)), caller);
   }
   template <class Task>
   platform::Task bound(Task task) {
@@ -199,8 +199,8 @@ void GroupCoordinator::stop() {
 // ---- membership
 
 void GroupCoordinator::joinGroup(RequestInfo info, JoinGroupRequest request, Reply<JoinGroupResponse> reply) {
-  impl_->runOrPost([info = std::move(info), request = std::move(request),
-                    reply = std::move(reply)](Impl& impl) mutable {
+  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
+                              reply = std::move(reply)](Impl& impl) mutable {
     if (info.apiVersion < kFirstJoinVersionWithNullProtocol) {
       reply = [told = std::move(reply)](JoinGroupResponse response) mutable {
         if (!response.protocolName) response.protocolName = "";
@@ -224,62 +224,62 @@ void GroupCoordinator::joinGroup(RequestInfo info, JoinGroupRequest request, Rep
 }
 
 void GroupCoordinator::syncGroup(RequestInfo info, SyncGroupRequest request, Reply<SyncGroupResponse> reply) {
-  impl_->runOrPost(
-      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
-        const auto refuse = [&](ErrorCode code) {
-          SyncGroupResponse response;
-          response.errorCode = number(code);
-          reply(std::move(response));
-        };
-        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-        impl.run(request.groupId, [&](GroupShard& shard) { return shard.sync(request, std::move(reply)); }, refuse);
-      });
+  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
+                              reply = std::move(reply)](Impl& impl) mutable {
+    const auto refuse = [&](ErrorCode code) {
+      SyncGroupResponse response;
+      response.errorCode = number(code);
+      reply(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+    impl.run(request.groupId, [&](GroupShard& shard) { return shard.sync(request, std::move(reply)); }, refuse);
+  });
 }
 
 void GroupCoordinator::heartbeat(RequestInfo info, HeartbeatRequest request, Reply<HeartbeatResponse> reply) {
-  impl_->runOrPost(
-      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
-        const auto refuse = [&](ErrorCode code) {
-          HeartbeatResponse response;
-          // Nobody is thrown out while the group is being read.
-          if (code != ErrorCode::CoordinatorLoadInProgress) response.errorCode = number(code);
-          reply(response);
-        };
-        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-        impl.run(
-            request.groupId, [&](GroupShard& shard) { return shard.heartbeat(request, std::move(reply)); }, refuse,
-            Sees::AllButGathered);
-      });
+  impl_->runFor(info.thread,
+                [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
+                  const auto refuse = [&](ErrorCode code) {
+                    HeartbeatResponse response;
+                    // Nobody is thrown out while the group is being read.
+                    if (code != ErrorCode::CoordinatorLoadInProgress) response.errorCode = number(code);
+                    reply(response);
+                  };
+                  if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+                  impl.run(
+                      request.groupId, [&](GroupShard& shard) { return shard.heartbeat(request, std::move(reply)); },
+                      refuse, Sees::AllButGathered);
+                });
 }
 
 void GroupCoordinator::leaveGroup(RequestInfo info, LeaveGroupRequest request, Reply<LeaveGroupResponse> reply) {
-  impl_->runOrPost(
-      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
-        const bool single = info.apiVersion < kFirstLeaveVersionWithMembers;
-        if (single) {
-          auto& member = request.members.emplace_back();
-          member.memberId = request.memberId;
-          reply = [told = std::move(reply)](LeaveGroupResponse response) mutable {
-            if (response.errorCode == 0 && !response.members.empty())
-              response.errorCode = response.members.front().errorCode;
-            response.members.clear();
-            told(std::move(response));
-          };
-        }
-        const auto refuse = [&](ErrorCode code) {
-          LeaveGroupResponse response;
-          response.errorCode = number(code);
-          reply(std::move(response));
-        };
-        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-        impl.run(request.groupId, [&](GroupShard& shard) { return shard.leave(request, std::move(reply)); }, refuse);
-      });
+  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
+                              reply = std::move(reply)](Impl& impl) mutable {
+    const bool single = info.apiVersion < kFirstLeaveVersionWithMembers;
+    if (single) {
+      auto& member = request.members.emplace_back();
+      member.memberId = request.memberId;
+      reply = [told = std::move(reply)](LeaveGroupResponse response) mutable {
+        if (response.errorCode == 0 && !response.members.empty())
+          response.errorCode = response.members.front().errorCode;
+        response.members.clear();
+        told(std::move(response));
+      };
+    }
+    const auto refuse = [&](ErrorCode code) {
+      LeaveGroupResponse response;
+      response.errorCode = number(code);
+      reply(std::move(response));
+    };
+    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+    impl.run(request.groupId, [&](GroupShard& shard) { return shard.leave(request, std::move(reply)); }, refuse);
+  });
 }
 
 void GroupCoordinator::consumerHeartbeat(RequestInfo info, protocol::ConsumerGroupHeartbeatRequest request,
                                          Reply<protocol::ConsumerGroupHeartbeatResponse> reply) {
-  impl_->runOrPost([info = std::move(info), request = std::move(request),
-                    reply = std::move(reply)](Impl& impl) mutable {
+  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
+                              reply = std::move(reply)](Impl& impl) mutable {
     using Response = protocol::ConsumerGroupHeartbeatResponse;
     const auto refuse = [&](ErrorCode code) {
       Response response;
@@ -344,21 +344,21 @@ void GroupCoordinator::streamsHeartbeat(const RequestInfo& info, const StreamsGr
 // ---- offsets
 
 void GroupCoordinator::commitOffsets(RequestInfo info, OffsetCommitRequest request, Reply<OffsetCommitResponse> reply) {
-  impl_->runOrPost(
-      [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
-        // What names no topic is answered beside the rest.
-        OffsetCommitResponse unknown = takeUnknownTopics(request, info.apiVersion, *impl.dependencies.topics);
-        if (request.topics.empty()) return reply(std::move(unknown));
-        if (!unknown.topics.empty()) {
-          reply = [unknown = std::move(unknown), told = std::move(reply)](OffsetCommitResponse response) mutable {
-            for (auto& topic : response.topics) unknown.topics.push_back(std::move(topic));
-            told(std::move(unknown));
-          };
-        }
-        impl.run(
-            request.groupId, [&](GroupShard& shard) { return shard.commitOffsets(info, request, std::move(reply)); },
-            [&](ErrorCode code) { reply(refusedCommit(request, code)); }, Sees::AllButGathered);
-      });
+  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
+                              reply = std::move(reply)](Impl& impl) mutable {
+    // What names no topic is answered beside the rest.
+    OffsetCommitResponse unknown = takeUnknownTopics(request, info.apiVersion, *impl.dependencies.topics);
+    if (request.topics.empty()) return reply(std::move(unknown));
+    if (!unknown.topics.empty()) {
+      reply = [unknown = std::move(unknown), told = std::move(reply)](OffsetCommitResponse response) mutable {
+        for (auto& topic : response.topics) unknown.topics.push_back(std::move(topic));
+        told(std::move(unknown));
+      };
+    }
+    impl.run(
+        request.groupId, [&](GroupShard& shard) { return shard.commitOffsets(info, request, std::move(reply)); },
+        [&](ErrorCode code) { reply(refusedCommit(request, code)); }, Sees::AllButGathered);
+  });
 }
 
 void GroupCoordinator::commitTransactionalOffsets(const RequestInfo& info, const TxnOffsetCommitRequest& request,
