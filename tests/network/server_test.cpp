@@ -129,6 +129,26 @@ TEST_P(ServerTest, HandlesQuickRequestsInOrderHoweverTheyAreAnswered) {
   EXPECT_EQ(peer->correlationIds(), expected);
 }
 
+TEST_P(ServerTest, WhatAHandlerPutsOffOnItsProcessorIsHandlingToo) {
+  quick = true;
+  std::vector<std::string> where;
+  script = [&](RequestPtr request) {
+    platform::Executor* const thread = request->thread();
+    stage->change([&] { where.emplace_back(thread != nullptr ? "processor" : "pool"); });
+    if (thread == nullptr) return answerHeartbeat(*request);
+    thread->post([thread, request = std::move(request)] {
+      EXPECT_TRUE(thread->isCurrent());
+      thread->stall(2 * network::OwnHandling::kQuick);
+      answerHeartbeat(*request);
+    });
+  };
+  startServer();
+  const auto peer = connect();
+  peer->send(heartbeat(1) + heartbeat(2));
+  ASSERT_TRUE(await([&] { return peer->frames().size() == 2; }));
+  stage->change([&] { EXPECT_EQ(where, (std::vector<std::string>{"processor", "pool"})); });
+}
+
 TEST_P(ServerTest, WritesTheAnswersToSmallRequestsThatCameTogetherAtOnce) {
   quick = true;
   startServer();

@@ -199,8 +199,9 @@ void GroupCoordinator::stop() {
 // ---- membership
 
 void GroupCoordinator::joinGroup(RequestInfo info, JoinGroupRequest request, Reply<JoinGroupResponse> reply) {
-  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
-                              reply = std::move(reply)](Impl& impl) mutable {
+  platform::Executor* const caller = info.thread;
+  impl_->runFor(caller, [info = std::move(info), request = std::move(request),
+                         reply = std::move(reply)](Impl& impl) mutable {
     if (info.apiVersion < kFirstJoinVersionWithNullProtocol) {
       reply = [told = std::move(reply)](JoinGroupResponse response) mutable {
         if (!response.protocolName) response.protocolName = "";
@@ -224,20 +225,22 @@ void GroupCoordinator::joinGroup(RequestInfo info, JoinGroupRequest request, Rep
 }
 
 void GroupCoordinator::syncGroup(RequestInfo info, SyncGroupRequest request, Reply<SyncGroupResponse> reply) {
-  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
-                              reply = std::move(reply)](Impl& impl) mutable {
-    const auto refuse = [&](ErrorCode code) {
-      SyncGroupResponse response;
-      response.errorCode = number(code);
-      reply(std::move(response));
-    };
-    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-    impl.run(request.groupId, [&](GroupShard& shard) { return shard.sync(request, std::move(reply)); }, refuse);
-  });
+  platform::Executor* const caller = info.thread;
+  impl_->runFor(
+      caller, [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
+        const auto refuse = [&](ErrorCode code) {
+          SyncGroupResponse response;
+          response.errorCode = number(code);
+          reply(std::move(response));
+        };
+        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+        impl.run(request.groupId, [&](GroupShard& shard) { return shard.sync(request, std::move(reply)); }, refuse);
+      });
 }
 
 void GroupCoordinator::heartbeat(RequestInfo info, HeartbeatRequest request, Reply<HeartbeatResponse> reply) {
-  impl_->runFor(info.thread,
+  platform::Executor* const caller = info.thread;
+  impl_->runFor(caller,
                 [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
                   const auto refuse = [&](ErrorCode code) {
                     HeartbeatResponse response;
@@ -253,33 +256,35 @@ void GroupCoordinator::heartbeat(RequestInfo info, HeartbeatRequest request, Rep
 }
 
 void GroupCoordinator::leaveGroup(RequestInfo info, LeaveGroupRequest request, Reply<LeaveGroupResponse> reply) {
-  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
-                              reply = std::move(reply)](Impl& impl) mutable {
-    const bool single = info.apiVersion < kFirstLeaveVersionWithMembers;
-    if (single) {
-      auto& member = request.members.emplace_back();
-      member.memberId = request.memberId;
-      reply = [told = std::move(reply)](LeaveGroupResponse response) mutable {
-        if (response.errorCode == 0 && !response.members.empty())
-          response.errorCode = response.members.front().errorCode;
-        response.members.clear();
-        told(std::move(response));
-      };
-    }
-    const auto refuse = [&](ErrorCode code) {
-      LeaveGroupResponse response;
-      response.errorCode = number(code);
-      reply(std::move(response));
-    };
-    if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
-    impl.run(request.groupId, [&](GroupShard& shard) { return shard.leave(request, std::move(reply)); }, refuse);
-  });
+  platform::Executor* const caller = info.thread;
+  impl_->runFor(
+      caller, [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
+        const bool single = info.apiVersion < kFirstLeaveVersionWithMembers;
+        if (single) {
+          auto& member = request.members.emplace_back();
+          member.memberId = request.memberId;
+          reply = [told = std::move(reply)](LeaveGroupResponse response) mutable {
+            if (response.errorCode == 0 && !response.members.empty())
+              response.errorCode = response.members.front().errorCode;
+            response.members.clear();
+            told(std::move(response));
+          };
+        }
+        const auto refuse = [&](ErrorCode code) {
+          LeaveGroupResponse response;
+          response.errorCode = number(code);
+          reply(std::move(response));
+        };
+        if (request.groupId.empty()) return refuse(ErrorCode::InvalidGroupId);
+        impl.run(request.groupId, [&](GroupShard& shard) { return shard.leave(request, std::move(reply)); }, refuse);
+      });
 }
 
 void GroupCoordinator::consumerHeartbeat(RequestInfo info, protocol::ConsumerGroupHeartbeatRequest request,
                                          Reply<protocol::ConsumerGroupHeartbeatResponse> reply) {
-  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
-                              reply = std::move(reply)](Impl& impl) mutable {
+  platform::Executor* const caller = info.thread;
+  impl_->runFor(caller, [info = std::move(info), request = std::move(request),
+                         reply = std::move(reply)](Impl& impl) mutable {
     using Response = protocol::ConsumerGroupHeartbeatResponse;
     const auto refuse = [&](ErrorCode code) {
       Response response;
@@ -344,21 +349,22 @@ void GroupCoordinator::streamsHeartbeat(const RequestInfo& info, const StreamsGr
 // ---- offsets
 
 void GroupCoordinator::commitOffsets(RequestInfo info, OffsetCommitRequest request, Reply<OffsetCommitResponse> reply) {
-  impl_->runFor(info.thread, [info = std::move(info), request = std::move(request),
-                              reply = std::move(reply)](Impl& impl) mutable {
-    // What names no topic is answered beside the rest.
-    OffsetCommitResponse unknown = takeUnknownTopics(request, info.apiVersion, *impl.dependencies.topics);
-    if (request.topics.empty()) return reply(std::move(unknown));
-    if (!unknown.topics.empty()) {
-      reply = [unknown = std::move(unknown), told = std::move(reply)](OffsetCommitResponse response) mutable {
-        for (auto& topic : response.topics) unknown.topics.push_back(std::move(topic));
-        told(std::move(unknown));
-      };
-    }
-    impl.run(
-        request.groupId, [&](GroupShard& shard) { return shard.commitOffsets(info, request, std::move(reply)); },
-        [&](ErrorCode code) { reply(refusedCommit(request, code)); }, Sees::AllButGathered);
-  });
+  platform::Executor* const caller = info.thread;
+  impl_->runFor(
+      caller, [info = std::move(info), request = std::move(request), reply = std::move(reply)](Impl& impl) mutable {
+        // What names no topic is answered beside the rest.
+        OffsetCommitResponse unknown = takeUnknownTopics(request, info.apiVersion, *impl.dependencies.topics);
+        if (request.topics.empty()) return reply(std::move(unknown));
+        if (!unknown.topics.empty()) {
+          reply = [unknown = std::move(unknown), told = std::move(reply)](OffsetCommitResponse response) mutable {
+            for (auto& topic : response.topics) unknown.topics.push_back(std::move(topic));
+            told(std::move(unknown));
+          };
+        }
+        impl.run(
+            request.groupId, [&](GroupShard& shard) { return shard.commitOffsets(info, request, std::move(reply)); },
+            [&](ErrorCode code) { reply(refusedCommit(request, code)); }, Sees::AllButGathered);
+      });
 }
 
 void GroupCoordinator::commitTransactionalOffsets(const RequestInfo& info, const TxnOffsetCommitRequest& request,
