@@ -51,6 +51,13 @@ Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistratio
   WriterLock leadership(leadership_);
   Lock lock(replicas_);
   if (partitionEpoch_ != PartitionEpoch{} && registration.partitionEpoch < partitionEpoch_) return change;
+  if (role_ == Role::Leader && registration.partitionEpoch == partitionEpoch_) {
+    // The controller's answer told this already. What has been asked of it since is still open: whoever may be a member
+    // by now goes on holding the high watermark back.
+    facts_.minInsyncReplicas = minInsyncReplicas;
+    change.highWatermarkMoved = advanceLocked();
+    return change;
+  }
   change.newLeaderEpoch = role_ != Role::Leader || registration.leaderEpoch > leaderEpoch_;
   TIDEMARK_INVARIANT(
       registration.leaderEpoch >= leaderEpoch_,

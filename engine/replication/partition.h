@@ -133,7 +133,8 @@ class Partition {
     bool newLeaderEpoch = false;
     bool highWatermarkMoved = false;
   };
-  /// Older registrations than the one applied last are ignored.
+  /// Older registrations than the one applied last are ignored; the same one again leaves what the controller has been
+  /// asked for since as it is.
   RoleChange makeLeader(const metadata::PartitionRegistration& registration, int minInsyncReplicas);
   RoleChange makeFollower(const metadata::PartitionRegistration& registration, int minInsyncReplicas);
   /// Whether the high watermark moved.

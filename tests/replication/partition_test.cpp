@@ -157,6 +157,23 @@ TEST_F(PartitionTest, AFollowerThatCaughtUpIsProposedOnceAndHoldsTheHighWatermar
   EXPECT_EQ(isr(), (std::vector<int>{1, 2, 3}));
 }
 
+TEST_F(PartitionTest, MetadataThatComesAfterTheAnswerThatToldItLeavesTheNextQuestionOpen) {
+  lead({1}, 0, 0);
+  ASSERT_EQ(write(), ErrorCode::None);
+  fetchBy(2, 1);
+  decide(ErrorCode::None, {1, 2}, 1);
+  fetchBy(3, 1, 33);
+  ASSERT_EQ(proposals_.size(), 2u);
+  EXPECT_EQ(proposed(), (std::vector<int>{1, 2, 3}));
+  ASSERT_EQ(write(), ErrorCode::None);
+  fetchBy(2, 2);
+  EXPECT_FALSE(lead({1, 2}, 0, 1).highWatermarkMoved) << "broker 3 may be a member by now";
+  EXPECT_EQ(highWatermark(), 1);
+  decide(ErrorCode::None, {1, 2, 3}, 2);
+  EXPECT_EQ(isr(), (std::vector<int>{1, 2, 3}));
+  EXPECT_TRUE(fetchBy(3, 2));
+}
+
 TEST_F(PartitionTest, AFencedFollowerIsNotProposed) {
   lead({1, 2});
   fenced_.insert(NodeId(3));
