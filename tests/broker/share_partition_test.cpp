@@ -269,6 +269,35 @@ TEST_F(SharePartitions, ArchiveWithTheLock) {
   EXPECT_EQ(start(), 1);
 }
 
+TEST_F(SharePartitions, DoNotCallDoneWhatWasGivenUpBeforeThatIsPersisted) {
+  config_.deliveryCountLimit = 1;
+  load({}, 0);
+  acquire("a", log({{0, 4}}));
+  now_ += 30s;
+  share_->expire(now_);
+  ASSERT_EQ(start(), 5);
+  const std::vector<AcknowledgeBatch> old{{Offset(0), Offset(4), {kAccept}}};
+  const auto ticketOf = [&] { return share_->acknowledge("a", old, now_).value(); };
+
+  ASSERT_TRUE(share_->takeWrite());
+  const auto first = ticketOf();
+  ASSERT_TRUE(first) << "the write that tells of it is under way";
+  EXPECT_THAT(share_->written(false), ElementsAre(*first));
+
+  const auto second = ticketOf();
+  ASSERT_TRUE(second) << "nobody knows of it yet";
+  const auto write = share_->takeWrite();
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->startOffset, Offset(5)) << "which says all";
+  EXPECT_THAT(write->batches, IsEmpty());
+  const auto third = ticketOf();
+  ASSERT_TRUE(third);
+  EXPECT_THAT(share_->written(true), ElementsAre(*second, *third));
+
+  EXPECT_FALSE(ticketOf()) << "done";
+  EXPECT_FALSE(share_->takeWrite());
+}
+
 // --- dead letters
 
 TEST_F(SharePartitions, HoldWhatIsGivenUpUntilItsDeadLetterIsWritten) {

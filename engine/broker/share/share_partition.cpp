@@ -282,8 +282,16 @@ Result<std::optional<SharePartition::Ticket>> SharePartition::acknowledge(const 
       next = last.next();
     }
   }
-  if (!changed) return std::nullopt;
-  return ticket();
+  if (changed) return ticket();
+  const bool isOld = std::ranges::any_of(batches, [&](const AcknowledgeBatch& batch) { return batch.last < start_; });
+  if (isOld && unsaved_) return ticketOfWrite(*unsaved_);
+  return std::nullopt;
+}
+
+SharePartition::Ticket SharePartition::ticketOfWrite(uint64_t number) {
+  if (!writing_ || writing_->number < number) return ticket();
+  writing_->tickets.push_back(++lastNumber_);
+  return lastNumber_;
 }
 
 std::optional<SharePartition::Ticket> SharePartition::release(const std::string& member) {
@@ -320,6 +328,7 @@ std::vector<SharePartition::ExpiredLock> SharePartition::expire(platform::Monoto
                        .archived = run.state != DeliveryState::Available});
     if (run.state == DeliveryState::Archiving) letters_.push_back({first, run.last, run.deliveryCount, false});
     run.member = {};
+    if (isFinal(run.state)) unsaved_ = queued_.number;
   }
   if (!expired.empty()) advanceStart();
   return expired;
@@ -328,7 +337,7 @@ std::vector<SharePartition::ExpiredLock> SharePartition::expire(platform::Monoto
 // --- persistence ----------------------------------------------------------------------------------------------------
 
 std::optional<coordinator::ShareStateWrite> SharePartition::takeWrite() {
-  if (writing_ || queued_.batches.empty()) return std::nullopt;
+  if (writing_ || (queued_.batches.empty() && queued_.tickets.empty())) return std::nullopt;
   writing_ = std::exchange(queued_, Write{.number = queued_.number + 1, .batches = {}, .tickets = {}});
   return coordinator::ShareStateWrite{.key = key_,
                                       .stateEpoch = stateEpoch_,
@@ -341,6 +350,10 @@ std::optional<coordinator::ShareStateWrite> SharePartition::takeWrite() {
 std::vector<SharePartition::Ticket> SharePartition::written(bool done) {
   TIDEMARK_INVARIANT(writing_.has_value(), std::string("a write that nobody began has ended"));
   const Write write = std::exchange(writing_, std::nullopt).value();
+  if (unsaved_ && write.number >= *unsaved_) {
+    // The next one says where the start is by then.
+    unsaved_ = done ? std::nullopt : std::optional(queued_.number);
+  }
   for (auto at = runs_.begin(); at != runs_.end();) {
     Run& run = at->second;
     if (run.write == write.number) {
@@ -379,6 +392,7 @@ void SharePartition::archive(Offset first, Offset last) {
     if (at->second.state != DeliveryState::Archiving || at->second.write != 0) continue;
     at->second.state = DeliveryState::Archived;
     queued_.batches.push_back({at->first, at->second.last, DeliveryState::Archived, at->second.deliveryCount});
+    unsaved_ = queued_.number;
   }
   advanceStart();
 }

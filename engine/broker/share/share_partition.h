@@ -117,8 +117,10 @@ class SharePartition {
   // --- acknowledging
   // --------------------------------------------------------------------------------------------------
 
-  /// All or nothing. Nothing: done, no write is needed. A ticket: once written() names it. Errors: InvalidRequest
-  /// (offsets that were never given out), InvalidRecordState (not this member's, or not any more).
+  /// All or nothing. Nothing: done, no write is needed. A ticket: once written() names it. What is before the start is
+  /// left as it is, as in Kafka, but done only once that start is persisted: until then the next leader would give it
+  /// out again. Errors: InvalidRequest (offsets that were never given out), InvalidRecordState (not this member's, or
+  /// not any more).
   Result<std::optional<Ticket>> acknowledge(const std::string& member, std::span<const AcknowledgeBatch> batches,
                                             platform::MonotonicTime now);
   /// The member is gone: what it holds is available again, as if it had not been delivered. Nothing: it held nothing.
@@ -231,6 +233,8 @@ class SharePartition {
     return deliveryCount >= config_.deliveryCountLimit ? givenUp() : DeliveryState::Available;
   }
   Ticket ticket();
+  /// Of a write that is under way, if it is that one or a later one, else of the next.
+  Ticket ticketOfWrite(uint64_t number);
   void advanceStart();
 
   const coordinator::ShareKey key_;
@@ -244,6 +248,9 @@ class SharePartition {
   uint64_t lastNumber_ = 0;
   Write queued_{.number = 1, .batches = {}, .tickets = {}};
   std::optional<Write> writing_;
+  /// The first write to tell of the last records that were given up without waiting for one: what is before the start
+  /// may be given out again by the next leader until it is done.
+  std::optional<uint64_t> unsaved_;
   std::vector<Letter> letters_;
 };
 
