@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,10 +45,31 @@ struct TimerKey {
   };
 };
 
+/// When a timer runs out, where whoever asked for it can put it off: a member's session is put off by each heartbeat,
+/// and hardly any runs out. Shared with the runtime; on its executor only.
+class Deadline {
+ public:
+  /// False: the timer is to be armed anew, as it is not armed, or looks at its deadline only later than that.
+  bool putOff(platform::MonotonicTime to) noexcept {
+    if (!armed_ || to < asked_) return false;
+    at_ = to;
+    return true;
+  }
+
+ private:
+  friend class CoordinatorRuntime;
+  platform::MonotonicTime at_;
+  /// When the timer looks next; not after `at_`.
+  platform::MonotonicTime asked_;
+  bool armed_ = false;
+};
+
 /// Arms a timer, or disarms it.
 struct TimerChange {
   TimerKey key;
   std::optional<platform::Duration> after;
+  /// For one that is armed: where it is to be put off from now on. May be null.
+  std::shared_ptr<Deadline> deadline;
 };
 
 /// Records of a producer's transaction: they count once it is committed.
@@ -83,8 +105,18 @@ struct Effects {
   /// Answers that wait for nothing.
   std::vector<platform::Task> replies;
 
-  void arm(TimerKey key, platform::Duration after) { timers.push_back({std::move(key), after}); }
-  void disarm(TimerKey key) { timers.push_back({std::move(key), std::nullopt}); }
+  void arm(TimerKey key, platform::Duration after, std::shared_ptr<Deadline> deadline = nullptr) {
+    timers.push_back({std::move(key), after, std::move(deadline)});
+  }
+  void disarm(TimerKey key) { timers.push_back({std::move(key), std::nullopt, nullptr}); }
+  /// Arms a timer whose deadline `slot` holds from then on, as cheaply as possible. `key()`: its name.
+  template <class Key>
+  void putOff(std::shared_ptr<Deadline>& slot, platform::MonotonicTime now, platform::Duration after, Key key) {
+    // What is to happen to timers before this comes first.
+    if (timers.empty() && slot != nullptr && slot->putOff(now + after)) return;
+    if (slot == nullptr) slot = std::make_shared<Deadline>();
+    arm(key(), after, slot);
+  }
 };
 
 /// Effects of which nothing but the answer is to come: `answer(code)` at commit or failure.

@@ -13,8 +13,8 @@
 namespace tidemark::coordinator {
 
 /// A timer of a shard. It is current as long as its partition's map holds it. Most are put off again and again, by each
-/// heartbeat of a member, and hardly any runs out: putting it off only moves `deadline`, and the wheel, whose entry it
-/// stays, asks too early once in a session.
+/// heartbeat of a member, and hardly any runs out: putting it off only moves its deadline, and the wheel, whose entry
+/// it stays, asks too early once in a session.
 struct CoordinatorRuntime::ArmedTimer : purgatory::TimerEntry, std::enable_shared_from_this<ArmedTimer> {
   ArmedTimer(std::weak_ptr<CoordinatorRuntime> owner, PartitionIndex partition, uint64_t inIncarnation, TimerKey name)
       : runtime(std::move(owner)), index(partition), incarnation(inIncarnation), key(std::move(name)) {}
@@ -29,9 +29,7 @@ struct CoordinatorRuntime::ArmedTimer : purgatory::TimerEntry, std::enable_share
   PartitionIndex index;
   uint64_t incarnation;
   TimerKey key;
-  platform::MonotonicTime deadline;
-  /// When the wheel asks; not after the deadline.
-  platform::MonotonicTime asked;
+  std::shared_ptr<Deadline> deadline;
 };
 
 namespace {
@@ -177,11 +175,12 @@ void CoordinatorRuntime::gather(Partition& partition, Effects effects) {
     if (record.value) value = *record.value;
     size += records::BatchBuilder::recordSizeLimit(record.key, value);
   }
-  if (!partition.gathered.empty() && records::kBatchHeaderSize + partition.gatheredSize + size >
-                                         dependencies_.partitions->maxBatchSize(partition.index)) {
+  if (!partition.gathered.empty() &&
+      records::kBatchHeaderSize + partition.gatheredSize + size > partition.gatheredLimit) {
     writeGathered(partition);
   }
   const bool first = partition.gathered.empty();
+  if (first) partition.gatheredLimit = dependencies_.partitions->maxBatchSize(partition.index);
   partition.gathered.push_back({std::move(effects.records), std::move(effects.whenCommitted)});
   partition.gatheredSize += size;
   if (!first) return;
@@ -316,21 +315,27 @@ void CoordinatorRuntime::change(Partition& partition, TimerChange change) {
   if (!change.after) {
     if (found == partition.timers.end()) return;
     timer_->cancel(*found->second);
+    found->second->deadline->armed_ = false;
     partition.timers.erase(found);
     return;
   }
   const platform::MonotonicTime deadline = deadlineAfter(dependencies_.clock->monotonic(), *change.after);
   if (found != partition.timers.end()) {
     ArmedTimer& timer = *found->second;
-    timer.deadline = deadline;
-    if (deadline >= timer.asked) return;
+    if (change.deadline != nullptr && change.deadline != timer.deadline) {
+      *change.deadline = *timer.deadline;
+      std::exchange(timer.deadline, std::move(change.deadline))->armed_ = false;
+    }
+    if (timer.deadline->putOff(deadline)) return;
     timer_->cancel(timer);
-    timer.asked = deadline;
+    timer.deadline->at_ = timer.deadline->asked_ = deadline;
     timer_->add(found->second, *change.after);
     return;
   }
   auto timer = std::make_shared<ArmedTimer>(weak_from_this(), partition.index, partition.incarnation, change.key);
-  timer->deadline = timer->asked = deadline;
+  timer->deadline = change.deadline != nullptr ? std::move(change.deadline) : std::make_shared<Deadline>();
+  timer->deadline->at_ = timer->deadline->asked_ = deadline;
+  timer->deadline->armed_ = true;
   partition.timers.emplace(std::move(change.key), timer);
   timer_->add(std::move(timer), *change.after);
 }
@@ -340,11 +345,13 @@ void CoordinatorRuntime::onTimer(PartitionIndex index, uint64_t incarnation, con
   if (partition == nullptr) return;
   const auto found = partition->timers.find(timer->key);
   if (found == partition->timers.end() || found->second != timer) return;
-  if (const platform::Duration left = timer->deadline - dependencies_.clock->monotonic(); left > left.zero()) {
-    timer->asked = timer->deadline;
+  Deadline& deadline = *timer->deadline;
+  if (const platform::Duration left = deadline.at_ - dependencies_.clock->monotonic(); left > left.zero()) {
+    deadline.asked_ = deadline.at_;
     timer_->add(timer, left);
     return;
   }
+  deadline.armed_ = false;
   partition->timers.erase(found);
   writeGathered(*partition);
   perform(*partition, partition->shard->onTimeout(timer->key));

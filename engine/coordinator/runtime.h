@@ -141,6 +141,7 @@ class CoordinatorRuntime : public std::enable_shared_from_this<CoordinatorRuntim
     /// Not yet appended: what waits to be written with others. In all no more than a batch.
     std::vector<Gathered> gathered;
     size_t gatheredSize = 0;
+    size_t gatheredLimit = 0;
     /// Committed; called when all that was queued before has been handled.
     std::deque<Effects::Committed> inTurn;
     std::unordered_map<TimerKey, std::shared_ptr<ArmedTimer>, TimerKey::Hash> timers;

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "base/invariant.h"
 #include "base/mutex.h"
 #include "platform/executor.h"
 
@@ -21,15 +23,34 @@ class Turns final : public platform::Executor, public std::enable_shared_from_th
   explicit Turns(std::shared_ptr<platform::Executor> thread) : thread_(std::move(thread)) {}
 
   void post(platform::Task task) override;
-  /// Any thread. Runs the task before it returns; from within another task of these it is posted. `caller`: the calling
-  /// thread, for what the task posts; null: `thread` has it.
-  void run(platform::Task task, platform::Executor* caller = nullptr) EXCLUDES(turn_);
+  /// Any thread, but not from within another task of these, which post()s. Runs `task()` before it returns. `caller`:
+  /// the calling thread, for what the task posts; null: `thread` has it.
+  template <class Task>
+  void run(Task&& task, platform::Executor* caller = nullptr) EXCLUDES(turn_) {
+    TIDEMARK_INVARIANT(!isCurrent(), std::string("a task waits for its own end"));
+    const Lock taken(turn_);
+    if (std::exchange(inTask_, true)) return;
+    const Mark mark{std::exchange(ofThread_, {this, caller})};
+    std::forward<Task>(task)();
+    inTask_ = false;
+  }
   [[nodiscard]] platform::Timer schedule(platform::Duration after, platform::Task task) override;
   bool isCurrent() const noexcept override;
   void stall(platform::Duration duration) override { thread_->stall(duration); }
   const std::string& name() const noexcept override { return thread_->name(); }
 
  private:
+  /// Whose task a thread runs, and where that posts.
+  struct Turn {
+    const Turns* of = nullptr;
+    platform::Executor* caller = nullptr;
+  };
+  static thread_local Turn ofThread_;
+  struct Mark {
+    Turn before;
+    ~Mark() { ofThread_ = before; }
+  };
+
   const std::shared_ptr<platform::Executor> thread_;
   /// Held while a task runs; the first in the lock order.
   Mutex turn_;

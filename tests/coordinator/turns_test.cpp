@@ -32,13 +32,14 @@ TEST_F(OfTurns, ATaskRunsInsideTheCall) {
   EXPECT_FALSE(turns_->isCurrent());
 }
 
-TEST_F(OfTurns, ATaskThatComesFromWithinAnotherWaitsForItsEnd) {
+TEST_F(OfTurns, ATaskPostsWhatIsToFollowItAndDoesNotWaitForItself) {
   turns_->run([this] {
-    turns_->run(noting(2));
+    turns_->post(noting(2));
     ran_.push_back(1);
   });
   thread_->drain();
   EXPECT_THAT(ran_, testing::ElementsAre(1, 2));
+  EXPECT_THROW(turns_->run([this] { turns_->run(noting(3)); }), InvariantBroken);
 }
 
 TEST_F(OfTurns, WhatIsPostedOrTimedRunsOnTheThread) {

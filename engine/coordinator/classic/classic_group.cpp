@@ -46,8 +46,8 @@ const ByteVector* ClassicMember::metadataOf(std::string_view protocol) const noe
 }
 
 ClassicMember* ClassicGroup::member(std::string_view memberId) noexcept {
-  const auto found = members_.find(memberId);
-  return found == members_.end() ? nullptr : &found->second;
+  const auto found = byId_.find(memberId);
+  return found == byId_.end() ? nullptr : found->second;
 }
 
 void ClassicGroup::restore(int32_t generation, std::optional<std::string> protocolType,
@@ -92,7 +92,9 @@ ClassicMember& ClassicGroup::add(ClassicMember member, std::string_view protocol
   pendingJoin_.erase(member.id);
   count(member, +1);
   const std::string id = member.id;
-  return members_.emplace(id, std::move(member)).first->second;
+  const auto added = members_.emplace(id, std::move(member)).first;
+  byId_.emplace(added->first, &added->second);
+  return added->second;
 }
 
 void ClassicGroup::remove(std::string_view id) {
@@ -103,6 +105,7 @@ void ClassicGroup::remove(std::string_view id) {
     if (member.awaitingJoin) --awaitingJoinCount_;
     if (member.instanceId) static_.erase(*member.instanceId);
     const bool wasLeader = isLeader(memberId);
+    byId_.erase(found->first);
     members_.erase(found);
     if (wasLeader) {
       leader_.reset();
@@ -123,10 +126,15 @@ ClassicMember& ClassicGroup::replaceStatic(const std::string& instanceId, const 
   TIDEMARK_INVARIANT(!node.empty(), fmt::format("static member {} to replace is unknown", oldId));
   TIDEMARK_INVARIANT(!node.mapped().awaitingJoin && !node.mapped().awaitingSync,
                      fmt::format("static member {} is replaced while it waits", oldId));
+  byId_.erase(node.key());
   node.key() = newId;
   node.mapped().id = newId;
-  ClassicMember& member = members_.insert(std::move(node)).position->second;
+  const auto placed = members_.insert(std::move(node)).position;
+  byId_.emplace(placed->first, &placed->second);
+  ClassicMember& member = placed->second;
   member.isNew = false;
+  // The timer has the old name.
+  member.session = nullptr;
   if (isLeader(oldId)) leader_ = newId;
   static_[instanceId] = newId;
   return member;

@@ -3,15 +3,18 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/error_code.h"
 #include "base/result.h"
+#include "coordinator/effects.h"
 #include "coordinator/request_info.h"
 #include "platform/clock.h"
 #include "protocol/generated/join_group_response.h"
@@ -87,6 +90,8 @@ struct ClassicMember {
   bool isNew = false;
   /// Its last sign of life.
   platform::MonotonicTime lastHeard;
+  /// When it is missed; nothing before its first sign of life.
+  std::shared_ptr<Deadline> session;
   /// The parked JoinGroup or SyncGroup, if any.
   JoinReply awaitingJoin;
   SyncReply awaitingSync;
@@ -121,7 +126,7 @@ class ClassicGroup {
   bool isLeader(std::string_view memberId) const noexcept { return leader_ && *leader_ == memberId; }
   const std::map<std::string, ClassicMember, std::less<>>& members() const noexcept { return members_; }
   ClassicMember* member(std::string_view memberId) noexcept;
-  bool hasMember(std::string_view memberId) const noexcept { return members_.contains(memberId); }
+  bool hasMember(std::string_view memberId) const noexcept { return byId_.contains(memberId); }
 
   /// Read from its record.
   void restore(int32_t generation, std::optional<std::string> protocolType, std::optional<std::string> protocol,
@@ -201,6 +206,8 @@ class ClassicGroup {
   std::optional<std::string> protocol_;
   std::optional<std::string> leader_;
   std::map<std::string, ClassicMember, std::less<>> members_;
+  /// The same, for who asks for one: each heartbeat does.
+  std::unordered_map<std::string_view, ClassicMember*> byId_;
   /// Instance id → member id.
   std::map<std::string, std::string, std::less<>> static_;
   std::set<std::string, std::less<>> pendingJoin_;

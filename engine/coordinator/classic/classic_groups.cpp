@@ -54,7 +54,8 @@ ClassicGroup* ClassicGroups::find(std::string_view groupId) {
 
 void ClassicGroups::armHeartbeat(const ClassicGroup& group, ClassicMember& member, Effects& out) const {
   member.lastHeard = clock_.monotonic();
-  out.arm({TimerKey::Kind::Heartbeat, group.id(), member.id}, member.sessionTimeout);
+  out.putOff(member.session, member.lastHeard, member.sessionTimeout,
+             [&] { return TimerKey{TimerKey::Kind::Heartbeat, group.id(), member.id}; });
 }
 
 void ClassicGroups::keepAlive(std::string_view groupId, std::string_view memberId, Effects& out) {

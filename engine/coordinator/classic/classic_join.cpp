@@ -19,10 +19,14 @@ constexpr int16_t kFirstVersionThatSkipsAssignment = 9;
 
 /// As Java prints a UUID.
 std::string uuidText(const Uuid& id) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr size_t kLength = 36;
   std::string text;
+  text.reserve(kLength);
   for (size_t i = 0; i < id.bytes().size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", id.bytes()[i]);
+    text += kDigits[id.bytes()[i] >> 4];
+    text += kDigits[id.bytes()[i] & 15];
   }
   return text;
 }

@@ -44,17 +44,16 @@ struct ConsumerGroupConfig {
   /// What is set for a group. None: nothing is for any. Any thread.
   std::function<ConsumerGroupOverrides(std::string_view group)> overrides;
 
-  platform::milliseconds sessionTimeoutOf(std::string_view group) const {
-    return within(overrides ? overrides(group).sessionTimeout : std::nullopt, sessionTimeout, minSessionTimeout,
-                  maxSessionTimeout);
-  }
-  platform::milliseconds heartbeatIntervalOf(std::string_view group) const {
-    return within(overrides ? overrides(group).heartbeatInterval : std::nullopt, heartbeatInterval,
-                  minHeartbeatInterval, maxHeartbeatInterval);
-  }
-  platform::milliseconds assignmentIntervalOf(std::string_view group) const {
-    return within(overrides ? overrides(group).assignmentInterval : std::nullopt, assignmentInterval,
-                  minAssignmentInterval, maxAssignmentInterval);
+  struct Times {
+    platform::milliseconds sessionTimeout;
+    platform::milliseconds heartbeatInterval;
+    platform::milliseconds assignmentInterval;
+  };
+  Times timesOf(std::string_view group) const {
+    const ConsumerGroupOverrides own = overrides ? overrides(group) : ConsumerGroupOverrides();
+    return {within(own.sessionTimeout, sessionTimeout, minSessionTimeout, maxSessionTimeout),
+            within(own.heartbeatInterval, heartbeatInterval, minHeartbeatInterval, maxHeartbeatInterval),
+            within(own.assignmentInterval, assignmentInterval, minAssignmentInterval, maxAssignmentInterval)};
   }
 
  private:

@@ -8,8 +8,8 @@
 namespace tidemark::coordinator {
 
 const ConsumerMember* ConsumerGroup::member(std::string_view id) const noexcept {
-  const auto found = members_.find(id);
-  return found == members_.end() ? nullptr : &found->second;
+  const auto found = byId_.find(id);
+  return found == byId_.end() ? nullptr : found->second;
 }
 
 const ConsumerMember* ConsumerGroup::staticMember(std::string_view instanceId) const noexcept {
@@ -97,8 +97,14 @@ void ConsumerGroup::setAssignmentEpoch(int32_t epoch, int64_t timestampMs) {
   assignmentTimestampMs_ = timestampMs;
 }
 
+ConsumerMember& ConsumerGroup::memberOrNew(const std::string& memberId) {
+  const auto [at, isNew] = members_.try_emplace(memberId, ConsumerMember{memberId, {}, {}});
+  if (isNew) byId_.emplace(at->first, &at->second);
+  return at->second;
+}
+
 void ConsumerGroup::setFacts(const std::string& memberId, MemberFacts facts) {
-  ConsumerMember& member = members_.try_emplace(memberId, ConsumerMember{memberId, {}, {}}).first->second;
+  ConsumerMember& member = memberOrNew(memberId);
   count(member.facts, -1);
   if (member.facts.instanceId) static_.erase(*member.facts.instanceId);
   member.facts = std::move(facts);
@@ -107,7 +113,7 @@ void ConsumerGroup::setFacts(const std::string& memberId, MemberFacts facts) {
 }
 
 void ConsumerGroup::setProgress(const std::string& memberId, MemberProgress progress) {
-  ConsumerMember& member = members_.try_emplace(memberId, ConsumerMember{memberId, {}, {}}).first->second;
+  ConsumerMember& member = memberOrNew(memberId);
   disown(member);
   member.progress = std::move(progress);
   own(member);
@@ -122,6 +128,7 @@ void ConsumerGroup::removeMember(std::string_view memberId) {
     const auto known = static_.find(*instanceId);
     if (known != static_.end() && known->second == memberId) static_.erase(known);
   }
+  byId_.erase(found->first);
   members_.erase(found);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "coordinator/consumer/consumer_member.h"
 #include "coordinator/modern/target_assignment.h"
@@ -70,6 +71,7 @@ class ConsumerGroup {
   void removeRegex(const std::string& regex) { regexes_.erase(regex); }
 
  private:
+  ConsumerMember& memberOrNew(const std::string& memberId);
   void own(const ConsumerMember& member);
   void disown(const ConsumerMember& member);
   void count(const MemberFacts& facts, int change);
@@ -81,6 +83,8 @@ class ConsumerGroup {
   int32_t assignmentEpoch_ = 0;
   int64_t assignmentTimestampMs_ = 0;
   std::map<std::string, ConsumerMember, std::less<>> members_;
+  /// The same, for who asks for one: each heartbeat does.
+  std::unordered_map<std::string_view, ConsumerMember*> byId_;
   std::map<std::string, PartitionsByTopic> targets_;
   /// Instance id → member id.
   std::map<std::string, std::string, std::less<>> static_;

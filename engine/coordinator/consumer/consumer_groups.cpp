@@ -27,9 +27,9 @@ void ConsumerGroups::fence(const ConsumerGroup& group, const std::vector<const C
   const Soft& soft = soft_[group.id()];
   for (const ConsumerMember* member : members) {
     log_.info("group-coordinator", "member {} leaves group {}: {}", member->id, group.id(), events::nameOf(cause));
-    const auto heard = soft.lastHeard.find(member->id);
+    const auto heard = soft.heard.find(member->id);
     const platform::Duration silent =
-        heard == soft.lastHeard.end() ? platform::Duration::zero() : clock_.monotonic() - heard->second;
+        heard == soft.heard.end() ? platform::Duration::zero() : clock_.monotonic() - heard->second.last;
     const platform::Duration allowed = cause == events::GroupCause::SessionMissed
                                            ? platform::Duration(sessionTimeout(group.id(), *member))
                                            : platform::Duration::zero();
@@ -114,12 +114,19 @@ Effects ConsumerGroups::onTimeout(const TimerKey& key) {
 
 platform::milliseconds ConsumerGroups::sessionTimeout(std::string_view group, const ConsumerMember& member) const {
   return member.isClassic() ? platform::milliseconds(member.facts.classic->sessionTimeoutMs)
-                            : config_.consumer.sessionTimeoutOf(group);
+                            : config_.consumer.timesOf(group).sessionTimeout;
 }
 
 void ConsumerGroups::armSession(const std::string& group, const ConsumerMember& member, Effects& out) {
-  soft_[group].lastHeard[member.id] = clock_.monotonic();
-  out.arm({TimerKey::Kind::MemberSession, group, member.id}, sessionTimeout(group, member));
+  armSession(group, member, sessionTimeout(group, member), out);
+}
+
+void ConsumerGroups::armSession(const std::string& group, const ConsumerMember& member, platform::Duration timeout,
+                                Effects& out) {
+  Soft::Heard& heard = soft_[group].heard[member.id];
+  heard.last = clock_.monotonic();
+  out.putOff(heard.session, heard.last, timeout,
+             [&] { return TimerKey{TimerKey::Kind::MemberSession, group, member.id}; });
 }
 
 void ConsumerGroups::awaitJoin(const std::string& group, const ConsumerMember& member, Effects& out) {
@@ -299,8 +306,8 @@ void ConsumerGroups::snapshot(std::vector<GroupSnapshot>& into) const {
       shown.revoking = namedPartitions(partitionsOf(member.progress.revoking), topics_);
       shown.sessionTimeout = sessionTimeout(id, member);
       if (soft == soft_.end()) continue;
-      const auto heard = soft->second.lastHeard.find(memberId);
-      if (heard != soft->second.lastHeard.end()) shown.silent = clock_.monotonic() - heard->second;
+      const auto heard = soft->second.heard.find(memberId);
+      if (heard != soft->second.heard.end()) shown.silent = clock_.monotonic() - heard->second.last;
     }
   }
 }

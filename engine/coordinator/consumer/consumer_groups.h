@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "coordinator/classic/classic_groups.h"
@@ -125,6 +127,7 @@ class ConsumerGroups {
   void downgrade(const ConsumerGroup& group, const std::string& leaves, const ConsumerMember* joins, Effects& out);
 
   void armSession(const std::string& group, const ConsumerMember& member, Effects& out);
+  void armSession(const std::string& group, const ConsumerMember& member, platform::Duration timeout, Effects& out);
   platform::milliseconds sessionTimeout(std::string_view group, const ConsumerMember& member) const;
   void awaitJoin(const std::string& group, const ConsumerMember& member, Effects& out);
   void disarmAll(const std::string& group, const std::string& member, Effects& out) const;
@@ -147,7 +150,11 @@ class ConsumerGroups {
     bool refresh = true;
     std::optional<platform::MonotonicTime> regexesLookedAt;
     bool regexesStale = false;
-    std::map<std::string, platform::MonotonicTime> lastHeard;
+    struct Heard {
+      platform::MonotonicTime last;
+      std::shared_ptr<Deadline> session;
+    };
+    std::unordered_map<std::string, Heard> heard;
     /// Classic members that were told to join again.
     std::set<std::string> awaitedJoins;
     /// As last told.

@@ -59,7 +59,7 @@ Effects ConsumerGroups::heartbeat(const RequestInfo& info, const HeartbeatReques
   // What a downgrade is to do once it is committed comes first.
   out.whenCommitted = [reply = std::move(reply), response = std::move(*response), then = std::move(out.whenCommitted),
                        session = TimerKey{TimerKey::Kind::MemberSession, request.groupId.str(), request.memberId.str()},
-                       timeout = config_.consumer.sessionTimeoutOf(request.groupId.str())](ErrorCode code) mutable {
+                       timeout = config_.consumer.timesOf(request.groupId).sessionTimeout](ErrorCode code) mutable {
     Effects after = then ? then(code) : Effects();
     if (code != ErrorCode::None) {
       // Whoever could not leave is still there, and will be missed.
@@ -130,11 +130,13 @@ Effects ConsumerGroups::confirm(const HeartbeatRequest& request, const ConsumerM
                                 ConsumerHeartbeatReply reply) {
   Effects out;
   const std::string groupId = request.groupId.str();
-  armSession(groupId, member, out);
+  const ConsumerGroupConfig::Times times = config_.consumer.timesOf(groupId);
+  // Only members of the consumer protocol are quiet.
+  armSession(groupId, member, times.sessionTimeout, out);
   HeartbeatResponse response;
   response.memberId = request.memberId;
   response.memberEpoch = member.progress.epoch;
-  response.heartbeatIntervalMs = static_cast<int32_t>(config_.consumer.heartbeatIntervalOf(groupId).count());
+  response.heartbeatIntervalMs = static_cast<int32_t>(times.heartbeatInterval.count());
   response.assignment.reset();
   out.whenCommitted = replyWhenCommitted(std::move(reply), std::move(response));
   return out;
@@ -196,7 +198,8 @@ Result<ConsumerGroups::HeartbeatResponse> ConsumerGroups::beat(const RequestInfo
   HeartbeatResponse response;
   response.memberId = protocol::Text(change.memberId);
   response.memberEpoch = progress.epoch;
-  response.heartbeatIntervalMs = static_cast<int32_t>(config_.consumer.heartbeatIntervalOf(change.groupId).count());
+  response.heartbeatIntervalMs =
+      static_cast<int32_t>(config_.consumer.timesOf(change.groupId).heartbeatInterval.count());
   const bool tellsAll = joins || (request.rebalanceTimeoutMs != -1 && owned &&
                                   (request.subscribedTopicNames || request.subscribedTopicRegex));
   if (tellsAll || request.memberEpoch != progress.epoch ||

@@ -104,7 +104,7 @@ Result<std::optional<std::string>> ConsumerGroups::replay(const protocol::Framed
     } else if (group != nullptr) {
       group->removeMember(named.memberId);
       Soft& soft = soft_[group->id()];
-      soft.lastHeard.erase(named.memberId.str());
+      soft.heard.erase(named.memberId.str());
       soft.awaitedJoins.erase(named.memberId.str());
     }
     return named.groupId.str();

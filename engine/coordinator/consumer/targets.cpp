@@ -115,7 +115,7 @@ const Assignor& ConsumerGroups::assignorOf(const Change& change) const {
 
 std::optional<platform::milliseconds> ConsumerGroups::untilTarget(const Change& change) const {
   if (change.epoch <= change.assignmentEpoch) return std::nullopt;
-  const platform::milliseconds interval = config_.consumer.assignmentIntervalOf(change.groupId);
+  const platform::milliseconds interval = config_.consumer.timesOf(change.groupId).assignmentInterval;
   const platform::milliseconds wait(change.group->assignmentTimestampMs() + interval.count() - clock_.wallMs());
   // A clock that was set back must not hold it up for longer than that.
   const bool isSoon = change.group->assignmentTimestampMs() > 0 && wait.count() > 0 && wait <= interval;

@@ -111,9 +111,9 @@ struct GroupCoordinator::Impl : std::enable_shared_from_this<Impl> {
   }
   /// The same, inside the call if that is allowed: for what members ask again and again. `caller` as of Turns::run().
   template <class Task>
-  void runFor(platform::Executor* caller, Task task) {
-    if (dependencies.turns == nullptr) return post(std::move(task));
-    dependencies.turns->run(bound(std::move(task)), caller);
+  void runFor(platform::Executor* caller, Task&& task) {
+    if (dependencies.turns == nullptr || dependencies.turns->isCurrent()) return post(std::forward<Task>(task));
+    dependencies.turns->run([&] { task(*this); }, caller);
   }
   template <class Task>
   platform::Task bound(Task task) {
