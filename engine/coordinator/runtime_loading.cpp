@@ -10,6 +10,13 @@
 // How a partition's shard is made of what its log says.
 
 namespace tidemark::coordinator {
+namespace {
+
+/// Read and replayed at once at most, whatever the buffer may hold: a member of another partition whose heartbeat comes
+/// meanwhile waits for it.
+constexpr size_t kLoadedAtOnce = size_t{128} << 10;
+
+}  // namespace
 
 void CoordinatorRuntime::load(PartitionIndex index, LeaderEpoch epoch) {
   if (const auto found = partitions_.find(index); found != partitions_.end()) {
@@ -63,7 +70,8 @@ Result<bool> CoordinatorRuntime::loadSome(Partition& partition) {
     return true;
   }
   TIDEMARK_ASSIGN(const SharedBytes bytes,
-                  dependencies_.partitions->read(partition.index, partition.loadedTo, options_.loadBufferSize));
+                  dependencies_.partitions->read(partition.index, partition.loadedTo,
+                                                 std::min(options_.loadBufferSize, kLoadedAtOnce)));
   records::BatchCursor cursor(bytes.view());
   bool any = false;
   while (cursor.next() == records::Step::Next) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -46,6 +47,7 @@ class MemoryLog : public CoordinatorLog {
       if (!bytes.empty() && bytes.size() + batch.bytes.size() > maxBytes) break;
       bytes.insert(bytes.end(), batch.bytes.begin(), batch.bytes.end());
     }
+    largestRead = std::max(largestRead, bytes.size());
     return SharedBytes(std::move(bytes));
   }
 
@@ -97,6 +99,8 @@ class MemoryLog : public CoordinatorLog {
   std::optional<ErrorCode> failWith;
   bool failReads = false;
   size_t batchLimit = 1048588;
+  /// Bytes that one read() brought.
+  mutable size_t largestRead = 0;
   size_t appends = 0;
   Listener listener;
 

@@ -245,6 +245,15 @@ TEST_F(Groups, OffsetsAreThereAfterTheCoordinatorMoved) {
   for (int i = 0; i < 30; ++i) EXPECT_EQ(fetch("g" + std::to_string(i)), i);
 }
 
+TEST_F(Groups, ALongLogIsReadInPiecesBetweenWhichOthersAreServed) {
+  for (int i = 0; i < 3000; ++i) commit({.group = "g", .offset = i});
+  resign();
+  start();
+  EXPECT_EQ(fetch("g"), 2999);
+  EXPECT_GT(log_.largestRead, 0u);
+  EXPECT_LE(log_.largestRead, 128u << 10);
+}
+
 // ---- expiry and deletion
 
 TEST_F(Groups, OffsetsOfASimpleConsumerExpireAfterTheirCommit) {
