@@ -100,7 +100,7 @@ class Cluster final : public observe::ClusterSource {
     std::function<void(NodeId, const std::string& reason)> died;
     /// A broker is not ready after the time that a start takes.
     std::function<void(NodeId)> late;
-    /// Acknowledged records are lost: at an election, and again whenever a replica tells that it held more of them.
+    /// Acknowledged records may be lost, at an election, or are: whenever a replica tells that it held more of them.
     std::function<void(const TopicPartition&, const events::RecordsLost&)> lost;
   };
   void onNews(News news) { news_ = std::move(news); }

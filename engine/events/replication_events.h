@@ -130,9 +130,9 @@ struct BecameFollower {
   }
 };
 
-/// After an election of a replica that need not hold all that was committed. At that leader: whatever others had from
-/// `from` on is lost, `to` is not known (−1). At a replica that follows it: it gave up [from, to), which it knew as
-/// committed.
+/// After an election of a replica that need not hold all that was committed. At that leader: whatever others have from
+/// `from` on will be lost; whether there is anything nobody knows yet, `to` and `gaveUpTo` are −1. At a replica that
+/// follows it: it gave up [from, to), which it knew as committed, and all up to `gaveUpTo`, of which more may have been.
 struct RecordsLost {
   static constexpr std::string_view kName = "RecordsLost";
   PartitionTag partition;
@@ -140,6 +140,7 @@ struct RecordsLost {
   LeaderEpoch epoch;
   Offset from;
   Offset to;
+  Offset gaveUpTo;
   template <class Visit>
   void fields(Visit&& visit) const {
     visit("partition", partition);
@@ -147,6 +148,7 @@ struct RecordsLost {
     visit("epoch", epoch);
     visit("from", from);
     visit("to", to);
+    visit("gaveUpTo", gaveUpTo);
   }
 };
 

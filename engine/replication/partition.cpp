@@ -83,7 +83,8 @@ Partition::RoleChange Partition::makeLeader(const metadata::PartitionRegistratio
                                                       .leader = environment_->self,
                                                       .epoch = leaderEpoch_,
                                                       .from = facts_.epochStartOffset,
-                                                      .to = kNoOffset});
+                                                      .to = kNoOffset,
+                                                      .gaveUpTo = kNoOffset});
   }
   change.highWatermarkMoved = advanceLocked();
   noteLag();

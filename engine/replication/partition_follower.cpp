@@ -43,12 +43,13 @@ Result<void> Partition::truncateAsFollower(Offset offset, LeaderEpoch epoch) {
   WriterLock leadership(leadership_);
   TIDEMARK_TRY(checkFollows(epoch));
   const Offset committed = log()->highWatermark();
+  const Offset all = log()->logEndOffset();
   TIDEMARK_TRY(log()->truncateTo(offset));
   // A leader that was elected cleanly has all of it.
   const Offset end = log()->logEndOffset();
   if (end < committed)
-    environment_->recorder.emit(
-        events::RecordsLost{.partition = tag_, .leader = leader_, .epoch = epoch, .from = end, .to = committed});
+    environment_->recorder.emit(events::RecordsLost{
+        .partition = tag_, .leader = leader_, .epoch = epoch, .from = end, .to = committed, .gaveUpTo = all});
   return {};
 }
 

@@ -519,8 +519,10 @@ class SeparateControllers(unittest.TestCase):
 
 
 class Losses(unittest.TestCase):
-    def test_an_unclean_election_tells_what_is_lost(self):
-        serve = Serve("--brokers", 3, "--separate-controllers", 1, "--port", 0, "--json", "--set", "unclean.leader.election.enable=true", "--set", "min.insync.replicas=1")
+    def test_an_unclean_election_tells_of_the_risk_and_then_what_is_lost(self):
+        data = tempfile.TemporaryDirectory()
+        serve = Serve("--brokers", 3, "--separate-controllers", 1, "--port", 0, "--json", "--data", data.name, "--set", "unclean.leader.election.enable=true",
+                      "--set", "min.insync.replicas=1", "--set", "replica.high.watermark.checkpoint.interval.ms=100")
         try:
             bootstrap = serve.answer()["bootstrap"]
             subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "1"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
@@ -529,16 +531,47 @@ class Losses(unittest.TestCase):
             for each in (follower, other):
                 self.assertTrue(serve.ask(f"kill {each}")["ok"])
             produce(next(each["listener"] for each in serve.ask("status")["nodes"] if each["id"] == leader), "orders", b"a", b"b", b"c")
-            lost = lambda: [each for each in serve.events if each["event"] == "records-lost"]
+            # So that it knows that they are committed when it comes back.
+            checkpoint = pathlib.Path(data.name) / f"broker-{leader}" / "replication-offset-checkpoint"
+            while "orders 0 3" not in checkpoint.read_text():
+                serve.ask("faults")
+            lost = lambda event: [each for each in serve.events if each["event"] == event]
             for line in (f"kill {leader}", f"restart {follower}"):
                 self.assertTrue(serve.ask(line)["ok"])
-            while not lost():
+            while not lost("records-at-risk"):
                 serve.ask("faults")
-            epoch = lost()[0]["epoch"]
+            epoch = lost("records-at-risk")[0]["epoch"]
             self.assertGreater(epoch, 0)
-            self.assertEqual(lost(), [{"event": "records-lost", "topic": "orders", "partition": 0, "from": 0, "to": None, "count": None, "leader": follower, "epoch": epoch}])
+            self.assertEqual(lost("records-at-risk"), [{"event": "records-at-risk", "topic": "orders", "partition": 0, "from": 0, "leader": follower, "epoch": epoch}])
+            self.assertEqual(lost("records-lost"), [])
+            self.assertTrue(serve.ask(f"restart {leader}")["ok"])
+            while not lost("records-lost"):
+                serve.ask("faults")
+            self.assertEqual(lost("records-lost"), [{"event": "records-lost", "topic": "orders", "partition": 0, "from": 0, "to": 3, "atLeast": 3, "atMost": 3, "leader": follower, "epoch": epoch}])
         finally:
             serve.end()
+            data.cleanup()
+
+    def test_what_happens_before_the_brokers_are_ready_is_told_after_they_are(self):
+        data = tempfile.TemporaryDirectory()
+        arguments = ("--brokers", 3, "--port", 0, "--json", "--data", data.name)
+        serve = Serve(*arguments)
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "1"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            while next((len(each["isr"]) for each in serve.ask("status")["partitions"] if each["topic"] == "orders"), 0) < 3:
+                pass
+            serve.process.kill()
+            serve.end()
+            serve = Serve(*arguments)
+            self.assertIn("bootstrap", serve.answer())
+            self.assertEqual(serve.events, [], "a script reads that line first")
+            while not serve.events:
+                serve.ask("status")
+            self.assertEqual((serve.events[0]["event"], serve.events[0]["topic"]), ("records-at-risk", "orders"))
+        finally:
+            serve.end()
+            data.cleanup()
 
 
 class Racks(unittest.TestCase):

@@ -331,6 +331,8 @@ TEST_F(PartitionTest, WhatAnUncleanElectionCostsIsToldByTheLeaderAndByWhoGivesIt
   // Above the high watermark nothing was promised.
   ASSERT_TRUE(partition_->truncateAsFollower(Offset(3), LeaderEpoch(3)));
   EXPECT_TRUE(lost().empty());
+  ASSERT_TRUE(partition_->appendAsFollower(makeBatch({.count = 1, .baseOffset = Offset(3), .epoch = LeaderEpoch(3)}),
+                                           LeaderEpoch(3), Offset(3), Offset(0)));
   auto unclean = registration({3}, 3, 4, 4);
   unclean.leaderRecoveryState = metadata::LeaderRecoveryState::Recovering;
   partition_->makeFollower(unclean, 1);
@@ -339,6 +341,7 @@ TEST_F(PartitionTest, WhatAnUncleanElectionCostsIsToldByTheLeaderAndByWhoGivesIt
   ASSERT_EQ(gone.size(), 1u);
   EXPECT_EQ(gone[0].from, Offset(1));
   EXPECT_EQ(gone[0].to, Offset(3));
+  EXPECT_EQ(gone[0].gaveUpTo, Offset(4)) << "more may have been committed than it knew";
   EXPECT_EQ(gone[0].leader, NodeId(3));
   EXPECT_EQ(gone[0].epoch, LeaderEpoch(4));
   unclean = registration({1}, 1, 5, 5);

@@ -57,7 +57,7 @@ TimelineMark markOfEvent(const observe::ObservedEvent& event, bool ofPartition) 
     mark.broker = lost->leader;
     mark.grave = true;
     mark.note = lost->to == kNoOffset
-                    ? MarkNames::tr("records lost from %1 on").arg(offsetText(lost->from))
+                    ? MarkNames::tr("at risk from %1 on").arg(offsetText(lost->from))
                     : MarkNames::tr("%n record(s) lost", nullptr, static_cast<int>(lost->to - lost->from));
   } else if (const auto* cut = std::get_if<events::LogTruncated>(&payload)) {
     mark.note = MarkNames::tr("%1 truncated to %2").arg(event.event.broker.value()).arg(offsetText(cut->to));

@@ -177,15 +177,14 @@ nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed) {
 }
 
 nlohmann::json lostOf(const TopicPartition& partition, const events::RecordsLost& lost) {
-  const bool known = lost.to != kNoOffset;
-  return {{"event", "records-lost"},
-          {"topic", partition.topic},
-          {"partition", partition.partition.value()},
-          {"from", lost.from.value()},
-          {"to", known ? json(lost.to.value()) : json()},
-          {"count", known ? json(lost.to - lost.from) : json()},
-          {"leader", lost.leader.value()},
-          {"epoch", lost.epoch.value()}};
+  json told{{"event", "records-at-risk"}, {"topic", partition.topic},      {"partition", partition.partition.value()},
+            {"from", lost.from.value()},  {"leader", lost.leader.value()}, {"epoch", lost.epoch.value()}};
+  if (lost.to == kNoOffset) return told;
+  told["event"] = "records-lost";
+  told["to"] = lost.to.value();
+  told["atLeast"] = lost.to - lost.from;
+  told["atMost"] = lost.gaveUpTo - lost.from;
+  return told;
 }
 
 nlohmann::json healedOf(int which, const observe::Healed& healed) {

@@ -15,7 +15,9 @@ nlohmann::json faultsOf(const faults::FaultBook::Lists& lists);
 /// {"fault": NUMBER, "note": what it names and nobody is now, if there is such a thing}.
 nlohmann::json placedOf(const cluster::Cluster::PlacedFault& placed);
 
-/// {"event": "records-lost", …}: from, to (exclusive) and count of the offsets, the last two null if nobody knows yet.
+/// {"event": "records-at-risk", "from": …}: an unclean election; whether anything is lost by it nobody knows yet.
+/// {"event": "records-lost", …}: from and to (exclusive) of the offsets that a replica gave up and knew as committed,
+/// `atLeast` so many; `atMost` all that it gave up.
 nlohmann::json lostOf(const TopicPartition& partition, const events::RecordsLost& lost);
 
 /// {"healed": NUMBER} or, `which` being 0, {"healed": "all", "count": …}, and who is down all the same.

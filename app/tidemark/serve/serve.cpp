@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -85,6 +87,25 @@ void announce(const ServeOptions& options, const cluster::Ready& ready) {
   Console::print("Ctrl-C stops the brokers in control, a second one at once; `help` lists what can be typed here.");
 }
 
+/// What happens by itself, a line each. A script reads the line of the ready brokers first: what comes before waits for
+/// it.
+class News {
+ public:
+  void tell(nlohmann::json line) {
+    if (open_) return say(line);
+    waiting_.push_back(std::move(line));
+  }
+  /// There will be no line to wait for, or it has been said.
+  void open() {
+    open_ = true;
+    for (const nlohmann::json& line : std::exchange(waiting_, {})) say(line);
+  }
+
+ private:
+  bool open_ = false;
+  std::vector<nlohmann::json> waiting_;
+};
+
 /// What to do about a launch that failed for want of a port; empty if that was not it.
 std::string portAdvice(const ServeOptions& options, const Error& error,
                        const std::optional<observe::StoredCluster>& stored) {
@@ -159,16 +180,21 @@ int serve(const ServeOptions& options) {
   }
 
   Console console;
+  News news;
   cluster::Cluster cluster(cluster::nativePlatform(options.verbose));
   cluster.setPatience(cluster::Cluster::kUsualPatience);
-  cluster.onNews(
-      {.died =
-           [](NodeId broker, const std::string& reason) {
-             say({{"event", "died"}, {"broker", broker.value()}, {"reason", reason}});
-           },
-       // Whoever wants to end it, or to look what it lacks, has waited long enough.
-       .late = [&console](NodeId) { console.listen(); },
-       .lost = [](const TopicPartition& partition, const events::RecordsLost& lost) { say(lostOf(partition, lost)); }});
+  cluster.onNews({.died =
+                      [&news](NodeId broker, const std::string& reason) {
+                        news.tell({{"event", "died"}, {"broker", broker.value()}, {"reason", reason}});
+                      },
+                  // Whoever wants to end it, or to look what it lacks, has waited long enough.
+                  .late =
+                      [&console, &news](NodeId) {
+                        news.open();
+                        console.listen();
+                      },
+                  .lost = [&news](const TopicPartition& partition,
+                                  const events::RecordsLost& lost) { news.tell(lostOf(partition, lost)); }});
   if (!advertise.empty()) cluster.advertise(std::move(advertise));
   std::optional<Record> record;
   if (!options.record.empty())
@@ -187,6 +213,7 @@ int serve(const ServeOptions& options) {
     // Whoever ends it while it starts has not met an error.
     if (stopping) return;
     if (!launched) {
+      news.open();
       Console::complain("tidemark: " + launched.error().message + portAdvice(options, launched.error(), goesOn));
       status = launched.error().code == ErrorCode::InvalidConfig ? kUsage : kFailed;
       console.end();
@@ -195,6 +222,7 @@ int serve(const ServeOptions& options) {
     cluster.whenReady([&](const cluster::Ready& found) {
       const auto tell = [&, found] {
         announce(options, found);
+        news.open();
         ready = true;
         input.ready();
         console.listen();
