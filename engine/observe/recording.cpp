@@ -97,6 +97,37 @@ std::optional<Recording::Moment> Recording::after(uint64_t event) const {
   return Moment{event, base->cluster->wall + wallOf(found->event.at - base->cluster->at)};
 }
 
+void Recording::settleIsr(ClusterSnapshot& cluster, std::deque<ObservedEvent>::const_iterator election,
+                          std::deque<Kept>::const_iterator after) const {
+  const TopicPartition name{election->topic, election->partition};
+  const auto topic = std::ranges::find(cluster.topics, name.topic, &TopicSnapshot::name);
+  if (topic == cluster.topics.end()) return;
+  const auto partition = std::ranges::find(topic->partitions, name.partition, &PartitionSnapshot::index);
+  if (partition == topic->partitions.end()) return;
+  const auto becomes = [&partition](std::vector<NodeId> isr) {
+    partition->isr = std::move(isr);
+    for (ReplicaSnapshot& copy : partition->copies)
+      copy.inSync = std::ranges::find(partition->isr, copy.broker) != partition->isr.end();
+  };
+  const auto becomesAll = [&becomes](const events::NodeList& isr) {
+    if (static_cast<size_t>(isr.total()) == isr.view().size()) becomes({isr.view().begin(), isr.view().end()});
+  };
+  const uint64_t last = after == snapshots_.end() ? UINT64_MAX : after->event;
+  for (auto next = std::next(election); next != events_.end() && next->number <= last; ++next) {
+    if (next->partition != name.partition || next->topic != name.topic) continue;
+    const events::Payload& payload = next->event.payload;
+    if (const auto* shrunk = std::get_if<events::IsrShrunk>(&payload)) return becomesAll(shrunk->before);
+    if (const auto* grown = std::get_if<events::IsrExpanded>(&payload)) return becomesAll(grown->before);
+    // What this one left is told by nobody.
+    if (std::holds_alternative<events::LeaderElected>(payload)) return;
+  }
+  if (after == snapshots_.end()) return;
+  if (const PartitionSnapshot* then = findPartition(*after->cluster, name)) {
+    becomes(then->isr);
+    partition->partitionEpoch = then->partitionEpoch;
+  }
+}
+
 SnapshotPtr Recording::show(const Moment& moment, const std::optional<TopicPartition>& watched) const {
   if (empty()) return nullptr;
   const auto kept = baseOf(moment.wall, moment.event);
@@ -114,6 +145,7 @@ SnapshotPtr Recording::show(const Moment& moment, const std::optional<TopicParti
   for (; next != events_.end() && next->number <= moment.event; ++next) {
     pass(std::min(next->event.at, end));
     advance(*cluster, *next);
+    if (std::holds_alternative<events::LeaderElected>(next->event.payload)) settleIsr(*cluster, next, std::next(kept));
   }
   pass(end);
   if (faults) faults->settle(*cluster);

@@ -63,6 +63,10 @@ class Recording {
  private:
   std::deque<Kept>::const_iterator baseOf(WallTime wall, uint64_t event) const;
   uint64_t lastBy(MonotonicTime time) const;
+  /// Whoever is elected may lead a smaller ISR, and the event does not say which: the next change of it or the next
+  /// snapshot tells.
+  void settleIsr(ClusterSnapshot& cluster, std::deque<ObservedEvent>::const_iterator election,
+                 std::deque<Kept>::const_iterator after) const;
 
   Bounds bounds_;
   std::deque<ObservedEvent> events_;

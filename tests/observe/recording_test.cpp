@@ -109,6 +109,36 @@ class RecordingTest : public testing::Test {
   uint64_t number = 0;
 };
 
+TEST_F(RecordingTest, TheIsrThatAnElectionLeftIsShownFromThatMomentOn) {
+  ASSERT_THAT(findPartition(cluster, kOrders)->isr, ::testing::SizeIs(2));
+  recording.add(cluster);
+  recording.add(event(
+      310ms, 2, events::LeaderElected{{}, NodeId(1), NodeId(2), LeaderEpoch(5), events::ElectionCause::LeaderFenced}));
+  ClusterSnapshot later = cluster;
+  later.at += 1200ms;
+  later.wall += 1200ms;
+  later.topics[0].partitions[0].leader = NodeId(2);
+  later.topics[0].partitions[0].isr = {NodeId(2)};
+  later.topics[0].partitions[0].partitionEpoch = PartitionEpoch(9);
+  recording.add(later);
+  EXPECT_THAT(orders(at(300ms)).isr, ::testing::SizeIs(2));
+  EXPECT_THAT(orders(at(320ms)).isr, ElementsAre(NodeId(2)));
+  EXPECT_FALSE(orders(at(320ms)).copies[0].inSync);
+  EXPECT_EQ(orders(at(320ms)).partitionEpoch, PartitionEpoch(9));
+}
+
+TEST_F(RecordingTest, TheIsrAfterAnElectionIsThatWhichTheNextChangeOfItBeganWith) {
+  recording.add(cluster);
+  recording.add(event(
+      310ms, 2, events::LeaderElected{{}, NodeId(1), NodeId(2), LeaderEpoch(5), events::ElectionCause::LeaderFenced}));
+  recording.add(event(
+      700ms, 2,
+      events::IsrExpanded{
+          {}, events::NodeList{NodeId(2)}, events::NodeList{NodeId(1), NodeId(2)}, NodeId(1), PartitionEpoch(10)}));
+  EXPECT_THAT(orders(at(320ms)).isr, ElementsAre(NodeId(2)));
+  EXPECT_THAT(orders(at(800ms)).isr, ElementsAre(NodeId(1), NodeId(2)));
+}
+
 TEST_F(RecordingTest, TheClusterIsShownAsItWasAtAnyMoment) {
   recording.add(cluster);
   for (const ObservedEvent& one : story()) recording.add(one);
