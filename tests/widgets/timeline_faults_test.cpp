@@ -110,9 +110,11 @@ TEST_F(TimelineFaultsTest, TheRightColumnTellsTheMomentThatIsPointedAt) {
 
 TEST_F(TimelineFaultsTest, NoBarLiesOnATitle) {
   for (int i = 0; i < 14; ++i) {
-    inject(R"({"kind": "delay", "target": "link 2->3", "delayMs": 80})");
+    inject(R"({"kind": "delay", "target": "link 2->3", "delayMs": 80, "durationMs": 200})");
     pass(300ms);
   }
+  // Titles stand at the right of their bars then.
+  pass(40s);
   const std::vector<TimelineLanes::Bar> bars = window->clusterPage().timeline().lanes().bars();
   ASSERT_EQ(bars.size(), 14u);
   int named = 0;
