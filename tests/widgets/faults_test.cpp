@@ -26,6 +26,7 @@
 #include "models/fault_model.h"
 #include "observe/fault_check.h"
 #include "text/fault_words.h"
+#include "text/format.h"
 #include "views/cluster_tree.h"
 #include "window_fixture.h"
 
@@ -138,6 +139,28 @@ TEST_F(FaultsTest, DelHealsTheOneThatIsPickedAndSStepsAHold) {
   run(20ms);
   ASSERT_EQ(model().rowCount(), 1);
   EXPECT_EQ(model().rows()[0].id, hold);
+}
+
+TEST_F(FaultsTest, TheListTellsHowMuchALinkKeepsBackAndWhatAStepLeaves) {
+  const int hold = set(R"({"kind": "hold", "target": "link 2->3"})");
+  const int cut = set(R"({"kind": "cut", "target": "link 1<->2"})");
+  set(R"({"kind": "delay", "target": "link 1->3", "delayMs": 80})");
+  const auto held = [this](int row) { return model().index(row, FaultModel::Held).data().toString(); };
+  EXPECT_EQ(held(0), QStringLiteral("0 held")) << "there is nothing to step yet";
+  EXPECT_EQ(held(1), QString());
+  cluster.fire(hold, 23);
+  cluster.hold(hold, 3);
+  cluster.hold(cut, 1200);
+  run(20ms);
+  EXPECT_EQ(held(0), QStringLiteral("3 held"));
+  EXPECT_EQ(held(1), grouped(1200) + QStringLiteral(" held"));
+  EXPECT_EQ(held(2), QString()) << "what is late is not kept back";
+  EXPECT_EQ(FaultCards::footText(model().rows()[0]), QStringLiteral("3 held · 23 transfers"));
+  EXPECT_TRUE(model().index(0, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("3 held")));
+  window->faultActions().step(hold);
+  run(20ms);
+  run(20ms);
+  EXPECT_EQ(held(0), QStringLiteral("2 held"));
 }
 
 TEST_F(FaultsTest, TheTreeShowsTheSameFaultsAndDelHealsThere) {

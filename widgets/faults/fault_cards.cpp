@@ -104,6 +104,13 @@ QStringList FaultCards::titleLines(const FaultRow& row, double width) {
   return lines;
 }
 
+QString FaultCards::footText(const FaultRow& row) {
+  QStringList parts;
+  for (const QString& part : {row.held, row.fired, row.occasions})
+    if (!part.isEmpty()) parts << part;
+  return parts.isEmpty() ? row.target : parts.join(QStringLiteral(" · "));
+}
+
 QSize FaultCards::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const FaultRow& row = m_model.rows()[static_cast<size_t>(index.row())];
   const double width = widthOf(option);
@@ -152,12 +159,8 @@ void FaultCards::paint(QPainter* painter, const QStyleOptionViewItem& option, co
   }
   baseline += 22 - kTitlePitch;
   drawLine(*painter, left, baseline, elidedIn(row.when, smallFont(), right - left), smallFont(), p.muted);
-  const QString met = row.fired.isEmpty()       ? row.occasions
-                      : row.occasions.isEmpty() ? row.fired
-                                                : CardNames::tr("%1 · %2").arg(row.fired, row.occasions);
   const double foot = baseline + 21;
-  drawLine(*painter, left, foot, elidedIn(met.isEmpty() ? row.target : met, smallFont(), right - left - 110),
-           smallFont(), p.ink);
+  drawLine(*painter, left, foot, elidedIn(footText(row), smallFont(), right - left - 110), smallFont(), p.ink);
   drawLine(*painter, right, foot, CardNames::tr("heal"), strong, p.accent, Qt::AlignRight);
   if (row.steps)
     drawLine(*painter, right - textWidth(CardNames::tr("heal"), strong) - 16, foot, CardNames::tr("step"), strong,

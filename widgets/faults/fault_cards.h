@@ -21,6 +21,8 @@ class FaultCards : public QStyledItemDelegate {
   static QRectF stepArea(const FaultRow& row, const QRectF& place);
   /// Its title as it stands on a card that is so wide with its margins.
   static QStringList titleLines(const FaultRow& row, double width);
+  /// What it keeps back and has met. Where there is little room what is kept back stays, as it can be stepped.
+  static QString footText(const FaultRow& row);
 
  private:
   const FaultModel& m_model;

@@ -33,6 +33,7 @@ std::vector<FaultRow> faultRows(const observe::ClusterSnapshot& cluster, platfor
     row.note = faultNote(fault, cluster);
     row.age = durationText(fault.since + age);
     if (!fault.waits) row.fired = faultFiredText(fault.fault.kind, fault.fired);
+    row.held = faultHeldText(fault);
     const platform::Duration lasts = fault.fault.duration;
     const auto set = cluster.wall - std::chrono::duration_cast<std::chrono::milliseconds>(fault.since);
     const auto begun =
@@ -95,6 +96,7 @@ QVariant FaultModel::data(const QModelIndex& index, int role) const {
       QStringList parts{row.title, row.when, row.left};
       if (!row.occasions.isEmpty()) parts << row.occasions;
       if (!row.fired.isEmpty()) parts << row.fired;
+      if (!row.held.isEmpty()) parts << row.held;
       if (!row.note.isEmpty()) parts << row.note;
       return parts.join(role == Qt::ToolTipRole ? QStringLiteral("\n") : QStringLiteral(", "));
     }
@@ -114,6 +116,8 @@ QVariant FaultModel::data(const QModelIndex& index, int role) const {
       return row.left;
     case Fired:
       return row.fired;
+    case Held:
+      return row.held;
     case Note:
       return row.note;
     case ColumnCount:
@@ -135,6 +139,8 @@ QVariant FaultModel::headerData(int section, Qt::Orientation orientation, int ro
       return tr("left");
     case Fired:
       return tr("met");
+    case Held:
+      return tr("held");
     case Note:
       return tr("note");
     case ColumnCount:

@@ -24,6 +24,8 @@ struct FaultRow {
   QString left;
   /// "23 transfers"; empty if it meets nothing.
   QString fired;
+  /// "3 held": of links, what they keep back now.
+  QString held;
   /// Why it meets nothing: "Matches nothing yet: …". Empty: it may.
   QString note;
   /// How long it has been set: "12.4 s".
@@ -51,7 +53,7 @@ class FaultModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column { What, Where, When, Left, Fired, Note, ColumnCount };
+  enum Column { What, Where, When, Left, Fired, Held, Note, ColumnCount };
   /// int: its number.
   static constexpr int kIdRole = Qt::UserRole + 1;
 

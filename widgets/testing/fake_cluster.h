@@ -74,6 +74,8 @@ class FakeCluster : public observe::ClusterSource {
   void die(NodeId id);
   /// A fault met something, as if the seam had told so.
   void fire(int id, uint64_t times);
+  /// Its links keep back so many transfers.
+  void hold(int id, size_t transfers);
 
   /// Where the files of a copy lie that somebody looks at; others are not found. Looks run in the next advance().
   std::map<std::pair<NodeId, TopicPartition>, std::string> copyFolders;

@@ -180,9 +180,26 @@ void FakeCluster::healAll(FaultsHealed done) {
 
 void FakeCluster::stepFault(int id, size_t count, std::move_only_function<void(Result<size_t>)> done) {
   commands.push_back("step " + std::to_string(id) + " " + std::to_string(count));
-  answer([count, done = std::move(done)](
-             Result<void> result) mutable { done(result ? Result<size_t>(count) : fail(std::move(result).error())); },
-         []() -> Result<void> { return {}; });
+  auto stepped = std::make_shared<size_t>(0);
+  answer(
+      [stepped, done = std::move(done)](Result<void> result) mutable {
+        done(result ? Result<size_t>(*stepped) : fail(std::move(result).error()));
+      },
+      [this, id, count, stepped]() -> Result<void> {
+        for (SetFault& fault : m_faults) {
+          if (fault.shown.id != id) continue;
+          *stepped = std::min(count, fault.shown.held);
+          fault.shown.held -= *stepped;
+        }
+        changed();
+        return {};
+      });
+}
+
+void FakeCluster::hold(int id, size_t transfers) {
+  for (SetFault& fault : m_faults)
+    if (fault.shown.id == id) fault.shown.held = transfers;
+  changed();
 }
 
 void FakeCluster::fire(int id, uint64_t times) {

@@ -189,6 +189,12 @@ QString faultFiredText(Kind kind, uint64_t times) {
   return {};
 }
 
+QString faultHeldText(const observe::FaultSnapshot& fault) {
+  if (fault.waits || !faults::keepsBack(fault.fault.kind)) return {};
+  if (fault.held == 0 && fault.fault.kind != Kind::Hold) return {};
+  return FaultNames::tr("%1 held").arg(grouped(static_cast<int64_t>(fault.held)));
+}
+
 StateLook lookOf(const observe::FaultSnapshot& fault) {
   StateLook look = lookOf(fault.fault.kind);
   if (fault.waits) look.shape = StateShape::Ring;

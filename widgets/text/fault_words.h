@@ -22,6 +22,9 @@ QString faultOccasions(const faults::Trigger& trigger);
 QString faultTargetText(const faults::Target& target);
 /// "61 tasks", "23 transfers": what its kind meets.
 QString faultFiredText(faults::Kind kind, uint64_t times);
+/// How much its links keep back now, "3 held"; empty of what keeps nothing back. A hold says so of none as well, as it
+/// has nothing to step then.
+QString faultHeldText(const observe::FaultSnapshot& fault);
 /// Cross, bars, triangle …: as the state it leads to. Every list, card and bar of a fault takes its icon from here.
 StateLook lookOf(faults::Kind kind);
 /// The same for one that acts; one that has not begun yet is a ring.
