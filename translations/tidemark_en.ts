@@ -140,6 +140,16 @@
     </message>
 </context>
 <context>
+    <name>Nodes</name>
+    <message numerus="yes">
+        <source>%1, %2 record(s)</source>
+        <translation>
+            <numerusform>%1, %2 record</numerusform>
+            <numerusform>%1, %2 records</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Timeline</name>
     <message numerus="yes">
         <source>%1 gave up %n record(s)</source>

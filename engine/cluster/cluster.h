@@ -237,7 +237,7 @@ class Cluster final : public observe::ClusterSource {
   Result<void> withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use);
   /// Its folders that are there; InvalidRequest if none is.
   Result<std::vector<std::string>> foldersOf(const Slot& slot, platform::FileSystem& files) const;
-  Result<void> loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost, faults::Lasting& lasting);
+  Result<void> loseUnsynced(Slot& slot, const std::vector<faults::UnsyncedFile>& lost, faults::Lasting& lasting);
   Result<void> wipe(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting);
   Result<void> flipBit(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting);
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,10 +9,61 @@
 #include "cluster/cluster.h"
 #include "cluster/file_listing.h"
 #include "cluster/slot.h"
+#include "log/file_names.h"
+#include "log/header_scanner.h"
 
 // What a fault does to the files of a broker, whether it runs or not.
 
 namespace tidemark::cluster {
+namespace {
+
+/// What a loss of power took off the end of a file.
+struct CutFile {
+  std::string path;
+  uint64_t left = 0;
+  uint64_t lost = 0;
+};
+
+/// A segment that it was taken off, and where its whole batches end now.
+struct CutSegment {
+  TopicPartition partition;
+  Offset base;
+  Offset end;
+  uint64_t left = 0;
+  uint64_t lost = 0;
+};
+
+/// Nothing if the file is no segment of a partition.
+std::optional<CutSegment> segmentOf(const platform::File& file, const CutFile& cut) {
+  const std::string_view path = cut.path;
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string_view folder = path.substr(0, slash);
+  const auto base = log::offsetOfFileName(path.substr(slash + 1), log::kLogSuffix);
+  const auto partition = log::partitionOfFolder(folder.substr(folder.rfind('/') + 1));
+  if (!base || !partition) return std::nullopt;
+  CutSegment segment{.partition = *partition, .base = *base, .end = *base, .left = cut.left, .lost = cut.lost};
+  // What cannot be read is not there.
+  for (log::HeaderScanner scanner(file, 0, cut.left);
+       scanner.next().value_or(records::Step::Corrupt) == records::Step::Next;)
+    segment.end = scanner.header().nextOffset();
+  return segment;
+}
+
+/// What was seen of a log as it lies on the disk after the cut: behind it nothing counts, even if it is still there.
+void cutOff(observe::ReplicaSnapshot& seen, const CutSegment& cut) {
+  seen.sizeInBytes -= static_cast<int64_t>(cut.lost);
+  for (observe::SegmentSnapshot& segment : seen.segments)
+    if (segment.baseOffset == cut.base) segment.sizeInBytes = static_cast<int64_t>(cut.left);
+  if (cut.end >= seen.logEnd) return;
+  if (seen.lostTo == kNoOffset) seen.lostTo = seen.logEnd;
+  seen.logEnd = cut.end;
+  std::erase_if(seen.batches, [&cut](const observe::BatchSnapshot& batch) { return batch.lastOffset >= cut.end; });
+  std::erase_if(seen.indexEntries,
+                [&cut](const observe::IndexEntrySnapshot& entry) { return entry.offset >= cut.end; });
+}
+
+}  // namespace
 
 Result<void> Cluster::withFiles(const Slot& slot, const std::function<Result<void>(platform::FileSystem&)>& use) {
   // Below its faults: it is the lab's hand that is at its disk, which no fault slows down or stops.
@@ -33,21 +86,32 @@ Result<std::vector<std::string>> Cluster::foldersOf(const Slot& slot, platform::
   return folders;
 }
 
-Result<void> Cluster::loseUnsynced(const Slot& slot, const std::vector<faults::UnsyncedFile>& lost,
+Result<void> Cluster::loseUnsynced(Slot& slot, const std::vector<faults::UnsyncedFile>& lost,
                                    faults::Lasting& lasting) {
-  return withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
+  std::vector<CutFile> cuts;
+  Result<void> result = withFiles(slot, [&](platform::FileSystem& files) -> Result<void> {
     for (const faults::UnsyncedFile& each : lost) {
       if (!files.exists(each.path)) continue;
       TIDEMARK_ASSIGN(const auto file, files.open(each.path, platform::OpenMode::ReadWrite));
       TIDEMARK_ASSIGN(const uint64_t size, file->size());
       if (size > each.synced) {
         TIDEMARK_TRY(file->truncate(each.synced));
-        lasting.add(each.path);
+        cuts.push_back({.path = each.path, .left = each.synced, .lost = size - each.synced});
+        if (const auto segment = segmentOf(*file, cuts.back())) {
+          const auto seen = slot.lastSeen.find(segment->partition);
+          if (seen == slot.lastSeen.end()) continue;
+          slot.lastDiskBytes -= static_cast<int64_t>(segment->lost);
+          cutOff(seen->second, *segment);
+        }
       }
       TIDEMARK_TRY(file->sync());
     }
     return {};
   });
+  // Only some are named: those that lost most.
+  std::ranges::stable_sort(cuts, std::ranges::greater(), &CutFile::lost);
+  for (CutFile& each : cuts) lasting.addCut(std::move(each.path), each.lost);
+  return result;
 }
 
 Result<void> Cluster::wipe(const Slot& slot, const faults::Fault& fault, faults::Lasting& lasting) {

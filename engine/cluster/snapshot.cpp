@@ -198,6 +198,7 @@ void Cluster::describeFaults(observe::ClusterSnapshot& into) const {
                            .left = fault.left,
                            .fired = fault.fired,
                            .held = fault.held,
+                           .lasting = std::move(fault.lasting),
                            .unmatched = unmatchedOf(fault.id)});
   for (faults::FaultOver& fault : lists.over)
     into.faultsOver.push_back({.id = fault.id,

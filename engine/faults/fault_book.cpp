@@ -249,7 +249,8 @@ std::vector<FaultStatus> FaultBook::listed(MonotonicTime now) const {
                        .since = now - entry.setAt,
                        .left = {},
                        .fired = entry.fired,
-                       .held = entry.held.size()};
+                       .held = entry.held.size(),
+                       .lasting = entry.lasting};
     if (const auto next = nextOf(entry)) status.left = std::max(*next - now, Duration{});
     all.push_back(std::move(status));
   }

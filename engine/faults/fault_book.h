@@ -40,6 +40,8 @@ struct FaultStatus {
   uint64_t fired = 0;
   /// Of a link: how many transfers and connections it keeps back now.
   size_t held = 0;
+  /// What it has done to files so far.
+  Lasting lasting = {};
 };
 
 /// What becomes of one transfer over a link.

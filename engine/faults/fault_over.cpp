@@ -23,6 +23,12 @@ void Lasting::add(std::string path) {
     ++morePaths;
 }
 
+void Lasting::addCut(std::string path, uint64_t lost) {
+  if (paths.size() < kMostPaths) lostBytes.push_back(lost);
+  lostInAll += lost;
+  add(std::move(path));
+}
+
 bool Lasting::isNothing() const noexcept {
   return *this == Lasting{};
 }

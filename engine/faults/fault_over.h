@@ -22,7 +22,8 @@ enum class Ending : uint8_t {
 };
 std::string_view nameOf(Ending ending) noexcept;
 
-/// What a fault that is over leaves behind. Nobody looks after it: a file may have been written over since.
+/// What a fault leaves behind, or has left already while it is set. Nobody looks after it: a file may have been written
+/// over since.
 struct Lasting {
   /// Of one file, this is the byte whose lowest bit is not what was written.
   std::optional<uint64_t> flippedByte = {};
@@ -30,12 +31,17 @@ struct Lasting {
   std::vector<std::string> paths = {};
   /// Those that are not.
   size_t morePaths = 0;
+  /// Of files that were cut off: how many bytes each of `paths` lost, and all of them together. Else empty.
+  std::vector<uint64_t> lostBytes = {};
+  uint64_t lostInAll = 0;
   /// By how much clocks stay wrong until the broker starts anew.
   milliseconds wall{};
   Duration monotonic{};
 
   static constexpr size_t kMostPaths = 16;
   void add(std::string path);
+  /// One that was cut off.
+  void addCut(std::string path, uint64_t lost);
   bool isNothing() const noexcept;
   friend bool operator==(const Lasting&, const Lasting&) = default;
 };

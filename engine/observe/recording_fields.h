@@ -92,6 +92,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("epoch", v.epoch);
   visit("logStart", v.logStart);
   visit("logEnd", v.logEnd);
+  visit("lostTo", v.lostTo);
   visit("highWatermark", v.highWatermark);
   visit("lastStable", v.lastStable);
   visit("sinceCaughtUp", v.sinceCaughtUp);
@@ -311,6 +312,7 @@ void fieldsOf(Visit& visit, T& v) {
   visit("left", v.left);
   visit("fired", v.fired);
   visit("held", v.held);
+  visit("lasting", v.lasting);
   visit("unmatched", v.unmatched);
 }
 
@@ -326,6 +328,8 @@ void fieldsOf(Visit& visit, T& v) {
   visit("flippedByte", v.flippedByte);
   visit("paths", v.paths);
   visit("morePaths", v.morePaths);
+  visit("lostBytes", v.lostBytes);
+  visit("lostInAll", v.lostInAll);
   visit("wall", v.wall);
   visit("monotonic", v.monotonic);
 }

@@ -78,6 +78,10 @@ struct Step {
     mine->segmentCount -= static_cast<int>(
         std::erase_if(mine->segments, [&e](const SegmentSnapshot& one) { return one.baseOffset > e.to; }));
   }
+  void operator()(const events::LogRecovered& e) const {
+    logEnds(e.logEnd);
+    if (ReplicaSnapshot* mine = copy(self())) mine->lostTo = kNoOffset;
+  }
   void operator()(const events::LogStartAdvanced& e) const {
     ReplicaSnapshot* mine = copy(self());
     if (mine == nullptr) return;
@@ -299,6 +303,10 @@ struct Step {
 struct Detail {
   ReplicaSnapshot& copy;
 
+  void ends(Offset end) const {
+    std::erase_if(copy.batches, [end](const BatchSnapshot& one) { return one.lastOffset >= end; });
+    std::erase_if(copy.indexEntries, [end](const IndexEntrySnapshot& one) { return one.offset >= end; });
+  }
   void operator()(const events::BatchAppended& e) const {
     copy.batches.push_back({.baseOffset = e.baseOffset,
                             .lastOffset = e.lastOffset,
@@ -312,10 +320,8 @@ struct Detail {
                             .transactional = e.transactional});
   }
   void operator()(const events::IndexEntryAdded& e) const { copy.indexEntries.push_back({e.offset, e.position}); }
-  void operator()(const events::LogTruncated& e) const {
-    std::erase_if(copy.batches, [&e](const BatchSnapshot& one) { return one.lastOffset >= e.to; });
-    std::erase_if(copy.indexEntries, [&e](const IndexEntrySnapshot& one) { return one.offset >= e.to; });
-  }
+  void operator()(const events::LogTruncated& e) const { ends(e.to); }
+  void operator()(const events::LogRecovered& e) const { ends(e.logEnd); }
   template <class Other>
   void operator()(const Other&) const {}
 };
@@ -390,6 +396,8 @@ void addDetails(PartitionSnapshot& partition, const std::string& topic, const st
     if (copy.batches.size() > ReplicaSnapshot::kMaxBatches)
       copy.batches.erase(copy.batches.begin(),
                          copy.batches.end() - static_cast<std::ptrdiff_t>(ReplicaSnapshot::kMaxBatches));
+    // No event tells what a loss of power took.
+    if (copy.lostTo != kNoOffset) Detail{copy}.ends(copy.logEnd);
     addFates(copy.batches, markers);
     if (!copy.batches.empty())
       std::erase_if(copy.indexEntries,

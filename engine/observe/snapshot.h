@@ -152,6 +152,9 @@ struct ReplicaSnapshot {
   LeaderEpoch epoch;
   Offset logStart;
   Offset logEnd;
+  /// Of a broker that lost power and is down: [logEnd, lostTo) was in its log, and is not on its disk. None: it has
+  /// lost nothing that is known.
+  Offset lostTo;
   /// As this broker knows it.
   Offset highWatermark;
   /// Up to where a read_committed consumer is given records; behind it a transaction is open.
@@ -298,6 +301,8 @@ struct FaultSnapshot {
   uint64_t fired = 0;
   /// Of a link: how many transfers and connections it keeps back.
   size_t held = 0;
+  /// What it has done to files so far.
+  faults::Lasting lasting = {};
   /// What it named and nobody was when it was set, if somebody looked then.
   std::vector<faults::Unmatched> unmatched = {};
 };

@@ -609,6 +609,28 @@ class Healing(unittest.TestCase):
             serve.end()
 
 
+class LossOfPower(unittest.TestCase):
+    def test_what_it_took_is_told_while_it_is_set(self):
+        serve = Serve("--brokers", 3, "--port", 0, "--json")
+        try:
+            bootstrap = serve.answer()["bootstrap"]
+            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "1"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            leader = serve.ask("leader orders-0")["leader"]
+            produce(next(each["listener"] for each in serve.ask("status")["nodes"] if each["id"] == leader), "orders", b"x" * 100)
+            loss = serve.ask('fault {"kind":"power-loss","target":"broker %d"}' % leader)["fault"]
+            for listed in (serve.ask("status")["faults"], serve.ask("faults")["faults"]):
+                (lasting,) = [each["lasting"] for each in listed if each["id"] == loss]
+                self.assertEqual(len(lasting["paths"]), len(lasting["lostBytes"]))
+                self.assertEqual(lasting["lostBytes"], sorted(lasting["lostBytes"], reverse=True))
+                self.assertGreater(lasting["lostBytes"][-1], 0)
+                self.assertGreaterEqual(lasting["lostInAll"], sum(lasting["lostBytes"]))
+                for path in lasting["paths"]:
+                    self.assertTrue(pathlib.Path(path).exists(), path)
+            self.assertTrue(serve.ask(f"heal {loss}")["ok"])
+        finally:
+            serve.end()
+
+
 class Recorded(unittest.TestCase):
     def test_what_happens_is_written_into_a_file(self):
         with tempfile.TemporaryDirectory() as folder:

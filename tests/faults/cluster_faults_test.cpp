@@ -258,6 +258,63 @@ TEST_P(ClusterFaultsTest, ABrokerThatLosesPowerAndAWipedOneComeBack) {
   EXPECT_TRUE(awaitIsr(3));
 }
 
+TEST_P(ClusterFaultsTest, ALossOfPowerIsToldAtOnceAndItsCopiesAreSeenAsTheyLieOnTheDisk) {
+  produce(10);
+  const NodeId broker = follower();
+  const auto copyIn = [broker](const observe::ClusterSnapshot& cluster) -> const observe::ReplicaSnapshot* {
+    const auto* partition = orders(cluster);
+    return partition == nullptr ? nullptr : observe::findReplica(*partition, broker);
+  };
+  int64_t before = 0;
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto* copy = copyIn(cluster);
+    if (copy == nullptr || copy->logEnd != Offset(10)) return false;
+    before = copy->sizeInBytes;
+    return true;
+  }));
+  lab_->cluster().onChange([] {});
+  const int loss = set(text(R"({{"kind":"power-loss","target":"broker {}"}})", broker));
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto* copy = copyIn(cluster);
+    return copy != nullptr && !copy->online && copy->logEnd == Offset(0) && copy->lostTo == Offset(10) &&
+           copy->sizeInBytes == 0 && copy->segments.size() == 1 && copy->segments[0].sizeInBytes == 0;
+  })) << "nothing of it was synced";
+  const Lasting lasting = list().front().lasting;
+  const auto log = std::ranges::find_if(
+      lasting.paths, [](const std::string& path) { return path.ends_with("/orders-0/00000000000000000000.log"); });
+  ASSERT_NE(log, lasting.paths.end());
+  EXPECT_EQ(lasting.lostBytes.at(static_cast<size_t>(log - lasting.paths.begin())), static_cast<uint64_t>(before));
+  EXPECT_TRUE(std::ranges::is_sorted(lasting.lostBytes, std::ranges::greater()));
+  EXPECT_GE(lasting.lostInAll, static_cast<uint64_t>(before));
+  heal(loss);
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+    const auto* copy = copyIn(cluster);
+    return copy != nullptr && copy->online && copy->logEnd == Offset(10) && copy->lostTo == kNoOffset;
+  }));
+  EXPECT_EQ(lists().over.back().lasting, lasting);
+}
+
+TEST_P(ClusterFaultsTest, WhatWasSyncedOfALogIsStillSeenAfterALossOfPower) {
+  produce(4);
+  const NodeId broker = follower();
+  EXPECT_TRUE(awaitIsr(3));
+  const auto restarted = lab_->perform([&](auto done) { lab_->cluster().restartBroker(broker, std::move(done)); });
+  ASSERT_TRUE(restarted) << restarted.error().message;
+  EXPECT_TRUE(awaitIsr(3));
+  produce(6);
+  const auto shows = [&](Offset end, Offset lostTo) {
+    return lab_->awaitCluster([&](const observe::ClusterSnapshot& cluster) {
+      const auto* partition = orders(cluster);
+      const auto* copy = partition == nullptr ? nullptr : observe::findReplica(*partition, broker);
+      return copy != nullptr && copy->logEnd == end && copy->lostTo == lostTo;
+    });
+  };
+  EXPECT_TRUE(shows(Offset(10), kNoOffset));
+  lab_->cluster().onChange([] {});
+  set(text(R"({{"kind":"power-loss","target":"broker {}"}})", broker));
+  EXPECT_TRUE(shows(Offset(4), Offset(10))) << "a controlled stop syncs";
+}
+
 TEST_P(ClusterFaultsTest, ItBeginsWithItsEvent) {
   EXPECT_THAT(refused(R"({"kind":"pause","target":"broker 9","trigger":{"event":"BecameLeader"}})"),
               HasSubstr("there is no broker 9"));

@@ -360,6 +360,25 @@ TEST(Lasting, NamesSoManyPathsAndCountsTheOthers) {
   EXPECT_EQ(lasting.morePaths, 5U);
 }
 
+TEST(Lasting, CountsWhatIsLostOfFilesThatItDoesNotName) {
+  Lasting lasting;
+  for (size_t i = 0; i < Lasting::kMostPaths + 2; ++i) lasting.addCut("x", 10 + i);
+  EXPECT_EQ(lasting.lostBytes.size(), Lasting::kMostPaths);
+  EXPECT_EQ(lasting.lostBytes.back(), 10 + Lasting::kMostPaths - 1);
+  EXPECT_EQ(lasting.lostInAll, 10 * 18 + 17 * 18 / 2);
+}
+
+TEST_F(FaultBookTest, WhatAFaultHasDoneToFilesIsListedWhileItIsSet) {
+  const int loss = set(R"({"kind":"power-loss","target":"broker 1"})");
+  EXPECT_TRUE(book_.list(kStart).front().lasting.isNothing());
+  Lasting lasting;
+  lasting.addCut("/data/orders-0/00.log", 700);
+  book_.leaves(loss, lasting);
+  EXPECT_EQ(book_.list(kStart).front().lasting, lasting);
+  book_.end(loss, Ending::Healed);
+  EXPECT_EQ(book_.lists(kStart).over.back().lasting, lasting);
+}
+
 TEST_F(FaultBookTest, FileCallsAreMatchedByCallPathAndNode) {
   set(R"({"kind":"disk-error","target":"broker 1","calls":"sync","path":"orders-0/*.log"})");
   EXPECT_TRUE(book_.fileCall(NodeId(1), {.kind = kSyncs}, "/data/orders-0/00.log").fails);

@@ -139,6 +139,31 @@ TEST_F(RecordingTest, TheIsrAfterAnElectionIsThatWhichTheNextChangeOfItBeganWith
   EXPECT_THAT(orders(at(800ms)).isr, ElementsAre(NodeId(1), NodeId(2)));
 }
 
+TEST_F(RecordingTest, WhatALossOfPowerTookIsNotShownNorDoesItComeBackWithTheLog) {
+  recording.add(cluster);
+  for (const int64_t offset : {0, 2, 4}) recording.add(event(100ms, 2, batch(offset, 2, 4)));
+  ClusterSnapshot later = cluster;
+  later.at += 1200ms;
+  later.wall += 1200ms;
+  ReplicaSnapshot& cut = later.topics[0].partitions[0].copies[1];
+  cut.logEnd = Offset(2);
+  cut.lostTo = Offset(6);
+  recording.add(later);
+  recording.add(event(1500ms, 2, events::LogRecovered{.partition = {}, .logEnd = Offset(2)}));
+  recording.add(event(1700ms, 2, batch(2, 2, 5)));
+  const auto bases = [this](std::chrono::milliseconds after) {
+    std::vector<int64_t> all;
+    const SnapshotPtr then = at(after);
+    for (const BatchSnapshot& one : orders(then).copies[1].batches) all.push_back(one.baseOffset.value());
+    return all;
+  };
+  EXPECT_THAT(bases(300ms), ElementsAre(0, 2, 4));
+  EXPECT_THAT(bases(1300ms), ElementsAre(0)) << "what is on its disk";
+  EXPECT_EQ(orders(at(1300ms)).copies[1].lostTo, Offset(6));
+  EXPECT_EQ(orders(at(1600ms)).copies[1].lostTo, kNoOffset) << "its log is open again";
+  EXPECT_THAT(bases(1800ms), ElementsAre(0, 2));
+}
+
 TEST_F(RecordingTest, TheClusterIsShownAsItWasAtAnyMoment) {
   recording.add(cluster);
   for (const ObservedEvent& one : story()) recording.add(one);
@@ -439,6 +464,7 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   fault.links.push_back({.from = {.node = NodeId(1), .client = {}}, .to = {.node = NodeId(2), .client = {}}});
   fault.left = 2s;
   fault.held = 4;
+  fault.lasting.addCut("a/1.log", 12);
   fault.unmatched = {{.what = faults::Unmatched::What::Path, .name = "*.log", .node = NodeId(2)}};
   const FaultOverSnapshot over{
       .id = 2,
@@ -449,7 +475,8 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
       .setAt = kMonotonic - 3s,
       .endedAt = kMonotonic - 2s,
       .fired = 1,
-      .lasting = {.flippedByte = 0, .paths = {"a/0.log"}, .wall = 5ms, .monotonic = -7ns},
+      .lasting =
+          {.flippedByte = 0, .paths = {"a/0.log"}, .lostBytes = {70}, .lostInAll = 90, .wall = 5ms, .monotonic = -7ns},
       .unmatched = fault.unmatched};
   cluster.faultsOver = {over};
   cluster.brokers[1].state = BrokerState::Paused;
@@ -458,6 +485,7 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   cluster.brokers.push_back({.id = NodeId(3), .state = BrokerState::Running, .isBroker = false});
   PartitionSnapshot& partition = cluster.topics[0].partitions[0];
   partition.copies[0].lastStable = Offset(0);
+  partition.copies[0].lostTo = Offset(14);
   partition.copies[0].segmentCount = 2;
   partition.copies[0].segments = {{Offset(0), 900}, {Offset(12), 0}};
   partition.openTransactions = {{.producer = ProducerId(4), .epoch = ProducerEpoch(1), .first = Offset(0)}};
@@ -501,10 +529,12 @@ TEST_F(RecordingFileTest, WhatWasWrittenIsReadAgain) {
   EXPECT_EQ(shown->faults[0].links, fault.links);
   EXPECT_EQ(shown->faults[0].left, Duration(2s));
   EXPECT_EQ(shown->faults[0].held, 4U);
+  EXPECT_EQ(shown->faults[0].lasting, fault.lasting);
   EXPECT_EQ(shown->faults[0].unmatched, fault.unmatched);
   EXPECT_THAT(shown->faultsOver, ElementsAre(over));
   const ReplicaSnapshot& copy = orders(shown).copies[0];
   EXPECT_EQ(copy.lastStable, Offset(0));
+  EXPECT_EQ(copy.lostTo, Offset(14));
   EXPECT_EQ(copy.segmentCount, 2);
   ASSERT_EQ(copy.segments.size(), 2u);
   EXPECT_EQ(copy.segments[0].sizeInBytes, 900);

@@ -202,7 +202,9 @@ TEST_F(FaultsOverTest, OneThatCouldNotBeginSaysWhyAndOneThatWasInVainSaysForWhom
 
 TEST_F(FaultsOverTest, WhatStaysIsNamedByItsKind) {
   observe::FaultOverSnapshot over;
-  const auto text = [&over](bool whole) { return lastingTexts(over, whole).join(QStringLiteral("; ")).toStdString(); };
+  const auto text = [&over](bool whole) {
+    return lastingTexts(over.fault.kind, over.lasting, whole).join(QStringLiteral("; ")).toStdString();
+  };
   EXPECT_EQ(text(false), "");
   over.fault.kind = faults::Kind::Wipe;
   over.lasting.add("/data/broker-1/orders-0");
@@ -214,6 +216,13 @@ TEST_F(FaultsOverTest, WhatStaysIsNamedByItsKind) {
   EXPECT_EQ(text(false), "wiped: data/broker-1/orders-0 and 5 more");
   over.fault.kind = faults::Kind::PowerLoss;
   EXPECT_THAT(text(false), HasSubstr("cut off where it was last synced: "));
+  over.lasting = {};
+  over.lasting.addCut("/data/broker-1/orders-0/00.log", 700);
+  over.lasting.addCut("/data/broker-1/orders-0/00.index", 16);
+  EXPECT_EQ(text(false), "716 B lost that were not synced: 700 B of broker-1/orders-0/00.log and 1 more");
+  EXPECT_EQ(text(true),
+            "716 B lost that were not synced: 700 B of /data/broker-1/orders-0/00.log, 16 B of "
+            "/data/broker-1/orders-0/00.index");
   over.fault.kind = faults::Kind::ClockDrift;
   over.lasting = {.wall = -5s, .monotonic = 700us};
   EXPECT_EQ(text(false), "wall clock −5.0 s until it starts anew; monotonic clock +700 µs until it starts anew");

@@ -163,6 +163,27 @@ TEST_F(FaultsTest, TheListTellsHowMuchALinkKeepsBackAndWhatAStepLeaves) {
   EXPECT_EQ(held(0), QStringLiteral("2 held"));
 }
 
+TEST_F(FaultsTest, ACardTellsWhatALossOfPowerTookWhileItIsStillSet) {
+  observe::ClusterSnapshot now = *window->bridge().snapshot();
+  observe::FaultSnapshot& loss = now.faults.emplace_back();
+  loss.id = 1;
+  loss.fault = parsed(R"({"kind": "power-loss", "target": "broker 2"})");
+  loss.broker = NodeId(2);
+  loss.fired = 1;
+  model().setSnapshot(now, {});
+  const auto height = [this] {
+    return window->faults().list().itemDelegate()->sizeHint({}, model().index(0, 0)).height();
+  };
+  EXPECT_EQ(model().index(0, FaultModel::Note).data().toString(), QString());
+  const int before = height();
+  loss.lasting.addCut("/lab/broker-2/orders-0/00.log", 700);
+  model().setSnapshot(now, {});
+  const QString told = QStringLiteral("700 B lost that were not synced: 700 B of /lab/broker-2/orders-0/00.log");
+  EXPECT_EQ(model().index(0, FaultModel::Note).data().toString().replace(QChar(0x2005), QLatin1Char(' ')), told);
+  EXPECT_TRUE(model().index(0, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("/lab/broker-2")));
+  EXPECT_GT(height(), before) << "the card has lines for it";
+}
+
 TEST_F(FaultsTest, TheTreeShowsTheSameFaultsAndDelHealsThere) {
   set(R"({"kind": "full-disk", "target": "broker 2"})");
   ClusterTreeModel& tree = window->tree().clusterModel();

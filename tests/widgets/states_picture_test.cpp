@@ -3,12 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <QDialog>
 #include <QFile>
+#include <QListView>
 #include <QTableView>
 #include <QTest>
 
 #include "belts/belts_view.h"
+#include "faults/fault_json.h"
+#include "faults/faults_panel.h"
+#include "models/belt_tables.h"
 #include "records/batch_builder.h"
 #include "segments/batch_panel.h"
 #include "segments/field_flow.h"
@@ -103,6 +109,60 @@ TEST_P(StatesPictureTest, APartitionWithoutALeaderTellsWhoHasHowMuchOfIt) {
   // Between its frame and its first record.
   const QPointF inside = QPointF(xOf(seen->baseOffset) + 4, layout.lane(0).top() + 37) * image.devicePixelRatio();
   EXPECT_EQ(QColor(image.pixel(inside.toPoint())), colors().epoch(seen->epoch));
+}
+
+TEST_P(StatesPictureTest, WhatABrokerLostWithItsPowerIsSeenOnItsBeltAndInWords) {
+  launch();
+  makeWindow();
+  playMock();
+  observe::ClusterSnapshot now = fake::mockMoment(0);
+  std::ranges::find(now.brokers, NodeId(2), &observe::BrokerSnapshot::id)->state = observe::BrokerState::Killed;
+  observe::FaultSnapshot& loss = now.faults.emplace_back();
+  loss.id = 40;
+  loss.fault = *faults::parseFault(R"({"kind": "power-loss", "target": "broker 2"})");
+  loss.broker = NodeId(2);
+  loss.since = 4s;
+  loss.fired = 1;
+  loss.lasting.addCut("/tmp/tidemark-a1/broker-2/orders-0/00000000000000001263.log", 18'240);
+  loss.lasting.addCut("/tmp/tidemark-a1/broker-2/orders-0/00000000000000001263.timeindex", 36);
+  observe::ReplicaSnapshot& copy = now.topics[0].partitions[0].copies[1];
+  copy.online = copy.inSync = false;
+  copy.lostTo = copy.logEnd;
+  copy.logEnd = Offset(1275);
+  std::erase_if(copy.batches, [&copy](const observe::BatchSnapshot& one) { return one.lastOffset >= copy.logEnd; });
+  const observe::ReplicaSnapshot cut = copy;
+  cluster.show(std::move(now));
+  window->bridge().refresh();
+  window->showFaults();
+  window->pick({Picked::What::Partition, {}, {"orders", PartitionIndex(0)}});
+  window->faults().list().scrollToBottom();
+  BeltsView& belts = window->clusterPage().belts();
+  ASSERT_TRUE(waitFor([&belts] { return belts.isSettled(); }));
+  keep(*window, "power-loss");
+  const std::string lost = fmt::format("{} – {}, 14 records", offsetText(Offset(1275)).toStdString(),
+                                       offsetText(Offset(1288)).toStdString());
+  EXPECT_THAT(facts(), HasSubstr("Broker 2 lost with its power\t" + lost));
+  ReplicaTableModel table;
+  const observe::SnapshotPtr shown = window->bridge().snapshot();
+  table.setPartition(*shown, observe::findPartition(*shown, {"orders", PartitionIndex(0)}));
+  EXPECT_EQ(table.index(1, ReplicaTableModel::State).data().toString().toStdString(),
+            "killed, lost with its power: " + lost);
+  // A line goes through what is gone.
+  const QImage image = belts.grab().toImage();
+  const BeltsLayout layout = belts.layoutOfBelts();
+  const auto xOf = [&](Offset offset) {
+    return layout.beltLeft() + belts.viewport().x(beltPlace(offset), 1'000'000'000);
+  };
+  const auto colourAt = [&](double x, double down) {
+    return QColor(image.pixel((QPointF(x, layout.lane(1).top() + down) * image.devicePixelRatio()).toPoint()));
+  };
+  EXPECT_EQ(colourAt((xOf(cut.logEnd) + xOf(cut.lostTo)) / 2, 51), colors().bad);
+  EXPECT_NE(colourAt(xOf(cut.logEnd) - 6, 51), colors().bad);
+  // Wherever one looks, it is told.
+  belts.viewport().scrollBy(-900, 1'000'000'000, 0);
+  window->resize(1280, 800);
+  QCoreApplication::processEvents();
+  keep(*window, "power-loss-elsewhere");
 }
 
 TEST_P(StatesPictureTest, ARecordWithSeveralHeadersIsShownWithAllOfThem) {

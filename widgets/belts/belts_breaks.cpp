@@ -8,6 +8,7 @@
 
 #include "belts/belts_view.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/draw.h"
 #include "theme/shapes.h"
 #include "theme/theme.h"
@@ -29,11 +30,6 @@ QColor onBad() {
   return colors().dark ? colors().onEpoch : QColor(Qt::white);
 }
 
-/// "1 283", "1 283 – 1 294".
-QString rangeText(Offset from, Offset to) {
-  return to - from <= 1 ? offsetText(from) : QStringLiteral("%1 – %2").arg(offsetText(from), offsetText(to - 1));
-}
-
 /// A torn edge from top to bottom.
 void drawTear(QPainter& painter, double x, double top, double bottom, const QColor& color) {
   QPainterPath path(QPointF(x, top));
@@ -42,6 +38,19 @@ void drawTear(QPainter& painter, double x, double top, double bottom, const QCol
   painter.setBrush(Qt::NoBrush);
   painter.setPen(QPen(color, 2.2, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin));
   painter.drawPath(path);
+}
+
+/// Records that are gone.
+void drawGhost(QPainter& painter, const QRectF& lane, double from, double to) {
+  const Palette& p = colors();
+  const QRectF box(from + 1, lane.top() + kGhostTop, to - from - 2, kGhostHeight);
+  QPen pen(p.bad, 1.4);
+  pen.setDashPattern({2.2, 2.2});
+  painter.setPen(pen);
+  painter.setBrush(hatch(Qt::transparent, mixed(p.panel, p.bad, 0.45), 8, 1));
+  painter.drawRoundedRect(box, 4, 4);
+  painter.setPen(QPen(p.bad, 2));
+  painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
 }
 
 /// A pill with its left end at `x`, or its right end if there is no room; solid or soft.
@@ -85,22 +94,37 @@ void BeltsView::paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& r
     if (fresh <= 0 || x(one.to) < room.left() || x(one.from) > room.right()) continue;
     painter.setOpacity(fresh);
     // Where other records stand by now there is no room for a ghost.
-    if (const Offset begin = std::max(one.from, replica.logEnd); begin < one.to) {
-      const QRectF box(x(begin) + 1, lane.top() + kGhostTop, x(one.to) - x(begin) - 2, kGhostHeight);
-      QPen pen(p.bad, 1.4);
-      pen.setDashPattern({2.2, 2.2});
-      painter.setPen(pen);
-      painter.setBrush(hatch(Qt::transparent, mixed(p.panel, p.bad, 0.45), 8, 1));
-      painter.drawRoundedRect(box, 4, 4);
-      painter.setPen(QPen(p.bad, 2));
-      painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
-    }
+    if (const Offset begin = std::max(one.from, replica.logEnd); begin < one.to)
+      drawGhost(painter, lane, x(begin), x(one.to));
     drawTear(painter, x(one.from), lane.top() + 20, lane.top() + 84, p.bad);
     drawPill(painter, x(one.from) + 5, lane.top() + 2,
              tr("truncated: %1, %n record(s) given up", nullptr, static_cast<int>(one.count()))
                  .arg(rangeText(one.from, one.to)),
              room, false);
     painter.setOpacity(1);
+  }
+}
+
+void BeltsView::paintPowerLoss(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const {
+  const BeltsLayout layout = layoutOfBelts();
+  const double left = layout.beltLeft();
+  const double right = left + layout.beltWidth();
+  const double from = left + m_viewport.x(beltPlace(replica.logEnd), now());
+  const double to = left + m_viewport.x(beltPlace(replica.lostTo), now());
+  if (to < left || from > right) return;
+  // No wider than what is seen: a log may be long.
+  drawGhost(painter, lane, std::max(from, left - 20), std::min(to, right + 20));
+  drawTear(painter, from, lane.top() + 20, lane.top() + 84, colors().bad);
+}
+
+void BeltsView::tellPowerLosses(QPainter& painter, const observe::PartitionSnapshot& partition) const {
+  const BeltsLayout layout = layoutOfBelts();
+  for (int i = 0; i < layout.laneCount; ++i) {
+    const observe::ReplicaSnapshot& replica = partition.copies[static_cast<size_t>(i)];
+    if (const QString lost = powerLossText(replica); !lost.isEmpty())
+      drawPill(painter, layout.beltLeft() + m_viewport.x(beltPlace(replica.logEnd), now()) + 5,
+               layout.lane(i).top() + 2, tr("✕ lost with its power, not on its disk: %1").arg(lost),
+               {layout.beltLeft(), 0, layout.beltWidth(), 1}, true);
   }
 }
 

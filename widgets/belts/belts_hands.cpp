@@ -10,6 +10,7 @@
 
 #include "belts/belts_view.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/theme.h"
 #include "theme/tool_tips.h"
 
@@ -102,12 +103,18 @@ QString BeltsView::toolTipAt(const QPointF& point) const {
                    point.x()) < 4 &&
           point.y() > lane.top() + 68)
         return tr("Index entry: offset %1 at position %2").arg(offsetText(entry.offset), grouped(entry.position));
+    const QString lost = powerLossText(replica);
+    if (!lost.isEmpty() && point.x() > layout.beltLeft() + m_viewport.x(beltPlace(replica.logEnd), now()) - 4 &&
+        point.x() < layout.beltLeft() + m_viewport.x(beltPlace(replica.lostTo), now()))
+      return tr("Broker %1 lost with its power what it had not synced: %2. It is not on its disk.")
+          .arg(QString::number(replica.broker.value()), lost);
     const QString offline = isOffline(replica) ? tr("Broker %1 runs, its log of this partition is offline: %2")
                                                      .arg(replica.broker.value())
                                                      .arg(fromUtf8(replica.offlineReason).toHtmlEscaped())
                                                : QString();
     if (point.x() > layout.beltLeft()) return offline;
     QString rows = offline.isEmpty() ? QString() : row(tr("offline"), fromUtf8(replica.offlineReason).toHtmlEscaped());
+    if (!lost.isEmpty()) rows += row(tr("lost with its power"), lost);
     rows += row(tr("log end offset"), offsetText(replica.logEnd));
     rows += row(tr("high watermark it knows"), offsetText(replica.highWatermark));
     rows += row(tr("log start"), offsetText(replica.logStart));

@@ -65,6 +65,7 @@ void BeltsView::paintEvent(QPaintEvent*) {
   paintLost(painter);
   paintFetches(painter, *partition);
   paintHighWatermark(painter, *partition);
+  tellPowerLosses(painter, *partition);
   paintAxis(painter);
   paintReaders(painter, *partition);
   paintPurgatory(painter);
@@ -134,6 +135,7 @@ void BeltsView::paintLane(QPainter& painter, const PartitionSnapshot& partition,
   paintBatches(painter, replica, lane, hw, parts);
   paintSegments(painter, replica, lane, index == 0);
   paintGhosts(painter, replica, lane);
+  if (replica.lostTo != kNoOffset) paintPowerLoss(painter, replica, lane);
   if (parts) paintParting(painter, partition, replica, lane, *parts);
   painter.restore();
   paintLogEnd(painter, replica, lane, dim);

@@ -125,9 +125,9 @@ std::vector<int64_t> BeltsView::digest() const {
     numbers.insert(
         numbers.end(),
         {replica.broker.value(), replica.inSync, replica.online, isOffline(replica), replica.logStart.value(),
-         replica.logEnd.value(), replica.fetchOffset.value(), static_cast<int64_t>(replica.batches.size()),
-         static_cast<int64_t>(replica.segments.size()), static_cast<int64_t>(replica.indexEntries.size()),
-         static_cast<int64_t>(brokerState(replica.broker))});
+         replica.logEnd.value(), replica.lostTo.value(), replica.fetchOffset.value(),
+         static_cast<int64_t>(replica.batches.size()), static_cast<int64_t>(replica.segments.size()),
+         static_cast<int64_t>(replica.indexEntries.size()), static_cast<int64_t>(brokerState(replica.broker))});
   for (const observe::ReaderSnapshot* reader : readersOf(*m_snapshot, m_partition))
     numbers.push_back(reader->fetchOffset.value());
   // A fetch that waits its time out and is asked again looks the same.

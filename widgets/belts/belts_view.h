@@ -65,8 +65,8 @@ inline double beltPlace(Offset offset) {
 /// The replicas of one partition as belts: batches coloured by leader epoch, records, index entries, log ends and the
 /// high watermark that move smoothly, segment edges, followers' fetches, readers, and what is parked in purgatory.
 /// Where an epoch began is flagged; what a follower holds and its leader does not is hatched in red; what it gave up
-/// stays as a ghost for a while; records that were acknowledged and are lost stand in a banner until somebody has taken
-/// note of it.
+/// stays as a ghost for a while, and what a broker lost with its power for as long as it is down; records that were
+/// acknowledged and are lost stand in a banner until somebody has taken note of it.
 ///
 /// Draws what the last frame brought; no engine call in a paint event. Keys: ←/→ scroll, +/− zoom, 0 automatic zoom,
 /// End or F follow the tail, Home the oldest record, Ctrl+C copies what is selected, Enter goes to where records were
@@ -184,6 +184,9 @@ class BeltsView : public QWidget {
   void paintParting(QPainter& painter, const observe::PartitionSnapshot& partition,
                     const observe::ReplicaSnapshot& replica, const QRectF& lane, Offset from) const;
   void paintGhosts(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
+  /// What its broker lost with its power; how much that is stands before all lines that go through the lanes.
+  void paintPowerLoss(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
+  void tellPowerLosses(QPainter& painter, const observe::PartitionSnapshot& partition) const;
   /// Why the log of a copy whose broker runs takes nothing any more.
   void paintOffline(QPainter& painter, const observe::ReplicaSnapshot& replica, const QRectF& lane) const;
   void paintEpochs(QPainter& painter) const;

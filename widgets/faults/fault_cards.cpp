@@ -114,7 +114,7 @@ QString FaultCards::footText(const FaultRow& row) {
 QSize FaultCards::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const FaultRow& row = m_model.rows()[static_cast<size_t>(index.row())];
   const double width = widthOf(option);
-  const auto lines = static_cast<double>(noteLines(row.note, width).size());
+  const auto lines = static_cast<double>(noteLines(row.note, width).size() + noteLines(row.lasting, width).size());
   return {200,
           kCardHeight + qRound(titleGrowth(row, width)) + (lines > 0 ? qRound(kNoteAbove + lines * kLinePitch) : 0)};
 }
@@ -165,8 +165,11 @@ void FaultCards::paint(QPainter* painter, const QStyleOptionViewItem& option, co
   if (row.steps)
     drawLine(*painter, right - textWidth(CardNames::tr("heal"), strong) - 16, foot, CardNames::tr("step"), strong,
              p.accent, Qt::AlignRight);
+  baseline = foot + kNoteAbove + kLinePitch;
   if (const QStringList note = noteLines(row.note, option.rect.width()); !note.isEmpty())
-    drawNoted(*painter, left, foot + kNoteAbove + kLinePitch, StateShape::Ring, p.warn, note, p.warnText);
+    baseline = drawNoted(*painter, left, baseline, StateShape::Ring, p.warn, note, p.warnText);
+  if (const QStringList lasting = noteLines(row.lasting, option.rect.width()); !lasting.isEmpty())
+    drawNoted(*painter, left, baseline, StateShape::Triangle, p.fault, lasting, p.ink);
   painter->restore();
 }
 

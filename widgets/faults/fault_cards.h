@@ -8,7 +8,7 @@
 namespace tidemark::widgets {
 
 /// A card for each fault of a list: what, since when, how long still, what it has met, the words that heal and step it,
-/// and, if it meets nothing, why.
+/// what it has done to files, and, if it meets nothing, why.
 class FaultCards : public QStyledItemDelegate {
  public:
   explicit FaultCards(const FaultModel& model, QObject* parent = nullptr)

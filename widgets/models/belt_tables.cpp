@@ -5,6 +5,7 @@
 
 #include "models/log_breaks.h"
 #include "text/format.h"
+#include "text/node_words.h"
 #include "theme/shapes.h"
 
 namespace tidemark::widgets {
@@ -38,6 +39,8 @@ void ReplicaTableModel::setPartition(const observe::ClusterSnapshot& cluster,
       row.cells[Role] = replica.leader ? tr("leader") : tr("follower");
       row.cells[State] = lookOf(replica, state).word;
       if (isOffline(replica)) row.cells[State] = tr("%1: %2").arg(row.cells[State], fromUtf8(replica.offlineReason));
+      if (const QString lost = powerLossText(replica); !lost.isEmpty())
+        row.cells[State] = tr("%1, lost with its power: %2").arg(row.cells[State], lost);
       row.cells[LogStart] = offsetText(replica.logStart);
       row.cells[LogEnd] = offsetText(replica.logEnd);
       row.cells[HighWatermark] = offsetText(replica.highWatermark);

@@ -31,6 +31,8 @@ std::vector<FaultRow> faultRows(const observe::ClusterSnapshot& cluster, platfor
     row.waits = fault.waits;
     row.broker = fault.broker;
     row.note = faultNote(fault, cluster);
+    row.lasting = lastingTexts(fault.fault.kind, fault.lasting, false).join(QStringLiteral("; "));
+    row.lastingWhole = lastingTexts(fault.fault.kind, fault.lasting, true).join(QStringLiteral("; "));
     row.age = durationText(fault.since + age);
     if (!fault.waits) row.fired = faultFiredText(fault.fault.kind, fault.fired);
     row.held = faultHeldText(fault);
@@ -98,6 +100,7 @@ QVariant FaultModel::data(const QModelIndex& index, int role) const {
       if (!row.fired.isEmpty()) parts << row.fired;
       if (!row.held.isEmpty()) parts << row.held;
       if (!row.note.isEmpty()) parts << row.note;
+      if (!row.lastingWhole.isEmpty()) parts << row.lastingWhole;
       return parts.join(role == Qt::ToolTipRole ? QStringLiteral("\n") : QStringLiteral(", "));
     }
     case Qt::DisplayRole:
@@ -119,7 +122,7 @@ QVariant FaultModel::data(const QModelIndex& index, int role) const {
     case Held:
       return row.held;
     case Note:
-      return row.note;
+      return row.note.isEmpty() ? row.lastingWhole : row.note;
     case ColumnCount:
       break;
   }

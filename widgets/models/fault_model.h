@@ -28,6 +28,9 @@ struct FaultRow {
   QString held;
   /// Why it meets nothing: "Matches nothing yet: …". Empty: it may.
   QString note;
+  /// What it has done to files: as much as fits in a card, and all of it.
+  QString lasting;
+  QString lastingWhole;
   /// How long it has been set: "12.4 s".
   QString age;
   /// Of its time that is left, in sixtieths; −1: until healed.

@@ -26,8 +26,8 @@ std::vector<FaultOverRow> faultOverRows(const observe::ClusterSnapshot& cluster)
     row.after = durationText(fault.endedAt - fault.setAt);
     row.fired = faultFiredText(fault.fault.kind, fault.fired);
     if (!row.fired.isEmpty() && fault.fired == 0) row.fired = FaultOverModel::tr("met nothing");
-    row.lasting = lastingTexts(fault, false);
-    row.lastingWhole = lastingTexts(fault, true);
+    row.lasting = lastingTexts(fault.fault.kind, fault.lasting, false);
+    row.lastingWhole = lastingTexts(fault.fault.kind, fault.lasting, true);
     row.leavesFiles = !fault.lasting.paths.empty();
     const StateLook look = lookOf(fault.fault.kind);
     row.shape = look.shape;

@@ -133,12 +133,16 @@ QString endingMeaning(const observe::FaultOverSnapshot& fault) {
   return {};
 }
 
-QStringList lastingTexts(const observe::FaultOverSnapshot& fault, bool whole) {
+QStringList lastingTexts(Kind kind, const faults::Lasting& lasting, bool whole) {
   QStringList texts;
-  const faults::Lasting& lasting = fault.lasting;
   if (!lasting.paths.empty()) {
     QStringList paths;
-    for (const std::string& path : lasting.paths) paths << endOfPath(path, whole);
+    for (size_t i = 0; i < lasting.paths.size(); ++i) {
+      const QString path = endOfPath(lasting.paths[i], whole);
+      paths << (i < lasting.lostBytes.size()
+                    ? NoteNames::tr("%1 of %2").arg(bytesText(static_cast<int64_t>(lasting.lostBytes[i])), path)
+                    : path);
+    }
     if (lasting.flippedByte) {
       texts << NoteNames::tr("lowest bit of byte %1 flipped in %2")
                    .arg(grouped(static_cast<int64_t>(*lasting.flippedByte)), paths.front());
@@ -147,7 +151,9 @@ QStringList lastingTexts(const observe::FaultOverSnapshot& fault, bool whole) {
       const auto more = static_cast<int>(lasting.morePaths) + (whole ? 0 : static_cast<int>(paths.size()) - 1);
       QString named = whole ? paths.join(QStringLiteral(", ")) : paths.front();
       if (more > 0) named = NoteNames::tr("%1 and %2 more").arg(named, QString::number(more));
-      texts << pathsText(fault.fault.kind, named);
+      texts << (lasting.lostInAll > 0 ? NoteNames::tr("%1 lost that were not synced: %2")
+                                            .arg(bytesText(static_cast<int64_t>(lasting.lostInAll)), named)
+                                      : pathsText(kind, named));
     }
   }
   if (lasting.wall != platform::milliseconds{})

@@ -22,6 +22,6 @@ QString endingText(faults::Ending ending);
 QString endingMeaning(const observe::FaultOverSnapshot& fault);
 /// What it leaves behind: "lowest bit of byte 2 048 flipped in broker-1/orders-0/00000000000000000000.log", "wall clock
 /// +5.0 s until it starts anew". Of paths the end, or `whole`. Empty: nothing.
-QStringList lastingTexts(const observe::FaultOverSnapshot& fault, bool whole);
+QStringList lastingTexts(faults::Kind kind, const faults::Lasting& lasting, bool whole);
 
 }  // namespace tidemark::widgets

@@ -41,6 +41,10 @@ QString offsetText(Offset offset) {
   return grouped(offset.value());
 }
 
+QString rangeText(Offset from, Offset to) {
+  return to - from <= 1 ? offsetText(from) : QStringLiteral("%1 – %2").arg(offsetText(from), offsetText(to - 1));
+}
+
 QString bytesText(int64_t bytes) {
   static constexpr std::array<const char*, 5> kUnits{"KB", "MB", "GB", "TB", "PB"};
   if (bytes < 1000) return QStringLiteral("%1 B").arg(bytes);

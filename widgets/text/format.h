@@ -15,6 +15,8 @@ namespace tidemark::widgets {
 /// "1 286": groups of three, parted by a thin space; "–" for none (below zero).
 QString grouped(int64_t number);
 QString offsetText(Offset offset);
+/// Of the offsets in [from, to): "1 283 – 1 294", or the only one.
+QString rangeText(Offset from, Offset to);
 /// "3.1 GB", "64 KB", "812 B": powers of 1000.
 QString bytesText(int64_t bytes);
 /// "13.6 KiB", "1 MiB", "812 B": powers of 1024, for what is set in them (segments, indexes).

@@ -40,6 +40,13 @@ QString downReason(const observe::BrokerSnapshot& node) {
                              : NodeWords::tr("died of: %1").arg(fromUtf8(node.diedOf));
 }
 
+QString powerLossText(const observe::ReplicaSnapshot& copy) {
+  if (copy.lostTo == kNoOffset) return {};
+  const int64_t count = copy.lostTo - copy.logEnd;
+  return NodeWords::tr("%1, %2 record(s)", nullptr, pluralOf(count))
+      .arg(rangeText(copy.logEnd, copy.lostTo), grouped(count));
+}
+
 NodeCounts countNodes(const observe::ClusterSnapshot& cluster) {
   NodeCounts counts;
   for (const observe::BrokerSnapshot& node : cluster.brokers) {

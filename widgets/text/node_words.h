@@ -17,6 +17,9 @@ QString nodeText(const observe::ClusterSnapshot& cluster, NodeId id);
 /// Of one that is killed: what it died of, as far as that is known. Empty in every other state.
 QString downReason(const observe::BrokerSnapshot& node);
 
+/// What a copy lost with the power of its broker, "1 283 – 1 294, 12 records"; empty: nothing that is known.
+QString powerLossText(const observe::ReplicaSnapshot& copy);
+
 /// How many nodes are brokers, and how many are controllers and nothing else.
 struct NodeCounts {
   int brokers = 0;

@@ -226,6 +226,8 @@ void Inspector::showBroker(const observe::ClusterSnapshot& cluster, const observ
     if (const StateLook look = lookOf(*replica, broker.state); isOffline(*replica))
       facts.push_back({partitionText(*m_partition), look.word, look.textColor});
     facts.push_back({tr("Log end · %1").arg(partitionText(*m_partition)), offsetText(replica->logEnd)});
+    if (const QString lost = powerLossText(*replica); !lost.isEmpty())
+      facts.push_back({tr("Lost with its power"), lost, p.badText, true});
     const bool follows = partition->leader != kNoNode && partition->leader != broker.id;
     if (const auto lag = observe::lagOf(*partition, *replica); lag && follows) {
       facts.push_back({tr("Behind leader"), tr("%1 record(s)", nullptr, pluralOf(*lag)).arg(grouped(*lag))});
@@ -358,6 +360,9 @@ void Inspector::showPartition(const observe::TopicSnapshot& topic, const observe
     if (isOffline(copy))
       facts.push_back(
           {tr("Offline on broker %1").arg(copy.broker.value()), fromUtf8(copy.offlineReason), p.badText, true});
+  for (const observe::ReplicaSnapshot& copy : partition.copies)
+    if (const QString lost = powerLossText(copy); !lost.isEmpty())
+      facts.push_back({tr("Broker %1 lost with its power").arg(copy.broker.value()), lost, p.badText, true});
   if (const auto* leader = observe::findReplica(partition, partition.leader)) {
     facts.push_back({tr("Log start"), offsetText(partition.logStart)});
     facts.push_back({tr("Last stable offset"), offsetText(partition.lastStable)});

@@ -52,6 +52,8 @@ json lastingOf(const faults::Lasting& lasting) {
   json left = json::object();
   if (!lasting.paths.empty()) left["paths"] = lasting.paths;
   if (lasting.morePaths > 0) left["morePaths"] = lasting.morePaths;
+  if (!lasting.lostBytes.empty()) left["lostBytes"] = lasting.lostBytes;
+  if (lasting.lostInAll > 0) left["lostInAll"] = lasting.lostInAll;
   if (lasting.flippedByte) left["flippedByte"] = *lasting.flippedByte;
   if (lasting.wall != platform::milliseconds{}) left["wallMs"] = lasting.wall.count();
   if (lasting.monotonic != platform::Duration{}) left["monotonicMs"] = fineMsOf(lasting.monotonic);
@@ -90,6 +92,7 @@ void addProgress(const Set& fault, NodeId node, json& into) {
   if (!fault.waits && faults::keepsBack(fault.fault.kind)) into["held"] = fault.held;
   // Until it begins, or until it ends.
   if (fault.left) into["leftMs"] = msOf(*fault.left);
+  if (!fault.lasting.isNothing()) into["lasting"] = lastingOf(fault.lasting);
 }
 
 /// What a client gets no answer from leads nothing, whoever is still on record: a broker that starts has yet to learn
