@@ -50,9 +50,26 @@ std::unexpected<Error> impossible(std::string why) {
   return fail(ErrorCode::InvalidRequest, std::move(why));
 }
 
-Result<Member> known(NodeId id, const Members& members, std::string_view what = "broker") {
+/// "brokers 1, 2, 3 and controllers 4, 5": what all of them are called.
+std::string namesOf(const Members& members) {
+  std::string brokers;
+  std::string controllers;
+  for (const Member& each : members) {
+    std::string& names = each.isBroker ? brokers : controllers;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", each.id);
+  }
+  const auto named = [](std::string_view what, const std::string& names) {
+    return names.empty() ? "" : fmt::format("{}{} {}", what, names.contains(',') ? "s" : "", names);
+  };
+  return fmt::format("{}{}{}", named("broker", brokers), brokers.empty() || controllers.empty() ? "" : " and ",
+                     named("controller", controllers));
+}
+
+/// `what`: whom it was taken for; a number alone may be any node.
+Result<Member> known(NodeId id, const Members& members, std::string_view what = "node") {
   if (const Member* found = memberOf(members, id)) return *found;
-  return impossible(fmt::format("there is no {} {}", what, id));
+  return impossible(fmt::format("there is no {} {}: the {} {}", what, id,
+                                members.size() == 1 ? "only node is" : "nodes are", namesOf(members)));
 }
 
 /// What is said of a node is that it is: a broker, or a controller and nothing else.
@@ -125,7 +142,10 @@ Result<End> resolve(const LinkEnd& end, const ClusterView& cluster) {
   if (end.isClients) return End{.node = kNoNode, .port = Port::Any, .client = end.client};
   const Members members = cluster.members();
   if (end.node.by == NodeName::By::Number)
-    TIDEMARK_TRY(known(end.node.id, members, end.port == Port::Controller ? "controller" : "broker"));
+    TIDEMARK_TRY(known(end.node.id, members,
+                       end.port == Port::Controller ? "controller"
+                       : end.port == Port::Broker   ? "broker"
+                                                    : "node"));
   if (end.port == Port::Broker)
     TIDEMARK_TRY(require(end.node, cluster, std::mem_fn(&Member::isBroker), [](const std::string& who) {
       return fmt::format("{} is no broker, and has no listener of one", who);

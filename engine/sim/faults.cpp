@@ -8,6 +8,7 @@
 
 #include "faults/fault.h"
 #include "faults/fault_book.h"
+#include "observe/fault_check.h"
 #include "sim/seam_faults.h"
 
 namespace tidemark::sim {
@@ -75,6 +76,10 @@ bool Faults::explains(std::string_view process, std::string_view text) const {
 bool Faults::flipped(NodeId broker, std::string_view path) const {
   return std::ranges::any_of(
       flips_, [&](const auto& flip) { return flip.first == broker && faults::matchesPath(flip.second, path); });
+}
+
+std::string Faults::nameOf(NodeId node) const {
+  return observe::nodeText(node, setup_.members.at(static_cast<size_t>(node.value() - 1)).isBroker);
 }
 
 std::shared_ptr<platform::SimulatedProcess> Faults::process(NodeId broker) const {
@@ -176,7 +181,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
   platform::Generator& dice = strike.dice;
   switch (how) {
     case Harm::PowerLoss:
-      happened(strike, "power loss", fmt::format("broker {} loses power", broker));
+      happened(strike, "power loss", fmt::format("{} loses power", nameOf(broker)));
       if (budget_.withoutPower() > 1) setup_.tally.count("power loss of two");
       losesData(broker);
       setup_.told.takesDown(broker, faults::Kind::PowerLoss);
@@ -184,7 +189,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
       later(dice.between(milliseconds(100), seconds(4)), [this, broker] { restart(broker); });
       return;
     case Harm::Kill:
-      happened(strike, "kill", fmt::format("broker {} is killed", broker));
+      happened(strike, "kill", fmt::format("{} is killed", nameOf(broker)));
       setup_.told.takesDown(broker, faults::Kind::Kill);
       victim->kill(std::string(kKilled));
       later(dice.between(milliseconds(50), seconds(4)), [this, broker] { restart(broker); });
@@ -192,7 +197,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
     case Harm::CrashInFile: {
       const uint64_t call = 1 + dice.below(60);
       happened(strike, "crash in a file call",
-               fmt::format("broker {} dies in its file call {} from now", broker, call));
+               fmt::format("{} dies in its file call {} from now", nameOf(broker), call));
       budget_.troubled(broker, seconds(4));
       setup_.told.willCrash(broker, call);
       victim->crashAtFileCall(call, platform::SimulatedProcess::Crash::Kill);
@@ -201,7 +206,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
     }
     case Harm::Pause:
       if (victim->state() != platform::Process::State::Running) return;
-      happened(strike, "pause", fmt::format("broker {} is paused", broker));
+      happened(strike, "pause", fmt::format("{} is paused", nameOf(broker)));
       setup_.told.pauses(broker);
       victim->pause();
       budget_.troubled(broker, seconds(5));
@@ -211,7 +216,7 @@ void Faults::harm(Strike& strike, NodeId broker, Harm how) {
       });
       return;
     case Harm::Stop: {
-      happened(strike, "controlled stop", fmt::format("broker {} is stopped", broker));
+      happened(strike, "controlled stop", fmt::format("{} is stopped", nameOf(broker)));
       budget_.troubled(broker, seconds(10));
       const auto pause = dice.between(milliseconds(20), seconds(2));
       setup_.told.takesDown(broker, faults::Kind::Stop);
@@ -378,7 +383,7 @@ void Faults::restart(NodeId broker) {
     const ErrorCode code = result.error().code;
     if (code != ErrorCode::BrokerNotAvailable && code != ErrorCode::InvalidRequest &&
         !explains(processOf(broker), result.error().message))
-      setup_.judge.breach("start", fmt::format("broker {} does not start: {}", broker, result.error().message));
+      setup_.judge.breach("start", fmt::format("{} does not start: {}", nameOf(broker), result.error().message));
     // It died again, or the cluster has not yet taken note of its death.
     if (!process(broker)) later(milliseconds(200), [this, broker] { restart(broker); });
   });

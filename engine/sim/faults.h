@@ -106,6 +106,8 @@ class Faults final : public Checker {
   void mendLinks();
   void restart(NodeId broker);
   void mend();
+  /// "broker 2", "controller 4".
+  std::string nameOf(NodeId node) const;
   int nodes() const noexcept { return static_cast<int>(setup_.members.size()); }
   std::shared_ptr<platform::SimulatedProcess> process(NodeId broker) const;
   NodeId anyNode(platform::Generator& dice) const;

@@ -47,7 +47,7 @@ class Scenario {
         brokers_(topology_.brokers),
         world_(worldOptions()),
         platform_(new SimPlatform(world_)),
-        told_(world_, *platform_, topology_.nodes(), static_cast<bool>(options.record)),
+        told_(world_, *platform_, topology_.members(), static_cast<bool>(options.record)),
         cluster_(std::unique_ptr<cluster::ClusterPlatform>(platform_)),
         watch_(cluster_, topology_.nodes()),
         sequences_(judge_),

@@ -90,8 +90,8 @@ void ToldFaults::willCrash(NodeId broker, uint64_t call) {
 
 void ToldFaults::cutsOff(NodeId broker) {
   std::vector<NodeId> nodes;
-  for (int i = 1; i <= nodes_; ++i) nodes.emplace_back(i);
-  begins(faultOf(Kind::Isolate, faults::NodeName{.by = {}, .id = broker, .partition = {}}),
+  for (const faults::Member& each : nodes_) nodes.push_back(each.id);
+  begins(faultOf(Kind::Isolate, nameOf(broker)),
          {.node = broker, .client = {}, .links = faults::isolated(broker, nodes, true)}, "",
          [this, name = processOf(broker)] { return !world_.network().isIsolated(name); });
 }
@@ -154,9 +154,13 @@ std::function<bool()> ToldFaults::isUpAgain(NodeId broker, std::weak_ptr<platfor
   };
 }
 
+faults::NodeName ToldFaults::nameOf(NodeId node) const {
+  const auto found = std::ranges::find(nodes_, node, &faults::Member::id);
+  return {.by = {}, .id = node, .partition = {}, .isController = found != nodes_.end() && !found->isBroker};
+}
+
 void ToldFaults::begins(Kind kind, NodeId broker, std::string_view more, std::function<bool()> isOver) {
-  begins(faultOf(kind, faults::NodeName{.by = {}, .id = broker, .partition = {}}),
-         {.node = broker, .client = {}, .links = {}}, more, std::move(isOver));
+  begins(faultOf(kind, nameOf(broker)), {.node = broker, .client = {}, .links = {}}, more, std::move(isOver));
 }
 
 void ToldFaults::begins(faults::Fault what, faults::Place place, std::string_view more, std::function<bool()> isOver) {

@@ -28,9 +28,9 @@ class ToldFaults {
   /// Above all numbers of the list.
   static constexpr int kFirstNumber = 1'000'000;
 
-  /// `wanted`: else nothing is told.
-  ToldFaults(platform::World& world, const SimPlatform& platform, int nodes, bool wanted)
-      : world_(world), platform_(platform), nodes_(nodes), wanted_(wanted) {}
+  /// `nodes`: all of the cluster. `wanted`: else nothing is told.
+  ToldFaults(platform::World& world, const SimPlatform& platform, std::vector<faults::Member> nodes, bool wanted)
+      : world_(world), platform_(platform), nodes_(std::move(nodes)), wanted_(wanted) {}
 
   /// Kill, PowerLoss or Stop of one that lives: until there is another process of it.
   void takesDown(NodeId broker, faults::Kind how);
@@ -69,6 +69,8 @@ class ToldFaults {
     uint64_t fileCall;
   };
 
+  /// As the lab calls it: a controller, if it is nothing else.
+  faults::NodeName nameOf(NodeId node) const;
   void begins(faults::Kind kind, NodeId broker, std::string_view more, std::function<bool()> isOver);
   void begins(faults::Fault what, faults::Place place, std::string_view more, std::function<bool()> isOver);
   void ends(const Fault& fault);
@@ -78,7 +80,7 @@ class ToldFaults {
 
   platform::World& world_;
   const SimPlatform& platform_;
-  const int nodes_;
+  const std::vector<faults::Member> nodes_;
   const bool wanted_;
   int next_ = kFirstNumber;
   std::vector<Fault> faults_;

@@ -163,7 +163,7 @@ class Lab(unittest.TestCase):
         self.assertEqual((answer["ok"], answer["note"]), (True, "nothing matches it now: no client named billing is connected; there is no topic payments"))
         (listed,) = self.serve.ask("faults")["faults"]
         self.assertEqual((listed["id"], listed["fired"]), (answer["fault"], 0))
-        self.refused('fault {"kind":"cut","target":"link 1->clients","trigger":{"event":"IsrShrunk","broker":4}}', "there is no broker 4")
+        self.refused('fault {"kind":"cut","target":"link 1->clients","trigger":{"event":"IsrShrunk","broker":4}}', "there is no node 4: the only node is broker 1")
         self.refused('fault {"kind":"disk-error","target":"broker 1","path":"/etc/*"}', "/etc/* is no path of the brokers'")
         self.assertNotIn("note", self.serve.ask('fault {"kind":"slow-disk","target":"broker 1","delayMs":1,"path":"__cluster_metadata-0/*.log"}'))
         self.assertTrue(self.serve.ask("heal all")["ok"])

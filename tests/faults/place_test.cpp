@@ -104,7 +104,8 @@ TEST(Place, NamesAreResolvedToWhoIsItNow) {
   const auto nobody = placeOf(faultOf(Kind::Kill, "leader of none-0"), FixedView(3));
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code, ErrorCode::LeaderNotAvailable);
-  EXPECT_EQ(placeOf(faultOf(Kind::Kill, "broker 4"), FixedView(3)).error().message, "there is no broker 4");
+  EXPECT_EQ(placeOf(faultOf(Kind::Kill, "broker 4"), FixedView(3)).error().message,
+            "there is no broker 4: the nodes are brokers 1, 2, 3");
   EXPECT_EQ(placeOf(faultOf(Kind::Cut, "link 1->leader of orders-0"), FixedView(3)).error().message,
             "both ends of the link are broker 1 now");
 }
@@ -132,7 +133,7 @@ TEST(Place, HalvesHearThemselvesOnly) {
   EXPECT_FALSE(passes(rules, 1, 3));
   EXPECT_FALSE(passes(rules, 3, 2));
   fault.right = {NodeId(9)};
-  EXPECT_EQ(placeOf(fault, FixedView(3)).error().message, "there is no broker 9");
+  EXPECT_EQ(placeOf(fault, FixedView(3)).error().message, "there is no node 9: the nodes are brokers 1, 2, 3");
 }
 
 TEST(Place, OnlyTheBridgeHearsBothHalves) {
@@ -173,7 +174,7 @@ TEST(Place, AnEventOfABrokerThatIsNotThereIsRefused) {
   fault.trigger.teller = NodeId(2);
   EXPECT_TRUE(placeOf(fault, FixedView(2)));
   fault.trigger.teller = NodeId(3);
-  EXPECT_EQ(placeOf(fault, FixedView(2)).error().message, "there is no broker 3");
+  EXPECT_EQ(placeOf(fault, FixedView(2)).error().message, "there is no node 3: the nodes are brokers 1, 2");
 }
 
 }  // namespace

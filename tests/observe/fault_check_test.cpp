@@ -115,16 +115,29 @@ constexpr Row kRows[] = {
      "there is no broker 4: node 4 is a controller, write controller 4"},
     {kSeparate, R"({"kind":"bridge","target":"controller 4"})", ""},
     // Who is not there, whatever it is.
-    {kSeparate, R"({"kind":"kill","target":"broker 9"})", "there is no broker 9"},
-    {kSeparate, R"({"kind":"kill","target":"controller 9"})", "there is no controller 9"},
-    {kSeparate, R"({"kind":"slow","target":"controller 9","delayMs":1})", "there is no controller 9"},
-    {kSeparate, R"({"kind":"slow-disk","target":"broker 9","delayMs":1})", "there is no broker 9"},
-    {kSeparate, R"({"kind":"bit-flip","target":"broker 9","path":"*.log"})", "there is no broker 9"},
-    {kSeparate, R"({"kind":"clock-drift","target":"broker 9","rate":2})", "there is no broker 9"},
-    {kSeparate, R"({"kind":"request-drop","target":"broker 9"})", "there is no broker 9"},
-    {kSeparate, R"({"kind":"cut","target":"link 1->9"})", "there is no broker 9"},
-    {kSeparate, R"({"kind":"cut","target":"link controller 9->1"})", "there is no controller 9"},
-    {kSeparate, R"({"kind":"halves","left":[1],"right":[9]})", "there is no broker 9"},
+    {kSeparate, R"({"kind":"kill","target":"broker 9"})",
+     "there is no broker 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"kill","target":"controller 9"})",
+     "there is no controller 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"slow","target":"controller 9","delayMs":1})",
+     "there is no controller 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"slow-disk","target":"broker 9","delayMs":1})",
+     "there is no broker 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"bit-flip","target":"broker 9","path":"*.log"})",
+     "there is no broker 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"clock-drift","target":"broker 9","rate":2})",
+     "there is no broker 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"request-drop","target":"broker 9"})",
+     "there is no broker 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"cut","target":"link 1->9"})",
+     "there is no node 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kAlone, R"({"kind":"cut","target":"link 1->2"})", "there is no node 2: the only node is broker 1"},
+    {kSeparate, R"({"kind":"cut","target":"link 1->broker 9"})",
+     "there is no broker 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"cut","target":"link controller 9->1"})",
+     "there is no controller 9: the nodes are brokers 1, 2 and controllers 3, 4"},
+    {kSeparate, R"({"kind":"halves","left":[1],"right":[9]})",
+     "there is no node 9: the nodes are brokers 1, 2 and controllers 3, 4"},
     {kSeparate, R"({"kind":"kill","target":"leader of orders-7"})", "there is no partition orders-7"},
     {kSeparate, R"({"kind":"kill","target":"leader of orders-7","trigger":{"afterMs":9}})", ""},
     // Links: at which listener.
@@ -151,7 +164,8 @@ constexpr Row kRows[] = {
     {kSeparate, R"({"kind":"ring"})", "a ring of majorities needs an odd number of brokers from 5 on, there are 4"},
     {kAlone, R"({"kind":"bridge","target":"broker 1"})", "a bridge needs at least 3 brokers, there are 1"},
     // Events: who tells them, and of what.
-    {kSeparate, R"({"kind":"ring","trigger":{"event":"IsrShrunk","broker":9}})", "there is no broker 9"},
+    {kSeparate, R"({"kind":"ring","trigger":{"event":"IsrShrunk","broker":9}})",
+     "there is no node 9: the nodes are brokers 1, 2 and controllers 3, 4"},
     {kSeparate, R"({"kind":"kill","target":"broker 1","trigger":{"event":"IsrShrunk","broker":2}})", ""},
     {kSeparate, R"({"kind":"kill","target":"broker 1","trigger":{"event":"IsrShrunk","broker":3}})",
      "controller 3 never tells IsrShrunk: brokers do"},
@@ -218,8 +232,10 @@ TEST_F(FaultCheckTest, WhatIsPossibleIsNotRefused) {
 }
 
 TEST_F(FaultCheckTest, WhoIsNotThereIsToldUnlessItBeginsLater) {
-  EXPECT_EQ(refusal(R"({"kind": "pause", "target": "broker 9"})"), "there is no broker 9");
-  EXPECT_EQ(refusal(R"({"kind": "pause", "target": "broker 9", "trigger": {"afterMs": 5}})"), "there is no broker 9")
+  EXPECT_EQ(refusal(R"({"kind": "pause", "target": "broker 9"})"),
+            "there is no broker 9: the nodes are brokers 1, 2, 3");
+  EXPECT_EQ(refusal(R"({"kind": "pause", "target": "broker 9", "trigger": {"afterMs": 5}})"),
+            "there is no broker 9: the nodes are brokers 1, 2, 3")
       << "nor will there be";
   cluster.topics[0].partitions[0].leader = kNoNode;
   EXPECT_EQ(refusal(R"({"kind": "pause", "target": "leader of orders-0"})"), "orders-0 has no leader");

@@ -21,12 +21,16 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr NodeId kOne{1};
+constexpr NodeId kController{4};
 
-/// Processes of three brokers and nothing in them.
+const std::vector<faults::Member> kNodes = {
+    {.id = kOne}, {.id = NodeId(2)}, {.id = NodeId(3)}, {.id = kController, .isBroker = false}};
+
+/// Processes of three brokers and a controller, and nothing in them.
 class ToldFaultsTest : public testing::Test {
  protected:
   ToldFaultsTest() {
-    for (int i = 1; i <= 3; ++i) start(NodeId(i));
+    for (const faults::Member& each : kNodes) start(each.id);
   }
   void start(NodeId broker) {
     platform_.createProcess(processOf(broker)).swap(processes_[broker]);
@@ -71,7 +75,7 @@ class ToldFaultsTest : public testing::Test {
   SimPlatform platform_{world_};
   std::map<NodeId, std::shared_ptr<platform::Process>> processes_;
   std::map<NodeId, std::shared_ptr<platform::Executor>> executors_;
-  ToldFaults told_{world_, platform_, 3, true};
+  ToldFaults told_{world_, platform_, kNodes, true};
 };
 
 TEST_F(ToldFaultsTest, WhoIsTakenDownIsSoUntilAnotherProcessRuns) {
@@ -89,6 +93,18 @@ TEST_F(ToldFaultsTest, WhoIsTakenDownIsSoUntilAnotherProcessRuns) {
   start(kOne);
   pass();
   EXPECT_THAT(told(), ElementsAre("1 over"));
+}
+
+TEST_F(ToldFaultsTest, WhoIsAControllerOnlyIsCalledOne) {
+  kill(kController);
+  EXPECT_THAT(told(), ElementsAre("0 kill controller 4"));
+  start(kController);
+  pass();
+  told_.willCrash(kController, 1);
+  process(kController)->crashAtFileCall(1, platform::SimulatedProcess::Crash::Kill);
+  makeCalls(kController, 5);
+  told_.cutsOff(kController);
+  EXPECT_THAT(told(), ElementsAre("0 over", "1 kill controller 4 in a file call", "2 isolate controller 4"));
 }
 
 TEST_F(ToldFaultsTest, AStopThatIsRefusedIsOver) {
@@ -189,7 +205,7 @@ TEST_F(ToldFaultsTest, SnapshotsListThem) {
 }
 
 TEST_F(ToldFaultsTest, IfNobodyRecordsNothingIsKept) {
-  ToldFaults told(world_, platform_, 3, false);
+  ToldFaults told(world_, platform_, kNodes, false);
   told.pauses(kOne);
   told.willCrash(kOne, 1);
   told.cuts("broker-1", {"broker-2"}, true);

@@ -295,7 +295,7 @@ TEST_F(FaultsTest, TheDialogSaysPreciselyWhatIsWrongAndSetsNothing) {
   qobject_cast<QSpinBox*>(dialog.form().field(faults::kDelay))->setValue(5);
   qobject_cast<QComboBox*>(dialog.form().field(faults::kTarget))->setEditText(QStringLiteral("broker 9"));
   EXPECT_FALSE(set->isEnabled());
-  EXPECT_EQ(dialog.note(), QStringLiteral("there is no broker 9"));
+  EXPECT_EQ(dialog.note(), QStringLiteral("there is no broker 9: the nodes are brokers 1, 2, 3"));
 }
 
 TEST_F(FaultsTest, TheDialogSetsTheFaultAndTellsWhatTheEngineRefuses) {
