@@ -219,7 +219,7 @@ TEST_F(FaultsOverTest, WhatStaysIsNamedByItsKind) {
   over.lasting = {};
   over.lasting.addCut("/data/broker-1/orders-0/00.log", 700);
   over.lasting.addCut("/data/broker-1/orders-0/00.index", 16);
-  EXPECT_EQ(text(false), "716 B lost that were not synced: 700 B of broker-1/orders-0/00.log and 1 more");
+  EXPECT_EQ(text(false), "716 B lost that were not synced: 700 B of orders-0/00.log and 1 more");
   EXPECT_EQ(text(true),
             "716 B lost that were not synced: 700 B of /data/broker-1/orders-0/00.log, 16 B of "
             "/data/broker-1/orders-0/00.index");

@@ -40,10 +40,10 @@ bool isMissing(const Unmatched& unmatched, const observe::ClusterSnapshot& clust
   return true;
 }
 
-/// The last three names of a path: the broker's folder, the partition's, the file.
-QString endOfPath(const std::string& path, bool whole) {
+/// The last names of a path: the broker's folder, the partition's, the file.
+QString endOfPath(const std::string& path, bool whole, int names) {
   const QString text = fromUtf8(path);
-  return whole ? text : text.section(QLatin1Char('/'), -3);
+  return whole ? text : text.section(QLatin1Char('/'), -names);
 }
 
 QString signedTime(platform::Duration offset) {
@@ -138,9 +138,10 @@ QStringList lastingTexts(Kind kind, const faults::Lasting& lasting, bool whole) 
   if (!lasting.paths.empty()) {
     QStringList paths;
     for (size_t i = 0; i < lasting.paths.size(); ++i) {
-      const QString path = endOfPath(lasting.paths[i], whole);
-      paths << (i < lasting.lostBytes.size()
-                    ? NoteNames::tr("%1 of %2").arg(bytesText(static_cast<int64_t>(lasting.lostBytes[i])), path)
+      // Whose power it was is told already.
+      const bool cut = i < lasting.lostBytes.size();
+      const QString path = endOfPath(lasting.paths[i], whole, cut ? 2 : 3);
+      paths << (cut ? NoteNames::tr("%1 of %2").arg(bytesText(static_cast<int64_t>(lasting.lostBytes[i])), path)
                     : path);
     }
     if (lasting.flippedByte) {
