@@ -87,6 +87,8 @@ TEST_F(FaultsTest, ALongTitleStandsInLinesAndHealStaysBelowThem) {
   const QStringList lines = FaultCards::titleLines(row, place.width());
   EXPECT_GT(lines.size(), 1);
   EXPECT_EQ(lines.join(QLatin1Char(' ')), row.title) << "nothing is left out";
+  for (int width = 236; width < 340; ++width)
+    EXPECT_NE(FaultCards::titleLines(row, width).back(), QStringLiteral("ms")) << "a number and its unit stay together";
   const double below = FaultCards::healArea(row, place).top();
   row.title = QStringLiteral("Cut");
   EXPECT_EQ(FaultCards::titleLines(row, place.width()).size(), 1);

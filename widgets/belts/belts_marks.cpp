@@ -82,7 +82,9 @@ void BeltsView::paintFetches(QPainter& painter, const PartitionSnapshot& partiti
       if (const QPointF at = path.pointAtPercent(step / 20.0); std::abs(at.y() - textY + 4) < 12)
         beside = std::max(beside, at.x());
     if (beside == 0) beside = path.pointAtPercent(0.5).x();
-    double textX = std::min(beside + 7, layout.width - BeltsLayout::kMargin - width - 8);
+    // Where the lane ends first, on the other side of it.
+    double textX = beside + 7;
+    if (textX + width > layout.width - BeltsLayout::kMargin - 8) textX = beside - 7 - width;
     // In a narrow gap the log end of the lane above stands at the same height: they stand side by side.
     const size_t above = up ? i - 1 : i;
     if (const auto end = logEndText(partition.copies[above], layout.lane(static_cast<int>(above)));

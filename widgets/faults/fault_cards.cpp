@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QCoreApplication>
 #include <QPainter>
+#include <QRegularExpression>
 
 #include "theme/draw.h"
 #include "theme/theme.h"
@@ -99,8 +100,12 @@ double drawNoted(QPainter& painter, double left, double baseline, StateShape sha
 QStringList FaultCards::titleLines(const FaultRow& row, double width) {
   double room = roomIn(width) - 20 - textWidth(row.left, strongFont()) - 10;
   if (row.part >= 0) room -= kRing + 8;
-  QStringList lines = wrappedLines(row.title, titleFont(), room, kMostTitleLines);
+  // A number and its unit stay together.
+  static const QRegularExpression unit(QStringLiteral("(?<=\\d) (?=[A-Za-zµ])"));
+  QString title = row.title;
+  QStringList lines = wrappedLines(title.replace(unit, QString(QChar::Nbsp)), titleFont(), room, kMostTitleLines);
   if (lines.isEmpty()) lines << QString();
+  for (QString& line : lines) line.replace(QChar::Nbsp, QLatin1Char(' '));
   return lines;
 }
 

@@ -40,10 +40,21 @@ void SettingChips::setShowsAll(bool all) {
   update();
 }
 
+namespace {
+
+/// Its arrow is a tiny one in a font for figures.
+QFont switchFont() {
+  return Theme::body(11.5, QFont::Medium);
+}
+
+}  // namespace
+
 template <class Each>
 int SettingChips::place(int width, Each&& each) const {
   const QFontMetricsF metrics(Theme::mono(11, QFont::Medium));
   const auto wide = [&metrics](const QString& text) { return metrics.horizontalAdvance(text) + 20; };
+  const QFontMetricsF ofSwitch(switchFont());
+  const auto wideSwitch = [&ofSwitch](const QString& text) { return ofSwitch.horizontalAdvance(text) + 20; };
   const auto more = [](size_t left) { return SettingChips::tr("%n more ▾", nullptr, static_cast<int>(left)); };
   double x = 0;
   int row = 0;
@@ -53,15 +64,15 @@ int SettingChips::place(int width, Each&& each) const {
     const bool wraps = x > 0 && x + needed > width;
     // The switch stands behind the last chip, for which every chip of the last row has left room.
     if (!m_all && wraps && row == kRows - 1) {
-      each(more(left), QRectF(x, row * 26.0, wide(more(left)), 20), true);
+      each(more(left), QRectF(x, row * 26.0, wideSwitch(more(left)), 20), true);
       return row * 26 + 21;
     }
     if (wraps) {
       x = 0;
       ++row;
     }
-    if (!m_all && row == kRows - 1 && left > 1 && x + needed + 8 + wide(more(left - 1)) > width) {
-      each(more(left), QRectF(x, row * 26.0, wide(more(left)), 20), true);
+    if (!m_all && row == kRows - 1 && left > 1 && x + needed + 8 + wideSwitch(more(left - 1)) > width) {
+      each(more(left), QRectF(x, row * 26.0, wideSwitch(more(left)), 20), true);
       return row * 26 + 21;
     }
     each(m_texts[i], QRectF(x, row * 26.0, needed, 20), false);
@@ -69,11 +80,11 @@ int SettingChips::place(int width, Each&& each) const {
   }
   if (m_all) {
     const QString fewer = SettingChips::tr("fewer ▴");
-    if (x > 0 && x + wide(fewer) > width) {
+    if (x > 0 && x + wideSwitch(fewer) > width) {
       x = 0;
       ++row;
     }
-    each(fewer, QRectF(x, row * 26.0, wide(fewer), 20), true);
+    each(fewer, QRectF(x, row * 26.0, wideSwitch(fewer), 20), true);
   }
   return m_texts.empty() ? 0 : row * 26 + 21;
 }
@@ -109,8 +120,8 @@ void SettingChips::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const Palette& p = colors();
-  painter.setFont(Theme::mono(11, QFont::Medium));
   place(width(), [&](const QString& text, const QRectF& chip, bool isSwitch) {
+    painter.setFont(isSwitch ? switchFont() : Theme::mono(11, QFont::Medium));
     painter.setPen(QPen(isSwitch && hasFocus() ? p.accent : p.line, 1));
     painter.setBrush(isSwitch ? p.panel : p.sunken);
     painter.drawRoundedRect(chip.adjusted(0.5, 0.5, -0.5, -0.5), 10, 10);

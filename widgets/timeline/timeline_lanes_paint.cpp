@@ -106,11 +106,13 @@ void TimelineLanes::paintStretch(QPainter& painter, const TimelineStretch& stret
     painter.drawRoundedRect(box, radius, radius);
     painter.setOpacity(1);
   }
-  double text = box.left() + 8;
-  if (stretch.leader && box.width() > 20) {
+  // The ring around a change stands on the beginning of what it began.
+  const bool ringed = m_current && QRectF(box.left() - 1, box.top(), 2, box.height()).contains(placeOf(*m_current));
+  double text = box.left() + (ringed ? 15 : 8);
+  if (stretch.leader && box.right() - text > 12) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(p.onEpoch);
-    painter.drawPath(crownPath({box.left() + 7, box.center().y() + 4}, 12));
+    painter.drawPath(crownPath({text - 1, box.center().y() + 4}, 12));
     text += 17;
   }
   const QString epoch = QString::number(stretch.epoch.value());
