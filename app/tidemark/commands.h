@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,12 +24,9 @@ struct ServeOptions {
   /// What clients are told instead of `host`; empty: the same.
   std::string advertise;
   uint16_t port = 19092;
-  /// Said by the user, so that it is worth a word if it does not apply.
-  bool portGiven = false;
   std::string data;
   /// Of each broker.
   int logDirectories = 1;
-  bool logDirectoriesGiven = false;
   /// key=value
   std::vector<std::string> settings;
   /// Of each broker, in order, comma separated; empty: none.
@@ -38,6 +37,8 @@ struct ServeOptions {
   bool untilEof = false;
   bool json = false;
   bool verbose = false;
+  /// Names of the options that were said, as "--port": of what does not apply only those are worth a word.
+  std::set<std::string, std::less<>> given;
 };
 
 /// Launches a cluster in this process and runs it until it is asked to end. Commands on standard input, answers on

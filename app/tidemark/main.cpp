@@ -195,12 +195,12 @@ int run(int argc, char** argv) {
   }
   if (complainOfEmpty(app)) return kUsage;
   if (serveCommand->parsed()) {
-    serving.portGiven = serveCommand->count("--port") > 0;
-    serving.logDirectoriesGiven = serveCommand->count("--log-dirs") > 0;
+    for (const CLI::Option* option : serveCommand->get_options())
+      if (option->count() > 0) serving.given.insert(option->get_name());
     if (file.empty()) return serve(serving);
     for (const char* lone :
          {"--brokers", "--separate-controllers", "--port", "--host", "--data", "--log-dirs", "--advertise", "--racks"})
-      if (serveCommand->count(lone) > 0) {
+      if (serving.given.contains(lone)) {
         std::fprintf(stderr, "tidemark: %s and --config exclude each other: the file says it\n", lone);
         return kUsage;
       }

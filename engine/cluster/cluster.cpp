@@ -84,7 +84,10 @@ void Cluster::whenReady(std::move_only_function<void(const Ready&)> done) {
       ready.clusterId = topology_->clusterId;
       bool first = true;
       for (const NodePlace& node : topology_->nodes) {
-        if (node.isBroker) ready.brokers.push_back(node.id.value());
+        if (node.isBroker)
+          ready.brokers.push_back(node.id.value());
+        else
+          ++ready.separateControllers;
         const bool isMissing = slots_.at(node.id)->isLeftOut();
         if (isMissing) ready.missing.push_back(node.id.value());
         if (!isMissing && node.isBroker && std::exchange(first, false))

@@ -39,6 +39,8 @@ struct Ready {
   /// Of each broker.
   int logDirectories = 1;
   std::vector<int> brokers;
+  /// How many nodes are controllers and nothing else.
+  int separateControllers = 0;
   /// Nodes of a stored cluster that could not start, which the others do without.
   std::vector<int> missing;
   std::string clusterId;

@@ -299,14 +299,28 @@ class Refused(unittest.TestCase):
                 serve.end()
 
     def test_what_a_folder_has_already_is_told(self):
-        for more, said in (([], ""), (["--log-dirs", 2], ""), (["--log-dirs", 3], "keeps the 2 log directories that it has, --log-dirs 3 does not apply")):
-            serve = Serve("--brokers", 1, "--port", 0, "--json", "--data", self.data, *(more or ["--log-dirs", 2]))
-            try:
-                serve.answer()
-            finally:
-                self.assertEqual(serve.end(), 0)
-            self.assertIn(said, serve.errors.decode())
-            self.assertEqual("does not apply" in serve.errors.decode(), bool(said))
+        for more, said in ((["--log-dirs", 2], []), ([], []),
+                           (["--log-dirs", 2, "--separate-controllers", 0, "--host", "127.0.0.1", "--advertise", "127.0.0.1", "--port", 0], []),
+                           (["--log-dirs", 3, "--separate-controllers", 1, "--host", "127.0.0.2", "--advertise", "foo", "--port", PORT],
+                            ["its brokers as the controllers, --separate-controllers 1", "the addresses that it has, --host 127.0.0.2",
+                             "the host name that clients are told, 127.0.0.1, --advertise foo", f"the ports that it has, --port {PORT}",
+                             "the 2 log directories that each broker has, --log-dirs 3"])):
+            self.assertEqual(self.not_applied(*more), [f"tidemark: the cluster in {self.data} keeps {each} does not apply" for each in said])
+
+    def test_what_a_folder_has_is_told_only_to_who_says_otherwise(self):
+        # Neither of the defaults, 127.0.0.1 and no such controllers, was said.
+        apart = ["--host", "127.0.0.2", "--separate-controllers", 2]
+        for more, said in ((apart, []), ([], []), (apart, []), (["--separate-controllers", 0], ["the 2 controllers of their own that it has, --separate-controllers 0"])):
+            self.assertEqual(self.not_applied(*more), [f"tidemark: the cluster in {self.data} keeps {each} does not apply" for each in said])
+
+    def not_applied(self, *more):
+        """What `serve` on the folder says of its options."""
+        serve = Serve("--brokers", 1, "--json", "--data", self.data, *([] if "--port" in more else ["--port", 0]), *more)
+        try:
+            serve.answer()
+        finally:
+            self.assertEqual(serve.end(), 0)
+        return [line for line in serve.errors.decode().splitlines() if "does not apply" in line]
 
     def test_a_port_that_is_too_high_says_which_fit(self):
         done = self.run_to_its_end("serve", "--port", 65434)

@@ -48,24 +48,53 @@ std::string machineName() {
   return name.data();
 }
 
+/// Says which options do not apply, because a cluster that goes on has what they are about from its first launch.
+void tellKept(const ServeOptions& options, const cluster::Ready& ready) {
+  struct Kept {
+    std::string_view option;
+    std::string said;
+    bool isSo;
+    std::string what;
+  };
+  const std::array<Kept, 5> all = {
+      {{.option = "--separate-controllers",
+        .said = std::to_string(options.separateControllers),
+        .isSo = options.separateControllers == ready.separateControllers,
+        .what = ready.separateControllers == 0 ? "its brokers as the controllers"
+                : ready.separateControllers == 1
+                    ? "the controller of its own that it has"
+                    : fmt::format("the {} controllers of their own that it has", ready.separateControllers)},
+       {.option = "--host",
+        .said = options.host,
+        .isSo = options.host == ready.host,
+        .what = "the addresses that it has"},
+       {.option = "--advertise",
+        .said = options.advertise,
+        .isSo = options.advertise == ready.advertisedHost,
+        .what = fmt::format("the host name that clients are told, {}", ready.advertisedHost)},
+       // Any free ones are asked for by 0, and those that it has are that.
+       {.option = "--port",
+        .said = std::to_string(options.port),
+        .isSo = options.port == 0 || options.port == ready.port,
+        .what = "the ports that it has"},
+       {.option = "--log-dirs",
+        .said = std::to_string(options.logDirectories),
+        .isSo = options.logDirectories == ready.logDirectories,
+        .what = ready.logDirectories == 1
+                    ? "the one log directory that each broker has"
+                    : fmt::format("the {} log directories that each broker has", ready.logDirectories)}}};
+  for (const Kept& each : all)
+    if (!each.isSo && options.given.contains(each.option))
+      Console::complain(fmt::format("tidemark: the cluster in {} keeps {}, {} {} does not apply", options.data,
+                                    each.what, each.option, each.said));
+}
+
 void announce(const ServeOptions& options, const cluster::Ready& ready) {
   if (!isOwnMachine(ready.host))
     Console::complain(fmt::format(
         "tidemark: the brokers listen on {}: whoever reaches that address can read and write everything{}", ready.host,
         ready.advertisedHost == ready.host ? "" : "; clients are told " + ready.advertisedHost));
-  if (ready.host != options.host)
-    Console::complain(
-        fmt::format("tidemark: the cluster in {} keeps the addresses that it has, --host {} does not apply",
-                    options.data, options.host));
-  if (options.portGiven && options.port != 0 && options.port != ready.port)
-    Console::complain(fmt::format("tidemark: the cluster in {} keeps the ports that it has, --port {} does not apply",
-                                  options.data, options.port));
-  if (options.logDirectoriesGiven && options.logDirectories != ready.logDirectories)
-    Console::complain(fmt::format(
-        "tidemark: each broker of the cluster in {} keeps the {} that it has, --log-dirs {} does not apply",
-        options.data,
-        ready.logDirectories == 1 ? "log directory" : fmt::format("{} log directories", ready.logDirectories),
-        options.logDirectories));
+  tellKept(options, ready);
   if (options.json) {
     nlohmann::json told{{"bootstrap", ready.bootstrap},
                         {"brokers", ready.brokers},
@@ -123,7 +152,8 @@ std::string portAdvice(const ServeOptions& options, const Error& error,
   // All are free: it was something else.
   if (free == options.port) return {};
   return fmt::format("; --port {}{}: {}--port 0 takes free ones", options.port,
-                     options.portGiven ? "" : " is the default", free ? fmt::format("--port {} is free, ", *free) : "");
+                     options.given.contains("--port") ? "" : " is the default",
+                     free ? fmt::format("--port {} is free, ", *free) : "");
 }
 
 }  // namespace
