@@ -148,6 +148,8 @@ class Cluster final : public observe::ClusterSource {
   Result<void> prepare(const observe::LaunchOptions& options);
   /// Of a folder; nothing if it is empty or not there.
   Result<std::optional<Topology>> storedTopology(const std::string& folder) const;
+  /// KafkaStorageError if those of all voters are gone; says so if those of most are. Of a stored cluster.
+  Result<void> checkMetadataLogs();
   void startNode(Slot& slot, Handler done);
   config::ConfigMap settingsOf(const NodePlace& place) const;
   void opened(NodeId id, uint64_t incarnation, Result<void> result);

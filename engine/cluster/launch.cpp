@@ -15,6 +15,7 @@
 #include "faults/faulty_handler.h"
 #include "log/checkpoints.h"
 #include "metadata/features.h"
+#include "raft/format.h"
 
 namespace tidemark::cluster {
 namespace {
@@ -201,8 +202,48 @@ Result<void> Cluster::prepare(const observe::LaunchOptions& options) {
     slot->place = place;
     slots_.emplace(place.id, std::move(slot));
   }
+  if (!fresh_) TIDEMARK_TRY(checkMetadataLogs());
   tellListeners();
   return files.replaceFile(path, asBytes(encodeTopology(*topology_)));
+}
+
+Result<void> Cluster::checkMetadataLogs() {
+  bool hasRun = false;
+  size_t voters = 0;
+  std::vector<std::string> gone;
+  for (const auto& [id, slot] : slots_) {
+    const std::string directory = nodeFolder(dataFolder_, id);
+    auto held = raft::StoredMetadata::None;
+    bool isFormatted = false;
+    const auto looked = withFiles(*slot, [&](platform::FileSystem& files) -> Result<void> {
+      isFormatted = files.exists(fmt::format("{}/{}", directory, log::kMetaPropertiesFile));
+      TIDEMARK_ASSIGN(held, raft::storedMetadata(files, directory));
+      return {};
+    });
+    // What cannot be read is there, and the node's own to refuse.
+    if (!looked) held = raft::StoredMetadata::Records;
+    // A first launch that was killed while it formatted them has begun with the metadata log.
+    hasRun |= held == raft::StoredMetadata::Records || (isFormatted && held == raft::StoredMetadata::None);
+    if (!slot->place.isController) continue;
+    ++voters;
+    if (held == raft::StoredMetadata::None) gone.push_back(fmt::format("{}/{}-0", directory, raft::kMetadataTopic));
+  }
+  if (!hasRun || 2 * gone.size() <= voters) return {};
+  if (gone.size() == voters)
+    return fail(
+        ErrorCode::KafkaStorageError,
+        fmt::format(
+            "no controller of the cluster in {} has a metadata log ({}): without one nobody can be elected, and "
+            "which topics there are is unknown; restore {} from a backup, or launch a new cluster in an empty "
+            "folder",
+            dataFolder_, fmt::join(gone, ", "), voters == 1 ? "that folder" : "these folders"));
+  lab_->log().error(
+      "cluster",
+      "{} of {} controllers have no metadata log ({}): what only they had of topics and settings is lost, "
+      "although it was acknowledged; to have that again, end the cluster and restore these folders from a "
+      "backup",
+      gone.size(), voters, fmt::join(gone, ", "));
+  return {};
 }
 
 void Cluster::launchNow(observe::LaunchOptions options, Handler done) {

@@ -8,8 +8,16 @@
 
 namespace tidemark::raft {
 
+namespace {
+
+std::string metadataDirectory(const std::string& logDirectory) {
+  return fmt::format("{}/{}-0", logDirectory, kMetadataTopic);
+}
+
+}  // namespace
+
 Result<void> formatMetadataLog(platform::FileSystem& files, const FormatOptions& options) {
-  const std::string directory = fmt::format("{}/{}-0", options.logDirectory, kMetadataTopic);
+  const std::string directory = metadataDirectory(options.logDirectory);
   TIDEMARK_ASSIGN(const auto snapshots, SnapshotFiles::open(files, directory));
   TIDEMARK_ASSIGN(auto raw, snapshots->create(kBootstrapSnapshotId));
   if (!raw)
@@ -29,6 +37,21 @@ Result<void> formatMetadataLog(platform::FileSystem& files, const FormatOptions&
   const size_t slash = options.logDirectory.rfind('/');
   if (slash == std::string::npos) return {};
   return files.syncDirectory(slash == 0 ? "/" : options.logDirectory.substr(0, slash));
+}
+
+Result<StoredMetadata> storedMetadata(platform::FileSystem& files, const std::string& logDirectory) {
+  const std::string directory = metadataDirectory(logDirectory);
+  if (!files.exists(directory)) return StoredMetadata::None;
+  TIDEMARK_ASSIGN(const std::vector<platform::DirectoryEntry> entries, files.list(directory));
+  StoredMetadata found = StoredMetadata::None;
+  for (const platform::DirectoryEntry& entry : entries) {
+    const std::optional<OffsetAndEpoch> snapshot = parseSnapshotFileName(entry.name);
+    // A log that was opened without anything to open is an empty file.
+    if (snapshot ? *snapshot != kBootstrapSnapshotId : entry.name.ends_with(".log") && entry.size > 0)
+      return StoredMetadata::Records;
+    if (snapshot) found = StoredMetadata::Bootstrap;
+  }
+  return found;
 }
 
 }  // namespace tidemark::raft

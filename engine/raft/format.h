@@ -31,4 +31,16 @@ struct FormatOptions {
 /// Writes `__cluster_metadata-0/00000000000000000000-0000000000.checkpoint` as Kafka 4.4's storage tool does.
 Result<void> formatMetadataLog(platform::FileSystem& files, const FormatOptions& options);
 
+/// What a log directory holds of a metadata log.
+enum class StoredMetadata {
+  /// Neither a snapshot nor a record.
+  None,
+  /// What formatting has written, and nothing since.
+  Bootstrap,
+  /// A quorum has run.
+  Records,
+};
+/// Reads names and sizes only, and writes nothing.
+Result<StoredMetadata> storedMetadata(platform::FileSystem& files, const std::string& logDirectory);
+
 }  // namespace tidemark::raft

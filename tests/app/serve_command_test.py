@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The command `tidemark serve`, as a shell or a script runs it: serve_command_test.py TIDEMARK"""
-import json, pathlib, random, re, signal, socket, subprocess, sys, tempfile, threading, time, unittest
+import json, pathlib, random, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time, unittest
 
 from small_client import produce, racks
 from running_serve import Serve, TIDEMARK
@@ -455,6 +455,18 @@ class Damaged(unittest.TestCase):
                 self.assertEqual(serve.end(), 0)
             self.assertIn(f"broker 2 does not start, the others do without it: {meta}: ", serve.errors.decode())
             self.assertIn("then `restart 2`", serve.errors.decode())
+
+    def test_a_cluster_without_any_metadata_log_is_told_what_is_gone(self):
+        with tempfile.TemporaryDirectory(prefix="tidemark-app-") as folder:
+            data = pathlib.Path(folder) / "data"
+            first = Serve("--port", 0, "--json", "--data", data)
+            first.answer()
+            self.assertEqual(first.end(), 0)
+            for broker in (1, 2, 3):
+                shutil.rmtree(data / f"broker-{broker}" / "__cluster_metadata-0")
+            done = subprocess.run([TIDEMARK, "serve", "--data", data], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, rf"^tidemark: no controller of the cluster in {data} has a metadata log \({data}/broker-1/__cluster_metadata-0, .*restore these folders from a backup, or ")
 
 
 class Settings(unittest.TestCase):

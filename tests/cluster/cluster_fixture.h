@@ -55,6 +55,10 @@ class ClusterTest : public testing::Test {
     looks_.push_back(lab_.world().createProcess({.name = "look-" + std::to_string(looks_.size()), .disk = machine}));
     return looks_.back()->files();
   }
+  Result<void> removeMetadataLog(int broker) {
+    return files(fmt::format("broker-{}", broker))
+        .removeTree(fmt::format("{}/__cluster_metadata-0", nodeFolder(kFolder, NodeId(broker))));
+  }
   std::vector<std::string> names(const std::string& machine, const std::string& folder) {
     std::vector<std::string> all;
     if (const auto entries = files(machine).list(folder))

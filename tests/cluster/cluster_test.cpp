@@ -98,6 +98,70 @@ TEST_F(ClusterTest, ABrokerWhoseMetaPropertiesAreGoneIsNotFormattedAgain) {
   EXPECT_THAT(refused.error().message, HasSubstr("without its meta.properties it is neither started nor formatted"));
 }
 
+TEST_F(ClusterTest, AClusterWhoseMetadataLogsAreAllGoneIsRefusedAndLeftAlone) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(createTopic("orders"));
+  ASSERT_TRUE(shutdown());
+  for (const int broker : {1, 2, 3}) ASSERT_TRUE(removeMetadataLog(broker));
+  for (const bool again : {false, true}) {
+    const auto refused = launch(options(3));
+    ASSERT_FALSE(refused) << again;
+    EXPECT_EQ(refused.error().code, ErrorCode::KafkaStorageError);
+    EXPECT_EQ(
+        refused.error().message,
+        fmt::format("no controller of the cluster in {0} has a metadata log ({0}/broker-1/__cluster_metadata-0, "
+                    "{0}/broker-2/__cluster_metadata-0, {0}/broker-3/__cluster_metadata-0): without one nobody can "
+                    "be elected, and which topics there are is unknown; restore these folders from a backup, or "
+                    "launch a new cluster in an empty folder",
+                    kFolder));
+    EXPECT_THAT(names("broker-1", nodeFolder(kFolder, NodeId(1))),
+                testing::Not(testing::Contains("__cluster_metadata-0")));
+  }
+}
+
+TEST_F(ClusterTest, BrokersAloneKnowingTheTopicsDoNotMakeAQuorum) {
+  observe::LaunchOptions apart = options(1);
+  apart.separateControllers = 1;
+  ASSERT_LAUNCHED(apart);
+  ASSERT_TRUE(shutdown());
+  // Its meta.properties as well: it would be formatted, and begin a log that is not the one the broker has.
+  ASSERT_TRUE(files("broker-2").removeTree(nodeFolder(kFolder, NodeId(2))));
+  const auto refused = launch(apart);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("(/lab/cluster/broker-2/__cluster_metadata-0): "));
+  EXPECT_THAT(refused.error().message, HasSubstr("restore that folder"));
+}
+
+TEST_F(ClusterTest, WhenMostMetadataLogsAreGoneItIsTold) {
+  ASSERT_TRUE(launch(options(3)));
+  ASSERT_TRUE(createTopic("orders"));
+  ASSERT_TRUE(shutdown());
+  // The others have all that was acknowledged.
+  ASSERT_TRUE(removeMetadataLog(2));
+  ASSERT_LAUNCHED(options(3));
+  ASSERT_TRUE(shutdown());
+  EXPECT_THAT(told_, testing::IsEmpty());
+  for (const int broker : {2, 3}) ASSERT_TRUE(removeMetadataLog(broker));
+  ASSERT_LAUNCHED(options(3));
+  EXPECT_THAT(
+      told_, testing::ElementsAre(
+                 AllOf(HasSubstr("2 of 3 controllers have no metadata log (/lab/cluster/broker-2/__cluster_metadata-0, "
+                                 "/lab/cluster/broker-3/__cluster_metadata-0)"),
+                       HasSubstr("restore these folders from a backup"))));
+  EXPECT_TRUE(node(2).broker()->image()->topics.find("orders"));
+}
+
+TEST_F(ClusterTest, AFirstLaunchThatWasKilledAmongItsNodesIsGoneOnWith) {
+  lab_.cluster().launch(options(3), [](const Result<void>&) {});
+  const std::string formatted = fmt::format("{}/meta.properties", nodeFolder(kFolder, NodeId(1)));
+  ASSERT_TRUE(await([&] { return files("broker-1").exists(formatted); }));
+  ASSERT_TRUE(lab_.perform([&](auto done) { lab_.cluster().abandon(std::move(done)); }));
+  for (const int broker : {2, 3})
+    ASSERT_TRUE(files(fmt::format("broker-{}", broker)).removeTree(nodeFolder(kFolder, NodeId(broker))));
+  ASSERT_LAUNCHED(options(3));
+  EXPECT_THAT(told_, testing::IsEmpty());
+}
+
 TEST_F(ClusterTest, ABrokerThatDoesNotGetReadyIsToldWithWhatItWaitsFor) {
   observe::LaunchOptions given = options(3);
   given.settings = {{"socket.request.max.bytes", "1"}};

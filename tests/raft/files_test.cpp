@@ -155,6 +155,25 @@ TEST_F(RaftFiles, FormattingWritesWhatKafkasStorageToolWrites) {
   EXPECT_EQ(formatMetadataLog(files(), options).error().code, ErrorCode::DuplicateResource);
 }
 
+TEST_F(RaftFiles, WhetherAMetadataLogIsThereIsToldByItsFiles) {
+  const auto held = [this] { return storedMetadata(files(), "/data"); };
+  const auto file = [](const char* name) { return fmt::format("{}/{}", kFolder, name); };
+  EXPECT_EQ(held(), StoredMetadata::None);
+  ASSERT_TRUE(files().createDirectories(kFolder));
+  put(file("00000000000000000000.log"), {});
+  put(file("00000000000000000007.index"), ByteVector(12));
+  put(file("00000000000000000000-0000000000.checkpoint.part"), ByteVector(12));
+  EXPECT_EQ(held(), StoredMetadata::None) << "what was opened without anything to open";
+  put(file("00000000000000000000-0000000000.checkpoint"), ByteVector(12));
+  EXPECT_EQ(held(), StoredMetadata::Bootstrap);
+  put(file("00000000000000000000.log"), ByteVector(12));
+  EXPECT_EQ(held(), StoredMetadata::Records);
+  ASSERT_TRUE(files().remove(file("00000000000000000000.log")));
+  EXPECT_EQ(held(), StoredMetadata::Bootstrap);
+  put(file("00000000000000000007-0000000001.checkpoint"), ByteVector(12));
+  EXPECT_EQ(held(), StoredMetadata::Records);
+}
+
 TEST_F(RaftFiles, DamagedSnapshotIsAnErrorAtEveryByte) {
   const ByteVector golden = readGolden("raft/single-formatted.checkpoint");
   ASSERT_TRUE(files().createDirectories(kFolder));
