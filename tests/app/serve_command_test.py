@@ -559,7 +559,7 @@ class Losses(unittest.TestCase):
             produce(next(each["listener"] for each in serve.ask("status")["nodes"] if each["id"] == leader), "orders", b"a", b"b", b"c")
             # So that it knows that they are committed when it comes back.
             checkpoint = pathlib.Path(data.name) / f"broker-{leader}" / "replication-offset-checkpoint"
-            while "orders 0 3" not in checkpoint.read_text():
+            while not checkpoint.exists() or "orders 0 3" not in checkpoint.read_text():
                 serve.ask("faults")
             lost = lambda event: [each for each in serve.events if each["event"] == event]
             for line in (f"kill {leader}", f"restart {follower}"):
