@@ -63,13 +63,14 @@ void Faults::loseWhoJoins(const Strike& strike, NodeId leader, NodeId follower) 
            fmt::format("broker {} loses power while {} has it join an ISR; the two are cut", follower, leader));
   budget_.troubled(leader, seconds(9));
   // The controller hears of it when the follower has registered again.
-  for (int i = 1; i <= nodes(); ++i) {
+  for (const faults::Member& node : setup_.members) {
+    if (!node.isController) continue;
     faults::Fault late{.kind = faults::Kind::RequestDelay,
-                       .target = faults::NodeName{.id = NodeId(i), .partition = {}}};
+                       .target = faults::NodeName{.id = node.id, .partition = {}, .isController = !node.isBroker}};
     late.duration = seconds(5);
     late.delay = milliseconds(4000);
     late.api = "AlterPartition";
-    setup_.cluster.setFault(std::move(late), [](const Result<int>&) {});
+    set(std::move(late));
   }
   losesData(follower);
   setup_.told.takesDown(follower, faults::Kind::PowerLoss);
