@@ -394,12 +394,14 @@ void Cluster::startNode(Slot& slot, Handler done) {
   const NodeId id = slot.place.id;
   const uint64_t incarnation = slot.incarnation = ++incarnations_;
   slot.transactions.clear();
-  slot.process = std::make_shared<faults::FaultyProcess>(platform_->createProcess(machineOf(id)), faults_, id);
+  const std::shared_ptr<platform::Process> sound = platform_->createProcess(machineOf(id));
+  slot.process = std::make_shared<faults::FaultyProcess>(sound, faults_, id);
   faults_->lives(id, true);
   slot.process->onDeath([this, id, incarnation](const std::string& reason) {
     run([this, id, incarnation, reason] { died(id, incarnation, reason); });
   });
-  slot.recorder = std::make_shared<events::Recorder>(slot.process->clock(), id);
+  // Whatever its own clocks say: what happens on all of them is looked at on one axis of time.
+  slot.recorder = std::make_shared<events::Recorder>(sound->clock(), id);
   collector_.prepare(*slot.recorder);
   listenTo(slot, wantedEvents());
   slot.main = slot.process->createExecutor({.name = "main", .threads = 1});

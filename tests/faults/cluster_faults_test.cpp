@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <optional>
 
 #include "client/producer.h"
@@ -445,6 +447,22 @@ TEST_P(ClusterFaultsTest, WhatIsOverStaysInTheListWithWhatItLeavesBehind) {
   EXPECT_EQ(all.over[1].lasting.wall, milliseconds{}) << "its clock is right since it started anew";
   EXPECT_THAT(all.over[2].lasting.paths, testing::ElementsAre(testing::EndsWith("/orders-0")));
   EXPECT_TRUE(all.set.empty());
+}
+
+TEST_P(ClusterFaultsTest, WhatABrokerWithAWrongClockDoesIsToldInTheOrderOfTheLab) {
+  lab_->cluster().onChange([] {});
+  const NodeId wrong = leader();
+  set(text(R"({{"kind":"clock-jump","target":"broker {}","offsetMs":3600000}})", wrong));
+  produce(1);
+  std::map<bool, platform::WallTime> appended;
+  EXPECT_TRUE(lab_->awaitCluster([&](const observe::ClusterSnapshot&) {
+    for (const observe::ObservedEvent& event : lab_->cluster().drainEvents(0, SIZE_MAX).events)
+      if (std::holds_alternative<events::BatchAppended>(event.event.payload) && event.topic == "orders")
+        appended[event.event.broker == wrong] = event.event.wall;
+    return appended.size() == 2;
+  }));
+  EXPECT_LT(std::chrono::abs(appended[true] - appended[false]), std::chrono::minutes(1));
+  lab_->cluster().onChange({});
 }
 
 TEST_P(ClusterFaultsTest, OneThatCannotBeginWhenItIsDueIsOverAndSaysWhy) {
