@@ -105,6 +105,17 @@ TEST_F(FaultsTest, AFaultThatWaitsSaysWhenItBegins) {
   EXPECT_EQ(model().rows()[0].left, QStringLiteral("until healed"));
 }
 
+TEST_F(FaultsTest, AFaultThatWaitsForAnEventNamesIt) {
+  observe::ClusterSnapshot waiting;
+  faults::Fault fault{.kind = faults::Kind::Pause, .target = faults::NodeName{.id = NodeId(1), .partition = {}}};
+  fault.trigger.event = "BecameLeader";
+  fault.duration = 3s;
+  waiting.faults.push_back({.id = 1, .fault = fault, .waits = true, .since = 5s});
+  const FaultRow row = faultRows(waiting, {}).at(0);
+  EXPECT_EQ(row.left, QStringLiteral("waits"));
+  EXPECT_EQ(row.when, QStringLiteral("waits for BecameLeader, for 3.0 s"));
+}
+
 TEST_F(FaultsTest, ARowThatStaysIsChangedInPlaceAndOneThatDidNotChangeIsNotTold) {
   set(R"({"kind": "cut", "target": "link 1<->2"})");
   const int id = set(R"({"kind": "hold", "target": "link 2->3"})");

@@ -44,7 +44,10 @@ std::vector<FaultRow> faultRows(const observe::ClusterSnapshot& cluster, platfor
         lasts > platform::Duration{} ? FaultModel::tr(", for %1").arg(durationText(lasts)) : QString();
     const platform::Duration left =
         fault.left ? std::max(*fault.left - age, platform::Duration{}) : platform::Duration{};
-    if (fault.waits) {
+    if (fault.waits && !fault.left) {
+      row.left = FaultModel::tr("waits");
+      row.when = FaultModel::tr("waits for %1%2").arg(fromUtf8(fault.fault.trigger.event), whole);
+    } else if (fault.waits) {
       row.left = FaultModel::tr("in %1").arg(durationText(left));
       row.when = FaultModel::tr("begins by itself%1").arg(whole);
     } else {

@@ -45,6 +45,7 @@ void Record::take(const observe::ClusterSnapshot& cluster) {
   const std::lock_guard lock(writing_);
   const observe::EventBatch batch = source_->drainEvents(told_, SIZE_MAX);
   told_ = batch.last;
+  lostEvents_ = cluster.lostEvents;
   for (const observe::ObservedEvent& event : batch.events) writer_->add(event);
   writer_->add(cluster);
 }

@@ -27,6 +27,8 @@ class Record {
   void take(const observe::ClusterSnapshot& cluster);
   /// Writes what is left. KafkaStorageError if not everything could be written.
   Result<void> end();
+  /// How many events came faster than they could be taken. After end().
+  uint64_t lostEvents() const noexcept { return lostEvents_; }
 
  private:
   void run();
@@ -38,6 +40,7 @@ class Record {
   std::ofstream file_;
   std::optional<observe::RecordingWriter> writer_;
   uint64_t told_ = 0;
+  uint64_t lostEvents_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool due_ = false;

@@ -286,11 +286,16 @@ int serve(const ServeOptions& options) {
                 stop();
               },
               stop);
-  if (record)
+  if (record) {
     if (auto ended = record->end(); !ended) {
       Console::complain("tidemark: --record: " + ended.error().message);
       return kFailed;
     }
+    if (const uint64_t lost = record->lostEvents(); lost > 0)
+      Console::complain(
+          fmt::format("tidemark: --record: {} events came faster than they could be taken and are not in {}", lost,
+                      options.record));
+  }
   return status;
 }
 
