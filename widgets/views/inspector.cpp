@@ -150,10 +150,9 @@ Inspector::Inspector(EngineBridge& bridge, TimeTravel& travel, QWidget* parent)
   connect(&bridge, &EngineBridge::second, this, [this] {
     if (isVisible()) take();
   });
-  // Somebody points at a moment, or looks at another stretch of time.
-  connect(&m_travel.axis(), &TimeAxis::cursorChanged, this, [this] {
-    if (isVisible()) take();
-  });
+  // Somebody points at a moment, which may be before this is seen for the first time, or looks at another stretch of
+  // time.
+  connect(&m_travel.axis(), &TimeAxis::cursorChanged, this, &Inspector::take);
   connect(&m_travel.axis(), &TimeAxis::rangeChanged, this, [this] {
     if (isVisible() && !m_travel.axis().follows()) take();
   });
