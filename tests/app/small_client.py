@@ -2,6 +2,7 @@
 import socket, struct
 
 PRODUCE, METADATA = 0, 3
+UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 3, 6
 
 
 def crc32c(data):
@@ -48,12 +49,16 @@ def produce(leader, topic, *values):
     batch = struct.pack(">ibI", -1, 2, crc32c(summed)) + summed
     batch = struct.pack(">qi", 0, len(batch)) + batch
     body = struct.pack(">hhii", -1, -1, 30000, 1) + text(topic) + struct.pack(">iii", 1, 0, len(batch)) + batch
-    answer = ask(leader, PRODUCE, 3, body)
     # One topic, its name, one partition, its index, the error.
     at = 4 + 2 + len(topic) + 4 + 4
-    (error,) = struct.unpack(">h", answer[at:at + 2])
-    if error != 0:
-        raise AssertionError(f"error {error}")
+    while True:
+        answer = ask(leader, PRODUCE, 3, body)
+        (error,) = struct.unpack(">h", answer[at:at + 2])
+        if error == 0:
+            return
+        # Whoever is told by others that it leads may not have heard of it yet.
+        if error not in (UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER):
+            raise AssertionError(f"error {error}")
 
 
 def racks(bootstrap):
