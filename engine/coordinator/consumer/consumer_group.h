@@ -27,6 +27,7 @@ struct ResolvedRegex {
 class ConsumerGroup {
  public:
   explicit ConsumerGroup(std::string id) : id_(std::move(id)) {}
+  ConsumerGroup(ConsumerGroup&&) = default;
 
   const std::string& id() const noexcept { return id_; }
   int32_t epoch() const noexcept { return epoch_; }
