@@ -2,9 +2,9 @@
 //
 //   tidemark_bench_log COMMAND --dir FOLDER --rounds N [--scale X]
 //
-// append, append-many, recovery, read, compact: print {"ours":[…],"least":[…]} in CPU seconds per GB, A B B A each
-// round after one turn of both that is not counted. open, lookup, flush: {"ours":[…],…} without `least`. README.md
-// tells what the rows mean.
+// append, append-many, recovery, read, compact, compact-small: print {"ours":[…],"least":[…]} in CPU seconds per GB,
+// A B B A each round after one turn of both that is not counted. open, lookup, flush: {"ours":[…],…} without `least`.
+// README.md tells what the rows mean.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -213,7 +213,8 @@ void abba(const Turns& once, int rounds) {
   fmt::print("{{\"ours\":[{:.6f}],\"least\":[{:.6f}]}}\n", fmt::join(ours, ","), fmt::join(least, ","));
 }
 
-constexpr const char* kCommands = "append | append-many | recovery | open | read | lookup | flush | compact";
+constexpr const char* kCommands =
+    "append | append-many | recovery | open | read | lookup | flush | compact | compact-small";
 
 }  // namespace
 
@@ -251,8 +252,10 @@ int main(int argc, char** argv) {
       for (int round = 0; round < rounds * 2; ++round)
         found.push_back(flushing(lab, 16, std::max<size_t>(160, scaled(2'000))));
       fmt::print("{{\"ours\":[{:.1f}]}}\n", fmt::join(found, ","));
-    } else if (command == "compact") {
-      const Compaction compaction = compacting(lab, scaled(static_cast<double>(1u << 28)), scaled(250'000));
+    } else if (command == "compact" || command == "compact-small") {
+      // Records of 1 KiB, or of a quarter of it.
+      const size_t valueBytes = command == "compact" ? 1000 : 230;
+      const Compaction compaction = compacting(lab, scaled(static_cast<double>(1u << 28)), scaled(250'000), valueBytes);
       const auto [ours, least] = turns(compaction.turns, rounds);
       fmt::print("{{\"ours\":[{:.6f}],\"least\":[{:.6f}],\"memory\":[{:.4f}]}}\n", fmt::join(ours, ","),
                  fmt::join(least, ","), fmt::join(*compaction.memory, ","));

@@ -296,7 +296,6 @@ constexpr auto kDiskSync = std::chrono::milliseconds(1);
 
 // --- compaction ---
 constexpr int kRecordsInBatch = 100;
-constexpr size_t kValueBytes = 230;
 
 int64_t memoryBytes(std::string_view what) {
   std::ifstream status("/proc/self/status");
@@ -409,7 +408,7 @@ double flushing(Lab& lab, int producers, size_t batches) {
   return syncs / static_cast<double>(batches) * 1000;
 }
 
-Compaction compacting(Lab& lab, size_t bytes, size_t keys) {
+Compaction compacting(Lab& lab, size_t bytes, size_t keys, size_t valueBytes) {
   auto options = lab.options(0);
   options.config.compact = true;
   options.config.remove = false;
@@ -421,7 +420,7 @@ Compaction compacting(Lab& lab, size_t bytes, size_t keys) {
     lab.drop(0);
     const auto log = lab.open(options);
     std::mt19937_64 random(1);
-    std::vector<uint8_t> noise(kValueBytes);
+    std::vector<uint8_t> noise(valueBytes);
     for (size_t done = 0; done < bytes;) {
       records::BatchBuilder builder;
       for (int i = 0; i < kRecordsInBatch; ++i) {

@@ -32,7 +32,7 @@ struct Compaction {
   std::shared_ptr<std::vector<double>> memory;
 };
 /// The cleaning of a log of `bytes` with `keys` keys that was never cleaned and is on disk, beside reading it, and
-/// reading, writing and syncing what survives.
-Compaction compacting(Lab& lab, size_t bytes, size_t keys);
+/// reading, writing and syncing what survives. Keys have 16 bytes, values `valueBytes`, at least 8.
+Compaction compacting(Lab& lab, size_t bytes, size_t keys, size_t valueBytes);
 
 }  // namespace tidemark::bench
