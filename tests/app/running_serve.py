@@ -4,6 +4,12 @@ import json, signal, subprocess, sys, threading
 TIDEMARK = sys.argv.pop(1)
 
 
+def create_topic(bootstrap, name, *options, must=True):
+    """By `tidemark topics`; not `must`: the broker may die of it."""
+    subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", name, *options], stdin=subprocess.DEVNULL,
+                   capture_output=True, check=must, timeout=60)
+
+
 class Serve:
     """A running cluster or node, with its standard input open."""
 

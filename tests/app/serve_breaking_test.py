@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What breaks under `tidemark serve`, what of it is told and how it is mended: serve_breaking_test.py TIDEMARK"""
-import pathlib, subprocess, tempfile, unittest
+import pathlib, tempfile, unittest
 
 from small_client import produce
-from running_serve import Serve, TIDEMARK
+from running_serve import Serve, create_topic
 
 
 class Losses(unittest.TestCase):
@@ -13,7 +13,7 @@ class Losses(unittest.TestCase):
                       "--set", "min.insync.replicas=1", "--set", "replica.high.watermark.checkpoint.interval.ms=100")
         try:
             bootstrap = serve.answer()["bootstrap"]
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "1"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            create_topic(bootstrap, "orders", "--partitions", "1")
             leader = serve.ask("leader orders-0")["leader"]
             follower, other = (each for each in (1, 2, 3) if each != leader)
             for each in (follower, other):
@@ -46,7 +46,7 @@ class Losses(unittest.TestCase):
         serve = Serve(*arguments)
         try:
             bootstrap = serve.answer()["bootstrap"]
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "1"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            create_topic(bootstrap, "orders", "--partitions", "1")
             while next((len(each["isr"]) for each in serve.ask("status")["partitions"] if each["topic"] == "orders"), 0) < 3:
                 pass
             serve.process.kill()
@@ -67,7 +67,7 @@ class LossOfPower(unittest.TestCase):
         serve = Serve("--brokers", 3, "--port", 0, "--json")
         try:
             bootstrap = serve.answer()["bootstrap"]
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders", "--partitions", "1"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            create_topic(bootstrap, "orders", "--partitions", "1")
             leader = serve.ask("leader orders-0")["leader"]
             produce(next(each["listener"] for each in serve.ask("status")["nodes"] if each["id"] == leader), "orders", b"x" * 100)
             loss = serve.ask('fault {"kind":"power-loss","target":"broker %d"}' % leader)["fault"]
@@ -105,7 +105,7 @@ class FullDisk(unittest.TestCase):
             bootstrap = serve.answer()["bootstrap"]
             self.assertTrue(serve.ask('fault {"kind": "full-disk", "target": "broker 1"}')["ok"])
             # Whatever it writes next.
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            create_topic(bootstrap, "orders", must=False)
             serve.await_told(b"broker 1 died")
             healed = serve.ask("heal 1")
             self.assertEqual((healed["healed"], healed["down"]), (1, [1]))
@@ -119,13 +119,12 @@ class FullDisk(unittest.TestCase):
             serve.end()
         self.assertRegex(serve.errors.decode(), r"broker 1 died: .*No space left on device.*; free space on its disk \(or heal the fault that fills it\), then `restart 1`")
 
-
     def test_the_end_of_the_fault_says_that_the_broker_stays_down(self):
         serve = Serve("--brokers", 1, "--port", 0, "--json")
         try:
             bootstrap = serve.answer()["bootstrap"]
             self.assertTrue(serve.ask('fault {"kind": "full-disk", "target": "broker 1", "durationMs": 3000}')["ok"])
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            create_topic(bootstrap, "orders", must=False)
             serve.await_told(b"full-disk broker 1 is over, but broker 1 died meanwhile and stays down: `restart 1` starts it")
         finally:
             serve.end()
@@ -135,7 +134,7 @@ class FullDisk(unittest.TestCase):
         try:
             bootstrap = serve.answer()["bootstrap"]
             self.assertTrue(serve.ask('fault {"kind": "torn-write", "target": "broker 1"}')["ok"])
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            create_topic(bootstrap, "orders", must=False)
             serve.await_told(b"broker 1 died: the lab tore the write of ")
             serve.await_told(b"; `restart 1` has it recover its logs")
             self.assertNotIn(b"mend that", serve.told)

@@ -3,7 +3,7 @@
 import json, pathlib, random, re, shutil, socket, subprocess, tempfile, time, unittest
 
 from small_client import racks
-from running_serve import Serve, TIDEMARK
+from running_serve import Serve, TIDEMARK, create_topic
 
 
 class Lab(unittest.TestCase):
@@ -221,7 +221,7 @@ class WithoutQuorum(unittest.TestCase):
         serve = Serve("--brokers", 3, "--port", 0, "--json")
         try:
             bootstrap = serve.answer()["bootstrap"]
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            create_topic(bootstrap, "orders")
             leader = serve.ask("leader orders-0")["leader"]
             controller = serve.ask("status")["controller"]
             third = next(each for each in (1, 2, 3) if each not in (leader, controller))
@@ -485,7 +485,7 @@ class SeparateControllers(unittest.TestCase):
         try:
             ready = serve.answer()
             self.assertEqual(ready["brokers"], [1])
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", ready["bootstrap"], "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            create_topic(ready["bootstrap"], "orders")
             serve.ask('fault {"kind": "delay", "target": "link clients->1", "delayMs": 1}')
             status = serve.ask("status")
             self.assertEqual((status["clusterId"], status["bootstrap"], status["controller"]), (ready["clusterId"], ready["bootstrap"], 2))
@@ -504,7 +504,7 @@ class SeparateControllers(unittest.TestCase):
         serve = Serve("--brokers", 2, "--separate-controllers", 1, "--port", 0, "--json")
         try:
             bootstrap = serve.answer()["bootstrap"]
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            create_topic(bootstrap, "orders")
             leader = serve.ask("leader orders-0")["leader"]
             # Without its controller it never gets further; the other broker knows who led.
             for line in ("kill 3", f"kill {leader}"):
@@ -525,7 +525,7 @@ class SeparateControllers(unittest.TestCase):
         serve = Serve("--brokers", 1, "--separate-controllers", 1, "--port", 0, "--json")
         try:
             bootstrap = serve.answer()["bootstrap"]
-            subprocess.run([TIDEMARK, "topics", "--bootstrap", bootstrap, "create", "orders"], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+            create_topic(bootstrap, "orders")
             self.assertTrue(serve.ask("kill 1")["ok"])
             (partition,) = serve.ask("status")["partitions"]
             self.assertEqual((partition["topic"], partition["leader"], partition["replicas"]), ("orders", None, [1]))
